@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+
+# PWR_CHECK_MPI: finds an installed Open MPI with its developer headers.
+# Sets MPICC, MPIRUN, OMPI_INFO, MPI_CFLAGS, MPI_LIBS, OMPI_CFLAGS (internal headers), OMPI_LIBS,
+# pwr_mpi_version and pwr_mpi_series.
+AC_DEFUN([PWR_CHECK_MPI], [
+    AC_ARG_WITH([mpi],
+        [AS_HELP_STRING([--with-mpi=PREFIX],
+            [Open MPI's installation prefix (default: the mpicc on PATH)])],
+        [AS_CASE([$with_mpi],
+            [yes|no], [AC_MSG_ERROR([--with-mpi needs Open MPI's installation prefix])],
+            [pwr_mpi_path="$with_mpi/bin"])],
+        [pwr_mpi_path="$PATH"])
+
+    AC_PATH_PROGS([MPICC], [mpicc.openmpi mpicc], [], [$pwr_mpi_path])
+    AS_IF([test "x$MPICC" = x], [AC_MSG_ERROR([no mpicc found in $pwr_mpi_path.
+Install Open MPI (Debian, Ubuntu: libopenmpi-dev) or name it with --with-mpi=PREFIX.])])
+    AC_PATH_PROGS([MPIRUN], [mpirun.openmpi mpirun], [mpirun], [$pwr_mpi_path])
+    AC_PATH_PROGS([OMPI_INFO], [ompi_info], [ompi_info], [$pwr_mpi_path])
+
+    AC_MSG_CHECKING([that $MPICC is Open MPI's])
+    pwr_mpi_version=`$MPICC --showme:version 2>/dev/null | \
+        sed -n 's/.*Open MPI \(@<:@0-9@:>@@<:@0-9.@:>@*@<:@a-z0-9@:>@*\).*/\1/p'`
+    AS_IF([test "x$pwr_mpi_version" = x],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([$MPICC does not answer --showme:version as Open MPI's does])])
+    AC_MSG_RESULT([$pwr_mpi_version])
+    AS_CASE([$pwr_mpi_version],
+        [4.1*], [pwr_mpi_series=4.1],
+        [5.0*], [pwr_mpi_series=5.0],
+        [6.0*], [pwr_mpi_series=6.0],
+        [AC_MSG_ERROR([Open MPI $pwr_mpi_version is not supported: 4.1, 5.0 or 6.0 is needed])])
+
+    MPI_CFLAGS=`$MPICC --showme:compile`
+    MPI_LIBS=`$MPICC --showme:link`
+    pwr_pmix_cflags=`$PKG_CONFIG --cflags pmix 2>/dev/null`
+    # Headers that Open MPI never installs: an installed copy wins (-idirafter).
+    OMPI_CFLAGS="$MPI_CFLAGS $pwr_pmix_cflags -idirafter \$(top_srcdir)/ompi/missing_headers"
+    OMPI_LIBS="$MPI_LIBS -lopen-pal"
+
+    AC_MSG_CHECKING([for Open MPI's developer headers])
+    pwr_save_CPPFLAGS="$CPPFLAGS"
+    CPPFLAGS="$CPPFLAGS $MPI_CFLAGS $pwr_pmix_cflags -idirafter $srcdir/ompi/missing_headers"
+    AC_PREPROC_IFELSE([AC_LANG_PROGRAM([[
+#include "ompi_config.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/pml/pml.h"
+]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([Open MPI $pwr_mpi_version is there, its developer headers (ompi/mca/coll/coll.h) are not.
+Debian, Ubuntu: install libopenmpi-dev (and libpmix-dev for Open MPI 5.0 and later).
+Own build: configure Open MPI with --with-devel-headers.])])
+    CPPFLAGS="$pwr_save_CPPFLAGS"
+
+    AC_SUBST([MPI_CFLAGS])
+    AC_SUBST([MPI_LIBS])
+    AC_SUBST([OMPI_CFLAGS])
+    AC_SUBST([OMPI_LIBS])
+    AC_SUBST([pwr_mpi_version])
+])
+
+# PWR_PLUGIN_DIR: where mca_coll_poweraware.so goes.
+AC_DEFUN([PWR_PLUGIN_DIR], [
+    AC_ARG_WITH([plugin-dir],
+        [AS_HELP_STRING([--with-plugin-dir=DIR],
+            [folder for mca_coll_poweraware.so (default: Open MPI's own; without root rights for
+             example $HOME/.openmpi/components)])],
+        [AS_CASE([$with_plugin_dir],
+            [yes|no], [AC_MSG_ERROR([--with-plugin-dir needs a folder])],
+            [plugindir="$with_plugin_dir"])],
+        [plugindir=`$OMPI_INFO --parsable --path pkglibdir 2>/dev/null | \
+            sed -n 's/^path:pkglibdir://p'`
+         AS_IF([test "x$plugindir" = x], [plugindir='${libdir}/openmpi'])])
+    AC_SUBST([plugindir])
+])

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+
+# PWR_ROW(what, found, what is lost without it)
+AC_DEFUN([PWR_ROW], [
+    AS_IF([test "x$2" = xno],
+        [printf '  %-14s %-12s %s\n' "$1" "not found" "without it: $3"],
+        [printf '  %-14s %s\n' "$1" "$2"])
+])
+
+AC_DEFUN([PWR_SUMMARY], [
+    printf '\n%s\n' "poweraware $PACKAGE_VERSION is configured:"
+    PWR_ROW([Open MPI], [$pwr_mpi_version (series $pwr_mpi_series, $MPICC)], [])
+    PWR_ROW([plug-in dir], [$plugindir], [])
+    PWR_ROW([hwloc], [$pwr_hwloc], [])
+    PWR_ROW([fuse3], [$pwr_fuse3], [no emulated power hardware, so no demo and fewer tests])
+    PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
+    PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmark driver and the report])
+    PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
+    PWR_ROW([likwid], [$pwr_likwid], [nothing yet: no likwid back end is built in this version])
+    PWR_ROW([libcpupower], [$pwr_libcpupower], [nothing yet: cpufreq is driven through sysfs])
+    PWR_ROW([UCX], [$pwr_ucx], [nothing yet: leaders talk through Open MPI's own transports])
+    printf '\n'
+])

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The outside world of the library, injected: file system root, clock and log.
+ */
+#ifndef PWR_ENV_H
+#define PWR_ENV_H
+
+#include <stdint.h>
+
+#include "pwr/status.h"
+
+typedef enum pwr_log_level { PWR_LOG_WARN, PWR_LOG_INFO, PWR_LOG_DEBUG } pwr_log_level_t;
+
+/* Passed by const pointer to every open call; must outlive what was opened with it.
+   Callbacks may be called from any thread that calls the library. */
+typedef struct pwr_env {
+    /* Prefix of every absolute path the library opens ("" for the real machine, a fixture tree or
+       an emulator's mount point otherwise).  No trailing slash. */
+    const char *root;
+    /* Monotonic time in nanoseconds. */
+    uint64_t (*now_ns)(void *arg);
+    /* One line without newline, lower case, exact cause and what to do. */
+    void (*log)(void *arg, pwr_log_level_t level, const char *line);
+    void *arg;
+} pwr_env_t;
+
+/* The real machine: root "", CLOCK_MONOTONIC, warnings to stderr. */
+extern const pwr_env_t pwr_env_real;
+
+uint64_t pwr_env_now_ns(const pwr_env_t *env);
+
+void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
+   Does not log: probing for files that may be absent is normal. */
+pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd);
+
+/* Reads one decimal or 0x number from a small text file (sysfs style).
+   PWR_ERR_PARSE when the content is not exactly one number and optional white space. */
+pwr_status_t pwr_env_read_u64(const pwr_env_t *env, const char *path, uint64_t *value);
+
+/* Reads a small text file into text[size], trailing white space removed, NUL terminated.
+   PWR_ERR_RANGE when it does not fit. */
+pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text,
+                               unsigned size);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Levers: P-states and T-states of the CPUs that are ours.
+ *
+ * A back end is a const descriptor with a probe and ops, listed in one array per kind of lever
+ * (opal/pstate/pstate.c, opal/tstate/tstate.c); a new one is one file and one row there.
+ */
+#ifndef PWR_LEVER_H
+#define PWR_LEVER_H
+
+#include <stdint.h>
+
+#include "pwr/env.h"
+#include "pwr/guard.h"
+#include "pwr/topo.h"
+
+/* ---- P-states (ICPP 2010: DVFS between f_min and f_max) ---- */
+typedef struct pwr_pstate pwr_pstate_t;
+
+/* Opens the first back end that works on all of topo's own CPUs: proven by writing back what was
+   read.  Descriptors stay open.  Originals are handed to guard first.
+   Errors: UNSUPPORTED (no such hardware), PERM (there, but not for us); why[why_size] then holds
+   one line that says what is missing and what grants it. */
+pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                             char *why, unsigned why_size, pwr_pstate_t **pstate);
+const char *pwr_pstate_backend(const pwr_pstate_t *pstate);
+uint32_t pwr_pstate_min_khz(const pwr_pstate_t *pstate); /* lowest the hardware offers */
+uint32_t pwr_pstate_max_khz(const pwr_pstate_t *pstate); /* the ceiling found at open */
+/* Lowers the ceiling of every own CPU to khz, or (RANGE) refuses what is outside min..max. */
+pwr_status_t pwr_pstate_set(pwr_pstate_t *pstate, uint32_t khz);
+/* Puts back exactly what was found at open. Idempotent. */
+pwr_status_t pwr_pstate_restore(pwr_pstate_t *pstate);
+/* Restores if needed. NULL is allowed. */
+void pwr_pstate_close(pwr_pstate_t *pstate);
+
+/* ---- T-states (ICPP 2010: T0 = full speed .. T7 = 12% duty; IA32_CLOCK_MODULATION) ---- */
+typedef struct pwr_tstate pwr_tstate_t;
+
+enum { PWR_TSTATE_FULL = 0, PWR_TSTATE_DEEPEST = 7 };
+
+pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                             char *why, unsigned why_size, pwr_tstate_t **tstate);
+const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
+/* level 0..7: duty (8 - level) / 8. Level 0 is pwr_tstate_restore. One pwrite per own CPU. */
+pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned level);
+pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate);
+void pwr_tstate_close(pwr_tstate_t *tstate);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Packages, cores and CPUs of this machine, and which CPUs are this process's own.
+ * Source: ICPP 2010 section V-C (everything relies on the real numbering of sockets and cores).
+ */
+#ifndef PWR_TOPO_H
+#define PWR_TOPO_H
+
+#include <stdbool.h>
+
+#include "pwr/env.h"
+
+typedef struct pwr_topo pwr_topo_t;
+
+/* Loads the topology and this process's binding through hwloc (honours HWLOC_* variables;
+   env->root becomes hwloc's fsroot when not empty).  Errors: NOMEM, UNSUPPORTED (hwloc failed). */
+pwr_status_t pwr_topo_open(const pwr_env_t *env, pwr_topo_t **topo);
+void pwr_topo_close(pwr_topo_t *topo);
+
+/* CPU means the operating system's number of a hardware thread (hwloc PU os_index). */
+unsigned pwr_topo_num_packages(const pwr_topo_t *topo); /* >= 1 */
+unsigned pwr_topo_num_cores(const pwr_topo_t *topo);    /* >= 1 */
+unsigned pwr_topo_num_cpus(const pwr_topo_t *topo);     /* >= 1 */
+/* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
+int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
+
+/* CPUs in this process's affinity mask at open time, ascending. */
+unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
+unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
+/* True when the mask is a proper subset of the machine, or the machine has one CPU. */
+bool pwr_topo_is_bound(const pwr_topo_t *topo);
+/* The package that holds all of my CPUs, or -1 when they span several. */
+int pwr_topo_my_package(const pwr_topo_t *topo);
+
+#endif

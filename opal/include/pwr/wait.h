@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The wait ladder, first rungs: spin -> pause -> futex.
+ *
+ * Ski-rental rule: stay on a rung until staying has cost as much as the next rung's entry and
+ * exit; then at most twice the offline optimum is ever paid.  A signaller makes a system call only
+ * when somebody sleeps.  Every sleep is bounded, so a lost wake-up costs time, never a hang.
+ */
+#ifndef PWR_WAIT_H
+#define PWR_WAIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pwr/status.h"
+
+enum { PWR_CACHE_LINE = 64 };
+
+/* A sequence number in memory shared between processes, alone on its cache line.  Zeroed memory is
+   a valid flag with value 0.  Values only grow (modulo 2^32). */
+typedef struct pwr_flag {
+    _Alignas(64) _Atomic uint32_t value;
+    _Atomic uint32_t sleepers;
+} pwr_flag_t;
+
+typedef struct pwr_wait_policy {
+    uint32_t spin_ns;      /* pause rung: this long at most before the futex rung */
+    uint32_t sleep_min_ns; /* first bounded sleep; doubles up to ... */
+    uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
+    bool oversubscribed;   /* more ranks than CPUs: skip the pause rung */
+    bool poll;             /* never sleep (the paper's polling ranks); yields when oversubscribed */
+} pwr_wait_policy_t;
+
+typedef struct pwr_wait_stats {
+    uint64_t waits;
+    uint64_t sleeps;     /* futex calls */
+    uint64_t spin_ns;    /* time on the pause rung */
+    uint64_t sleep_ns;   /* time on the futex rung */
+} pwr_wait_stats_t;
+
+/* Called between sleeps and every few hundred spins; returns > 0 when something moved (the next
+   sleep is then short again).  Lets the caller's communication go on while it waits. */
+typedef int (*pwr_progress_fn_t)(void *arg);
+
+/* Publishes value (release) and wakes sleepers, with a system call only if there are some. */
+void pwr_flag_set(pwr_flag_t *flag, uint32_t value);
+/* Adds to the flag (acq_rel) for counting arrivals; returns the new value. Wakes like set. */
+uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount);
+/* True once value has reached target (acquire), by signed distance. */
+bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target);
+
+/* Waits until the flag reaches target.  progress may be NULL.  deadline_ns is CLOCK_MONOTONIC, 0
+   for none.  Returns PWR_OK or PWR_ERR_TIMEOUT.  stats may be NULL. */
+pwr_status_t pwr_wait_until(pwr_flag_t *flag, uint32_t target, const pwr_wait_policy_t *policy,
+                            pwr_progress_fn_t progress, void *arg, uint64_t deadline_ns,
+                            pwr_wait_stats_t *stats);
+
+#endif
