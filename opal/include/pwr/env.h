@@ -33,8 +33,12 @@ uint64_t pwr_env_now_ns(const pwr_env_t *env);
 void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The full name, env->root + path, into name[size] (PATH_MAX is enough).  PWR_ERR_ARG when path is
+   not absolute or the name does not fit. */
+pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, unsigned size);
+
 /* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
-   Does not log: probing for files that may be absent is normal. */
+   Does not log: probing for files that may be absent is normal.  Does not create files. */
 pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd);
 
 /* Reads one decimal or 0x number from a small text file (sysfs style).
@@ -43,7 +47,6 @@ pwr_status_t pwr_env_read_u64(const pwr_env_t *env, const char *path, uint64_t *
 
 /* Reads a small text file into text[size], trailing white space removed, NUL terminated.
    PWR_ERR_RANGE when it does not fit. */
-pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text,
-                               unsigned size);
+pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text, unsigned size);
 
 #endif

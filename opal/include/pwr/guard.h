@@ -3,10 +3,13 @@
  *
  * The guardian: a small process that puts every lever back when its client is gone.
  *
- * Before a lever is first written, its original value is sent over a pipe to the guardian, which
- * lives in a session of its own.  When the pipe closes without a farewell (exit, MPI_Abort, any
- * signal, SIGKILL included) the guardian writes the originals back and ends.  No guardian, no
- * levers: whoever cannot promise the way back does not go.
+ * Before a lever is first written, its original value is sent over a socket to the guardian, which
+ * lives in a session of its own and is no child of its client (an application's wait() never sees
+ * it).  When the client ends without a farewell (exit, abort, any signal, SIGKILL included) the
+ * guardian writes the originals back and ends.  No guardian, no levers: whoever cannot promise the
+ * way back does not go.
+ *
+ * Limit: whoever kills every process of a container or cgroup at once kills the guardian too.
  */
 #ifndef PWR_GUARD_H
 #define PWR_GUARD_H
@@ -34,13 +37,20 @@ typedef struct pwr_guard_record {
 pwr_status_t pwr_guard_start(const pwr_env_t *env, const char *program, pwr_guard_t **guard);
 
 /* Hands one original value over; returns only when the guardian has confirmed it, so the caller
-   may write the lever at once (write-ahead). */
+   may write the lever at once (write-ahead).  What is already known of the same path and offset
+   stays: the first value is the original.  Errors: ARG (the record), NOMEM (the guardian's), IO
+   (the guardian is gone or does not answer; no SIGPIPE). */
 pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const pwr_guard_record_t *record);
 
 /* Process id of the guardian, for messages and tests. */
 pid_t pwr_guard_pid(const pwr_guard_t *guard);
 
-/* Farewell: everything is already restored, the guardian ends without writing. NULL is allowed. */
+/* Farewell: everything is already restored, the guardian ends without writing, and has ended when
+   this returns.  NULL is allowed. */
 void pwr_guard_stop(pwr_guard_t *guard);
+
+/* Leaves without a farewell, for a client that could not restore by itself: the guardian writes all
+   originals back now, while the client goes on.  NULL is allowed. */
+void pwr_guard_abandon(pwr_guard_t *guard);
 
 #endif

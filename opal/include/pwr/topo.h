@@ -13,21 +13,32 @@
 
 typedef struct pwr_topo pwr_topo_t;
 
-/* Loads the topology and this process's binding through hwloc (honours HWLOC_* variables;
-   env->root becomes hwloc's fsroot when not empty).  Errors: NOMEM, UNSUPPORTED (hwloc failed). */
+/* Loads the topology and this process's binding through hwloc, and honours HWLOC_* variables.
+
+   hwloc takes another file system root only from the environment, so a non-empty env->root is put
+   into HWLOC_FSROOT while the topology loads: no other thread may use the environment then.  Under
+   another root hwloc does not ask the kernel for the binding (unless HWLOC_THISSYSTEM=1), and the
+   process counts as not bound.  Errors: NOMEM, UNSUPPORTED (hwloc failed). */
 pwr_status_t pwr_topo_open(const pwr_env_t *env, pwr_topo_t **topo);
+/* NULL is allowed. */
 void pwr_topo_close(pwr_topo_t *topo);
 
 /* CPU means the operating system's number of a hardware thread (hwloc PU os_index). */
 unsigned pwr_topo_num_packages(const pwr_topo_t *topo); /* >= 1 */
 unsigned pwr_topo_num_cores(const pwr_topo_t *topo);    /* >= 1 */
 unsigned pwr_topo_num_cpus(const pwr_topo_t *topo);     /* >= 1 */
+/* The lowest CPU of a package, for registers that exist once per package; -1 when out of range. */
+int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package);
 /* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
 
-/* CPUs in this process's affinity mask at open time, ascending. */
+/* CPUs in this process's affinity mask (all its threads) at open time, ascending. */
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
+/* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
+   hardware threads of a core share its clock. */
+unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo);
+unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index);
 /* True when the mask is a proper subset of the machine, or the machine has one CPU. */
 bool pwr_topo_is_bound(const pwr_topo_t *topo);
 /* The package that holds all of my CPUs, or -1 when they span several. */

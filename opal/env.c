@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The real machine, and reading small files below an injected root.
+ */
+#include "config.h"
+
+#include "pwr/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 512, NUMBER_MAX_BYTES = 64 };
+
+static uint64_t real_now_ns(void *arg)
+{
+    struct timespec now;
+    (void)arg;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void real_log(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    if (level == PWR_LOG_WARN) {
+        fprintf(stderr, "poweraware: %s\n", line);
+    }
+}
+
+const pwr_env_t pwr_env_real = {.root = "", .now_ns = real_now_ns, .log = real_log};
+
+uint64_t pwr_env_now_ns(const pwr_env_t *env)
+{
+    return env->now_ns(env->arg);
+}
+
+void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    env->log(env->arg, level, line);
+}
+
+pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, unsigned size)
+{
+    size_t root_length = strlen(env->root);
+    size_t path_length = strlen(path);
+    if (path[0] != '/' || root_length + path_length >= size) {
+        return PWR_ERR_ARG;
+    }
+    memcpy(name, env->root, root_length);
+    memcpy(name + root_length, path, path_length + 1);
+    return PWR_OK;
+}
+
+pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd)
+{
+    char name[PATH_MAX];
+    pwr_status_t status = pwr_env_path(env, path, name, sizeof name);
+    if (status != PWR_OK) {
+        return status;
+    }
+    int opened = open(name, flags | O_CLOEXEC);
+    if (opened < 0) {
+        return pwr_status_from_errno(errno);
+    }
+    *fd = opened;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text, unsigned size)
+{
+    int fd;
+    pwr_status_t status = pwr_env_open(env, path, O_RDONLY, &fd);
+    if (status != PWR_OK) {
+        return status;
+    }
+    char *content = malloc((size_t)size + 1);
+    if (!content) {
+        close(fd);
+        return PWR_ERR_NOMEM;
+    }
+    /* One byte more than fits tells "exactly full" from "too long". */
+    size_t length = 0;
+    ssize_t got = 1;
+    while (got > 0 && length < (size_t)size + 1) {
+        got = read(fd, content + length, (size_t)size + 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    status = got < 0 ? pwr_status_from_errno(errno) : PWR_OK;
+    close(fd);
+    while (length > 0 && isspace((unsigned char)content[length - 1])) {
+        length--;
+    }
+    if (status == PWR_OK && length >= size) {
+        status = PWR_ERR_RANGE;
+    }
+    if (status == PWR_OK) {
+        memcpy(text, content, length);
+        text[length] = '\0';
+    }
+    free(content);
+    return status;
+}
+
+pwr_status_t pwr_env_read_u64(const pwr_env_t *env, const char *path, uint64_t *value)
+{
+    char text[NUMBER_MAX_BYTES];
+    pwr_status_t status = pwr_env_read_text(env, path, text, sizeof text);
+    if (status == PWR_ERR_RANGE) {
+        return PWR_ERR_PARSE;
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    /* strtoull alone would accept signs, leading blanks and octal. */
+    if (!isdigit((unsigned char)text[0])) {
+        return PWR_ERR_PARSE;
+    }
+    int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, base);
+    if (errno != 0 || *end != '\0') {
+        return PWR_ERR_PARSE;
+    }
+    *value = number;
+    return PWR_OK;
+}

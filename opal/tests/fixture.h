@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A machine made of files in a temporary directory, and ways to make it fail.
+ *
+ * The trees are built here after the kernel's documentation (cpufreq.rst, powercap.rst) and the
+ * msr driver's rule "offset is the register number"; no recorded machine is needed.
+ */
+#ifndef PWR_TEST_FIXTURE_H
+#define PWR_TEST_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "pwr/env.h"
+#include "pwr/guard.h"
+#include "pwr/topo.h"
+
+/* The programs of this build. */
+#define FIXTURE_GUARD_PROGRAM PWR_TEST_TOOLS "/poweraware-guard"
+#define FIXTURE_SAMPLE_PROGRAM PWR_TEST_TOOLS "/poweraware-sample"
+
+enum { FIXTURE_CEILING_KHZ = 3000000, FIXTURE_FLOOR_KHZ = 1500000, FIXTURE_LOWEST_KHZ = 1200000 };
+
+typedef struct fixture {
+    pwr_env_t env; /* root is the temporary directory */
+    char root[200];
+    char log[4096]; /* all lines of all levels, each with a newline */
+} fixture_t;
+
+/* A row of a test table: test gets a fresh fixture_t * as *state. */
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* Files below the root; parents are made. */
+void fixture_put(fixture_t *fixture, const char *path, const char *text);
+void fixture_get(const fixture_t *fixture, const char *path, char *text, size_t size);
+void fixture_make_directory(fixture_t *fixture, const char *path);
+/* Replaces whatever path is. */
+void fixture_link(fixture_t *fixture, const char *path, const char *target);
+void fixture_remove(fixture_t *fixture, const char *path);
+/* 8 bytes at offset number of /dev/cpu/<cpu>/<device>. */
+void fixture_put_msr(fixture_t *fixture, unsigned cpu, const char *device, uint64_t number,
+                     uint64_t value);
+uint64_t fixture_get_msr(const fixture_t *fixture, unsigned cpu, const char *device,
+                         uint64_t number);
+/* A cpufreq folder with the values above and governor "performance". */
+void fixture_put_cpufreq(fixture_t *fixture, unsigned cpu, const char *related_cpus);
+void fixture_put_cpufreq_file(fixture_t *fixture, unsigned cpu, const char *file, const char *text);
+/* Leading number of a cpufreq file. */
+unsigned long fixture_get_khz(const fixture_t *fixture, unsigned cpu, const char *file);
+
+/* A machine of two packages with four cores each (CPUs 0-3 and 4-7), or with synthetic (hwloc's
+   notation) another one, bound to cpulist. */
+pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *cpulist);
+/* The guardian of this build. */
+pwr_guard_t *fixture_guard(fixture_t *fixture);
+
+/* Runs body in a child without root's rights, and returns its result (0..255). */
+int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture));
+/* From now on no byte of a file at or behind limit can be written (RLIM_INFINITY lifts it). */
+void fixture_limit_writes(uint64_t limit);
+/* Polls condition for up to ten seconds; false when it never came true. */
+bool fixture_eventually(bool (*condition)(const fixture_t *fixture), const fixture_t *fixture);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Packages, cores and CPUs through hwloc, copied into plain arrays.
+ */
+#include "config.h"
+
+#include "topo/topo_private.h"
+
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cpu_list {
+    unsigned *cpus; /* ascending */
+    unsigned count;
+} cpu_list_t;
+
+struct pwr_topo {
+    unsigned num_packages;
+    unsigned num_cores;
+    unsigned num_cpus;
+    int *package_of; /* by CPU number, -1 for a hole in the numbering */
+    unsigned num_numbers;
+    cpu_list_t mine;
+    cpu_list_t reached;
+    int my_package;
+};
+
+/* The whole machine, also what a cgroup keeps from us: "bound" and package numbers must mean the
+   same in every process of the node.  And hwloc may not move this thread over the CPUs to run
+   CPUID there: sysfs knows all that is needed here. */
+static unsigned long topology_flags(void)
+{
+#if HWLOC_API_VERSION >= 0x00020500
+    return HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+#elif HWLOC_API_VERSION >= 0x00020100
+    return HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+#else
+    return HWLOC_TOPOLOGY_FLAG_WHOLE_SYSTEM;
+#endif
+}
+
+static int load_below_root(hwloc_topology_t machine, const char *root)
+{
+    if (root[0] == '\0') {
+        return hwloc_topology_load(machine);
+    }
+    const char *inherited = getenv("HWLOC_FSROOT");
+    char *saved = inherited ? strdup(inherited) : NULL;
+    if ((inherited && !saved) || setenv("HWLOC_FSROOT", root, 1) != 0) {
+        free(saved);
+        return -1;
+    }
+    int rc = hwloc_topology_load(machine);
+    if (saved) {
+        setenv("HWLOC_FSROOT", saved, 1);
+    } else {
+        unsetenv("HWLOC_FSROOT");
+    }
+    free(saved);
+    return rc;
+}
+
+static pwr_status_t load_machine(const pwr_env_t *env, hwloc_topology_t *machine)
+{
+    hwloc_topology_t loading;
+    if (hwloc_topology_init(&loading) != 0) {
+        return PWR_ERR_NOMEM;
+    }
+    if (hwloc_topology_set_flags(loading, topology_flags()) != 0 ||
+        load_below_root(loading, env->root) != 0 ||
+        hwloc_get_nbobjs_by_type(loading, HWLOC_OBJ_PU) < 1) {
+        hwloc_topology_destroy(loading);
+        pwr_env_log(env, PWR_LOG_WARN,
+                    "hwloc cannot read this machine's topology (check with "
+                    "lstopo)");
+        return PWR_ERR_UNSUPPORTED;
+    }
+    *machine = loading;
+    return PWR_OK;
+}
+
+static pwr_status_t read_binding(hwloc_topology_t machine, const char *cpulist, hwloc_bitmap_t mine)
+{
+    if (cpulist) {
+        if (hwloc_bitmap_list_sscanf(mine, cpulist) != 0) {
+            return PWR_ERR_ARG;
+        }
+    } else if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_PROCESS) != 0) {
+        /* Systems that cannot tell do not bind either: all CPUs are everybody's. */
+        hwloc_bitmap_copy(mine, hwloc_topology_get_topology_cpuset(machine));
+    }
+    hwloc_bitmap_and(mine, mine, hwloc_topology_get_topology_cpuset(machine));
+    return hwloc_bitmap_iszero(mine) ? PWR_ERR_ARG : PWR_OK;
+}
+
+static pwr_status_t copy_list(hwloc_const_bitmap_t set, cpu_list_t *list)
+{
+    list->cpus = calloc((size_t)hwloc_bitmap_weight(set), sizeof *list->cpus);
+    if (!list->cpus) {
+        return PWR_ERR_NOMEM;
+    }
+    for (int cpu = hwloc_bitmap_first(set); cpu >= 0; cpu = hwloc_bitmap_next(set, cpu)) {
+        list->cpus[list->count++] = (unsigned)cpu;
+    }
+    return PWR_OK;
+}
+
+static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
+{
+    int packages = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
+    int cores = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE);
+    topo->num_cpus = (unsigned)hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
+    topo->num_packages = packages > 0 ? (unsigned)packages : 1;
+    topo->num_cores = cores > 0 ? (unsigned)cores : topo->num_cpus;
+    topo->num_numbers =
+        (unsigned)hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) + 1;
+    topo->package_of = malloc(topo->num_numbers * sizeof *topo->package_of);
+    if (!topo->package_of) {
+        return PWR_ERR_NOMEM;
+    }
+    for (unsigned cpu = 0; cpu < topo->num_numbers; cpu++) {
+        topo->package_of[cpu] = -1;
+    }
+    hwloc_obj_t pu = NULL;
+    while ((pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != NULL) {
+        hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
+        topo->package_of[pu->os_index] = package ? (int)package->logical_index : 0;
+    }
+    return PWR_OK;
+}
+
+static void add_siblings(hwloc_topology_t machine, hwloc_const_bitmap_t mine,
+                         hwloc_bitmap_t reached)
+{
+    hwloc_bitmap_copy(reached, mine);
+    hwloc_obj_t core = NULL;
+    while ((core = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_CORE, core)) != NULL) {
+        if (hwloc_bitmap_intersects(core->cpuset, mine)) {
+            hwloc_bitmap_or(reached, reached, core->cpuset);
+        }
+    }
+}
+
+static int common_package(const pwr_topo_t *topo)
+{
+    int package = pwr_topo_package_of(topo, topo->mine.cpus[0]);
+    for (unsigned i = 1; i < topo->mine.count; i++) {
+        if (pwr_topo_package_of(topo, topo->mine.cpus[i]) != package) {
+            return -1;
+        }
+    }
+    return package;
+}
+
+static pwr_status_t fill(hwloc_topology_t machine, const char *cpulist, pwr_topo_t *topo)
+{
+    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+    hwloc_bitmap_t reached = hwloc_bitmap_alloc();
+    pwr_status_t status = mine && reached ? PWR_OK : PWR_ERR_NOMEM;
+    if (status == PWR_OK) {
+        status = read_binding(machine, cpulist, mine);
+    }
+    if (status == PWR_OK) {
+        add_siblings(machine, mine, reached);
+        status = copy_machine(machine, topo);
+    }
+    if (status == PWR_OK) {
+        status = copy_list(mine, &topo->mine);
+    }
+    if (status == PWR_OK) {
+        status = copy_list(reached, &topo->reached);
+    }
+    if (status == PWR_OK) {
+        topo->my_package = common_package(topo);
+    }
+    hwloc_bitmap_free(reached);
+    hwloc_bitmap_free(mine);
+    return status;
+}
+
+pwr_status_t pwr_topo_open_with_binding(const pwr_env_t *env, const char *cpulist,
+                                        pwr_topo_t **topo)
+{
+    hwloc_topology_t machine;
+    pwr_status_t status = load_machine(env, &machine);
+    if (status != PWR_OK) {
+        return status;
+    }
+    pwr_topo_t *made = calloc(1, sizeof *made);
+    status = made ? fill(machine, cpulist, made) : PWR_ERR_NOMEM;
+    hwloc_topology_destroy(machine);
+    if (status != PWR_OK) {
+        pwr_topo_close(made);
+        return status;
+    }
+    *topo = made;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_topo_open(const pwr_env_t *env, pwr_topo_t **topo)
+{
+    return pwr_topo_open_with_binding(env, NULL, topo);
+}
+
+void pwr_topo_close(pwr_topo_t *topo)
+{
+    if (topo) {
+        free(topo->reached.cpus);
+        free(topo->mine.cpus);
+        free(topo->package_of);
+        free(topo);
+    }
+}
+
+unsigned pwr_topo_num_packages(const pwr_topo_t *topo)
+{
+    return topo->num_packages;
+}
+
+unsigned pwr_topo_num_cores(const pwr_topo_t *topo)
+{
+    return topo->num_cores;
+}
+
+unsigned pwr_topo_num_cpus(const pwr_topo_t *topo)
+{
+    return topo->num_cpus;
+}
+
+int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
+{
+    for (unsigned cpu = 0; cpu < topo->num_numbers; cpu++) {
+        if (topo->package_of[cpu] == (int)package) {
+            return (int)cpu;
+        }
+    }
+    return -1;
+}
+
+int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu)
+{
+    return cpu < topo->num_numbers ? topo->package_of[cpu] : -1;
+}
+
+unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
+{
+    return topo->mine.count;
+}
+
+unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index)
+{
+    return topo->mine.cpus[index];
+}
+
+unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo)
+{
+    return topo->reached.count;
+}
+
+unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index)
+{
+    return topo->reached.cpus[index];
+}
+
+bool pwr_topo_is_bound(const pwr_topo_t *topo)
+{
+    return topo->mine.count < topo->num_cpus || topo->num_cpus == 1;
+}
+
+int pwr_topo_my_package(const pwr_topo_t *topo)
+{
+    return topo->my_package;
+}
