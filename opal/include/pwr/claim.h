@@ -18,15 +18,18 @@
 typedef struct pwr_claim pwr_claim_t;
 
 /* Claims all of topo's own CPUs in directory (NULL: /dev/shm).  The file is
-   poweraware-cpus.<uid>, mode 0600; one that is a symbolic link, not a regular file or not ours
-   is refused with PWR_ERR_PERM. */
+   poweraware-cpus.<uid>, mode 0600; one that is a symbolic link, not a regular file, not ours or
+   open to others is refused with PWR_ERR_PERM.  A child made by fork() shares its parent's claim.
+ */
 pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const char *directory,
                             pwr_claim_t **claim);
 
-/* True when no other process of this user holds a claim on any of our CPUs.  One system call per
-   CPU.  *shared_cpu (may be NULL) is set to the first one that is shared when false. */
+/* True when no other process of this user holds a claim on any of our CPUs or their SMT siblings
+   (topo.h: reached CPUs).  One system call per CPU.  *shared_cpu (may be NULL) is set to the first
+   one that is shared when false. */
 bool pwr_claim_is_exclusive(const pwr_claim_t *claim, unsigned *shared_cpu);
 
+/* NULL is allowed. */
 void pwr_claim_release(pwr_claim_t *claim);
 
 #endif
