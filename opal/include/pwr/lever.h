@@ -20,16 +20,20 @@ typedef struct pwr_pstate pwr_pstate_t;
 
 /* Opens the first back end that works on all of topo's own CPUs: proven by writing back what was
    read.  Descriptors stay open.  Originals are handed to guard first.
-   Errors: UNSUPPORTED (no such hardware), PERM (there, but not for us); why[why_size] then holds
-   one line that says what is missing and what grants it. */
+   Errors: UNSUPPORTED (no such hardware), PERM (there, but not for us), SHARED (one frequency for
+   CPUs of ours and of others), PARSE, RANGE, IO (what a file says or answers), NOMEM; why[why_size]
+   then holds one line that says what is missing and what grants it. */
 pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_pstate_t **pstate);
 const char *pwr_pstate_backend(const pwr_pstate_t *pstate);
 uint32_t pwr_pstate_min_khz(const pwr_pstate_t *pstate); /* lowest the hardware offers */
 uint32_t pwr_pstate_max_khz(const pwr_pstate_t *pstate); /* the ceiling found at open */
-/* Lowers the ceiling of every own CPU to khz, or (RANGE) refuses what is outside min..max. */
+/* Lowers the ceiling of every own CPU to khz, or (RANGE) refuses what is outside min..max.  A CPU
+   whose own range is narrower goes as far as that; none goes above the ceiling it was found at.
+   After an error some CPUs may have changed: restore. */
 pwr_status_t pwr_pstate_set(pwr_pstate_t *pstate, uint32_t khz);
-/* Puts back exactly what was found at open. Idempotent. */
+/* Puts back exactly what was found at open, as far as possible: all CPUs are tried, the first
+   failure is returned.  Writes nothing when nothing was set. */
 pwr_status_t pwr_pstate_restore(pwr_pstate_t *pstate);
 /* Restores if needed. NULL is allowed. */
 void pwr_pstate_close(pwr_pstate_t *pstate);
@@ -42,7 +46,8 @@ enum { PWR_TSTATE_FULL = 0, PWR_TSTATE_DEEPEST = 7 };
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate);
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
-/* level 0..7: duty (8 - level) / 8. Level 0 is pwr_tstate_restore. One pwrite per own CPU. */
+/* level 0..7: duty (8 - level) / 8. Level 0 is pwr_tstate_restore. One pwrite per own CPU.  A CPU
+   that was found throttled deeper than level stays as it was found. */
 pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned level);
 pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate);
 void pwr_tstate_close(pwr_tstate_t *tstate);
