@@ -19,7 +19,9 @@
 enum { PWR_CACHE_LINE = 64 };
 
 /* A sequence number in memory shared between processes, alone on its cache line.  Zeroed memory is
-   a valid flag with value 0.  Values only grow (modulo 2^32). */
+   a valid flag with value 0.  Values only grow (modulo 2^32), by less than 2^31 beyond any target
+   that is waited for.  A waiter that is killed leaves sleepers too high: that costs later setters
+   a system call each, nothing else. */
 typedef struct pwr_flag {
     _Alignas(64) _Atomic uint32_t value;
     _Atomic uint32_t sleepers;
@@ -27,20 +29,20 @@ typedef struct pwr_flag {
 
 typedef struct pwr_wait_policy {
     uint32_t spin_ns;      /* pause rung: this long at most before the futex rung */
-    uint32_t sleep_min_ns; /* first bounded sleep; doubles up to ... */
+    uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); doubles up to ... */
     uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
-    bool oversubscribed;   /* more ranks than CPUs: skip the pause rung */
+    bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung */
     bool poll;             /* never sleep (the paper's polling ranks); yields when oversubscribed */
 } pwr_wait_policy_t;
 
 typedef struct pwr_wait_stats {
     uint64_t waits;
-    uint64_t sleeps;     /* futex calls */
-    uint64_t spin_ns;    /* time on the pause rung */
-    uint64_t sleep_ns;   /* time on the futex rung */
+    uint64_t sleeps;   /* futex calls */
+    uint64_t spin_ns;  /* time on the pause rung, polling included */
+    uint64_t sleep_ns; /* time on the futex rung */
 } pwr_wait_stats_t;
 
-/* Called between sleeps and every few hundred spins; returns > 0 when something moved (the next
+/* Called between sleeps and every hundred or so spins; returns > 0 when something moved (the next
    sleep is then short again).  Lets the caller's communication go on while it waits. */
 typedef int (*pwr_progress_fn_t)(void *arg);
 
