@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * poweraware-sample: the node's energy counters as JSON lines, at a steady interval.
+ */
+#include "config.h"
+
+#include "pwr/meter.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, NS_PER_MS = 1000000, NS_PER_S = 1000000000, MAX_INTERVAL_MS = 3600000 };
+
+typedef struct options {
+    uint64_t interval_ms;
+    const char *output;
+    const char *root;
+} options_t;
+
+static void print_help(FILE *out)
+{
+    fprintf(out,
+            "Usage: poweraware-sample --interval-ms MS --output FILE [--root DIR]\n"
+            "\n"
+            "Writes the energy used by this node since the start, as JSON lines: one that\n"
+            "describes the source, then one per sample, until SIGINT or SIGTERM.\n"
+            "\n"
+            "  -i, --interval-ms MS  time between samples, 1 to %d\n"
+            "  -o, --output FILE     where to write; \"-\" is standard output\n"
+            "  -r, --root DIR        read the machine whose files are below DIR\n"
+            "  -h, --help            print this\n",
+            MAX_INTERVAL_MS);
+}
+
+static bool parse_interval(const char *text, uint64_t *interval_ms)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < 1 || value > MAX_INTERVAL_MS) {
+        fprintf(stderr,
+                "poweraware-sample: --interval-ms %s: not a whole number from 1 to %d (energy "
+                "counters change about once a millisecond)\n",
+                text, MAX_INTERVAL_MS);
+        return false;
+    }
+    *interval_ms = (uint64_t)value;
+    return true;
+}
+
+/* An absolute path without trailing slash ("/" is the real machine): the form of pwr_env_t.root. */
+static char *resolve_root(const char *directory)
+{
+    char *path = realpath(directory, NULL);
+    if (!path) {
+        fprintf(stderr, "poweraware-sample: --root %s: %s\n", directory, strerror(errno));
+        return NULL;
+    }
+    if (strcmp(path, "/") == 0) {
+        path[0] = '\0';
+    }
+    return path;
+}
+
+/* EXIT_SUCCESS with options filled in, or the exit status to end with; help sets *done. */
+static int parse_options(int argc, char **argv, options_t *options, bool *done)
+{
+    static const struct option known[] = {{"interval-ms", required_argument, NULL, 'i'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"root", required_argument, NULL, 'r'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "i:o:r:h", known, NULL)) != -1) {
+        switch (option) {
+        case 'i':
+            if (!parse_interval(optarg, &options->interval_ms)) {
+                return EXIT_USAGE;
+            }
+            break;
+        case 'o':
+            options->output = optarg;
+            break;
+        case 'r':
+            options->root = optarg;
+            break;
+        case 'h':
+            print_help(stdout);
+            *done = true;
+            return EXIT_SUCCESS;
+        default:
+            fputs("poweraware-sample: --help lists the options\n", stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc || options->interval_ms == 0 || !options->output) {
+        fputs("poweraware-sample: --interval-ms and --output are needed, and nothing else but "
+              "--root (see --help)\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* ---- output ---- */
+
+static void print_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte == '"' || byte == '\\') {
+            fprintf(out, "\\%c", byte);
+        } else if (byte < 0x20) {
+            fprintf(out, "\\u%04x", byte);
+        } else {
+            fputc(byte, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void print_header(FILE *out, const pwr_meter_t *meter)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    fputs("{\"source\":", out);
+    print_string(out, pwr_meter_backend(meter));
+    fputs(",\"host\":", out);
+    print_string(out, host);
+    fputs(",\"domains\":[", out);
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        fputs(i > 0 ? "," : "", out);
+        print_string(out, pwr_meter_domain(meter, i)->name);
+    }
+    fputs("]}\n", out);
+}
+
+static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t *energy_uj)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    pwr_status_t status = pwr_meter_read(meter, energy_uj);
+    if (status != PWR_OK) {
+        fprintf(stderr, "poweraware-sample: reading energy: %s\n", pwr_status_text(status));
+        return false;
+    }
+    fprintf(out, "{\"t_ns\":%" PRIu64 ",\"energy_uj\":[",
+            (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        fprintf(out, "%s%" PRIu64, i > 0 ? "," : "", energy_uj[i]);
+    }
+    fputs("]}\n", out);
+    if (fflush(out) != 0) {
+        fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* ---- sampling ---- */
+
+/* Until the absolute deadline or a request to stop (true).  The signals are blocked at all other
+   times, so none can slip in between the question and the sleep, as it could with
+   clock_nanosleep. */
+static bool stopped_before(const pwr_env_t *env, const sigset_t *stop, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t now = pwr_env_now_ns(env);
+        uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+        struct timespec timeout = {.tv_sec = (time_t)(left / NS_PER_S),
+                                   .tv_nsec = (long)(left % NS_PER_S)};
+        if (sigtimedwait(stop, NULL, &timeout) > 0) {
+            return true;
+        }
+        if (errno == EAGAIN) {
+            return false;
+        }
+    }
+}
+
+static int sample(FILE *out, pwr_meter_t *meter, const pwr_env_t *env, const sigset_t *stop,
+                  uint64_t interval_ns)
+{
+    uint64_t *energy_uj = calloc(pwr_meter_num_domains(meter), sizeof *energy_uj);
+    if (!energy_uj) {
+        fputs("poweraware-sample: out of memory\n", stderr);
+        return EXIT_FAILURE;
+    }
+    print_header(out, meter);
+    bool written = print_sample(out, meter, energy_uj);
+    uint64_t deadline = pwr_env_now_ns(env) + interval_ns;
+    bool stopped = false;
+    while (written && !stopped) {
+        stopped = stopped_before(env, stop, deadline);
+        written = print_sample(out, meter, energy_uj);
+        /* A suspended machine skips the samples it missed. */
+        uint64_t now = pwr_env_now_ns(env);
+        deadline = deadline + interval_ns > now ? deadline + interval_ns : now + interval_ns;
+    }
+    free(energy_uj);
+    return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int open_and_sample(const options_t *options, const pwr_env_t *env, const sigset_t *stop)
+{
+    char why[1024];
+    pwr_topo_t *topo;
+    pwr_meter_t *meter;
+    int result = EXIT_FAILURE;
+    if (pwr_topo_open(env, &topo) != PWR_OK) {
+        return EXIT_FAILURE; /* said by the library */
+    }
+    if (pwr_meter_open(env, topo, why, sizeof why, &meter) != PWR_OK) {
+        fprintf(stderr, "poweraware-sample: no energy meter: %s\n", why);
+        goto close_topo;
+    }
+    bool to_stdout = strcmp(options->output, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(options->output, "we");
+    if (!out) {
+        fprintf(stderr, "poweraware-sample: --output %s: %s\n", options->output, strerror(errno));
+        goto close_meter;
+    }
+    result = sample(out, meter, env, stop, options->interval_ms * NS_PER_MS);
+    if (!to_stdout && fclose(out) != 0 && result == EXIT_SUCCESS) {
+        fprintf(stderr, "poweraware-sample: --output %s: %s\n", options->output, strerror(errno));
+        result = EXIT_FAILURE;
+    }
+close_meter:
+    pwr_meter_close(meter);
+close_topo:
+    pwr_topo_close(topo);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {0};
+    bool done = false;
+    int result = parse_options(argc, argv, &options, &done);
+    if (result != EXIT_SUCCESS || done) {
+        return result;
+    }
+    /* First of all: a stop that comes while the meter is being opened still ends cleanly. */
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+
+    pwr_env_t env = pwr_env_real;
+    char *root = NULL;
+    if (options.root) {
+        root = resolve_root(options.root);
+        if (!root) {
+            return EXIT_USAGE;
+        }
+        env.root = root;
+    }
+    result = open_and_sample(&options, &env, &stop);
+    free(root);
+    return result;
+}
