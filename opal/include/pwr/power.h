@@ -21,19 +21,20 @@ typedef struct pwr_power pwr_power_t;
 typedef struct pwr_power_config {
     bool use_pstates;
     bool use_tstates;
-    const char *guard_program;   /* NULL: the installed one */
-    const char *claim_directory; /* NULL: /dev/shm */
+    const char *guard_program;   /* NULL: the installed one; copied */
+    const char *claim_directory; /* NULL: /dev/shm; used during open only */
 } pwr_power_config_t;
 
 typedef struct pwr_power_counters {
-    uint64_t pstate_writes;   /* transitions that reached the hardware */
+    uint64_t pstate_writes; /* transitions that reached the hardware */
     uint64_t tstate_writes;
-    uint64_t skipped;         /* verbs that found no lever */
-    uint64_t errors;          /* failed writes; the lever is then given up */
+    uint64_t skipped; /* verbs that found no lever */
+    uint64_t errors;  /* failed writes; the lever is then given up */
 } pwr_power_counters_t;
 
 /* Claims this process's CPUs (so that later arrivals see them) and reads the topology.  Opens no
-   lever yet.  Call early, from every rank. */
+   lever yet.  Call early, from every rank.  A claim that fails is no error here: it keeps the
+   levers off.  Errors: NOMEM, UNSUPPORTED (no topology). */
 pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *config,
                             pwr_power_t **power);
 
@@ -45,14 +46,15 @@ void pwr_power_arm(pwr_power_t *power);
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power);
 bool pwr_power_has_pstates(const pwr_power_t *power);
 bool pwr_power_has_tstates(const pwr_power_t *power);
-/* One line per lever that is off, joined by "; "; "" when both are on or not asked for. */
+/* One line per lever that is off or was given up, joined by "; "; "" when none is. */
 const char *pwr_power_why_off(const pwr_power_t *power);
 
 /* DVFS (paper: freq-scaling): all own CPUs to the lowest frequency, and back. Idempotent. */
 void pwr_power_low(pwr_power_t *power);
 void pwr_power_full(pwr_power_t *power);
 
-/* T-states: all own CPUs to T<level> (1..7), and back to what was found. Idempotent. */
+/* T-states: all own CPUs to T<level> (1..7; 0 is unthrottle, above 7 means 7), and back to what was
+   found. Idempotent. */
 void pwr_power_throttle(pwr_power_t *power, unsigned level);
 void pwr_power_unthrottle(pwr_power_t *power);
 /* The level now in force (0: none). */
@@ -60,7 +62,8 @@ unsigned pwr_power_level(const pwr_power_t *power);
 
 pwr_power_counters_t pwr_power_counters(const pwr_power_t *power);
 
-/* Everything back to what was found, guardian dismissed, claim released. NULL is allowed. */
+/* Everything back to what was found, guardian dismissed, claim released.  What this process could
+   not restore by itself is left to the guardian.  NULL is allowed. */
 void pwr_power_close(pwr_power_t *power);
 
 #endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The facade: whether levers may be used at all, and what happens when one fails.
+ *
+ * Arming asks, in this order, and the first "no" keeps every lever off:
+ *   1. is this process bound?
+ *   2. are its CPUs nobody else's?
+ *   3. is there a guardian who would put everything back?
+ *   4. per lever: does the hardware take a write?
+ */
+#include "config.h"
+
+#include "pwr/claim.h"
+#include "pwr/guard.h"
+#include "pwr/lever.h"
+#include "power_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WHY_BYTES = 1024, REASON_BYTES = 480 };
+
+struct pwr_power {
+    const pwr_env_t *env;
+    bool use_pstates;
+    bool use_tstates;
+    char *guard_program; /* NULL: the installed one */
+    pwr_topo_t *topo;
+    pwr_claim_t *claim; /* NULL: the registry could not be used */
+    pwr_guard_t *guard; /* NULL before arming and when no lever is on */
+    pwr_pstate_t *pstate;
+    pwr_tstate_t *tstate;
+    bool armed;
+    bool low;
+    unsigned level;
+    pwr_power_counters_t counters;
+    char why_off[WHY_BYTES];
+};
+
+pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *config,
+                               pwr_topo_t *topo, pwr_power_t **power)
+{
+    pwr_power_t *made = calloc(1, sizeof *made);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    made->env = env;
+    made->use_pstates = config->use_pstates;
+    made->use_tstates = config->use_tstates;
+    if (config->guard_program) {
+        made->guard_program = strdup(config->guard_program);
+        if (!made->guard_program) {
+            free(made);
+            return PWR_ERR_NOMEM;
+        }
+    }
+    if (pwr_claim_take(env, topo, config->claim_directory, &made->claim) != PWR_OK) {
+        made->claim = NULL; /* said by the claim; keeps the levers off */
+    }
+    made->topo = topo;
+    *power = made;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *config,
+                            pwr_power_t **power)
+{
+    pwr_topo_t *topo;
+    pwr_status_t status = pwr_topo_open(env, &topo);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = pwr_power_open_on(env, config, topo, power);
+    if (status != PWR_OK) {
+        pwr_topo_close(topo);
+    }
+    return status;
+}
+
+/* ---- arming ---- */
+
+__attribute__((format(printf, 2, 3))) static void note_off(pwr_power_t *power, const char *format,
+                                                           ...)
+{
+    char line[WHY_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t used = strlen(power->why_off);
+    snprintf(power->why_off + used, sizeof power->why_off - used, "%s%s", used > 0 ? "; " : "",
+             line);
+}
+
+static void keep_off(pwr_power_t *power, const char *lever, const char *reason)
+{
+    pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", lever, reason);
+    note_off(power, "%s off: %s", lever, reason);
+}
+
+/* Questions 1 and 2; reason is written when the answer is no. */
+static bool may_touch_cpus(const pwr_power_t *power, char reason[REASON_BYTES])
+{
+    unsigned shared_cpu = 0;
+    if (!pwr_topo_is_bound(power->topo)) {
+        snprintf(reason, REASON_BYTES,
+                 "this process is not bound to CPUs of its own (mpirun --bind-to core)");
+        return false;
+    }
+    if (!power->claim) {
+        snprintf(reason, REASON_BYTES, "the registry of claimed CPUs cannot be used");
+        return false;
+    }
+    if (!pwr_claim_is_exclusive(power->claim, &shared_cpu)) {
+        snprintf(reason, REASON_BYTES,
+                 "CPU %u, ours or an SMT sibling of ours, is also another process's", shared_cpu);
+        return false;
+    }
+    return true;
+}
+
+static void open_pstates(pwr_power_t *power)
+{
+    char reason[REASON_BYTES] = "";
+    pwr_status_t status = pwr_pstate_open(power->env, power->topo, power->guard, reason,
+                                          sizeof reason, &power->pstate);
+    if (status != PWR_OK) {
+        keep_off(power, "P-states", reason[0] != '\0' ? reason : pwr_status_text(status));
+    }
+}
+
+static void open_tstates(pwr_power_t *power)
+{
+    char reason[REASON_BYTES] = "";
+    pwr_status_t status = pwr_tstate_open(power->env, power->topo, power->guard, reason,
+                                          sizeof reason, &power->tstate);
+    if (status != PWR_OK) {
+        keep_off(power, "T-states", reason[0] != '\0' ? reason : pwr_status_text(status));
+    }
+}
+
+void pwr_power_arm(pwr_power_t *power)
+{
+    char reason[REASON_BYTES];
+    if (power->armed) {
+        return;
+    }
+    power->armed = true;
+    if (!power->use_pstates && !power->use_tstates) {
+        return;
+    }
+    const char *asked = !power->use_tstates   ? "P-states"
+                        : !power->use_pstates ? "T-states"
+                                              : "P-states and T-states";
+    if (!may_touch_cpus(power, reason)) {
+        keep_off(power, asked, reason);
+        return;
+    }
+    if (pwr_guard_start(power->env, power->guard_program, &power->guard) != PWR_OK) {
+        keep_off(power, asked, "no guardian process that would restore them");
+        return;
+    }
+    if (power->use_pstates) {
+        open_pstates(power);
+    }
+    if (power->use_tstates) {
+        open_tstates(power);
+    }
+    if (!power->pstate && !power->tstate) {
+        pwr_guard_stop(power->guard);
+        power->guard = NULL;
+    }
+}
+
+/* ---- failures ---- */
+
+/* These restore, as far as they can, and tell whether all is back. */
+static bool drop_pstates(pwr_power_t *power)
+{
+    bool restored = !power->pstate || pwr_pstate_restore(power->pstate) == PWR_OK;
+    pwr_pstate_close(power->pstate);
+    power->pstate = NULL;
+    power->low = false;
+    return restored;
+}
+
+static bool drop_tstates(pwr_power_t *power)
+{
+    bool restored = !power->tstate || pwr_tstate_restore(power->tstate) == PWR_OK;
+    pwr_tstate_close(power->tstate);
+    power->tstate = NULL;
+    power->level = PWR_TSTATE_FULL;
+    return restored;
+}
+
+/* What we cannot restore, the guardian tries at once: it opens the files anew and is patient.  That
+   ends its service, so the other lever goes too. */
+static void leave_to_guardian(pwr_power_t *power)
+{
+    drop_tstates(power);
+    drop_pstates(power);
+    pwr_guard_abandon(power->guard);
+    power->guard = NULL;
+    note_off(power, "all levers off: originals were left to the guardian");
+}
+
+static void note_failure(pwr_power_t *power, const char *lever, pwr_status_t cause, bool restored)
+{
+    power->counters.errors++;
+    pwr_env_log(power->env, PWR_LOG_WARN, "%s are given up: a write failed (%s); %s", lever,
+                pwr_status_text(cause),
+                restored ? "originals are restored" : "the guardian restores the originals");
+    note_off(power, "%s given up: a write failed (%s)", lever, pwr_status_text(cause));
+    if (!restored) {
+        leave_to_guardian(power);
+    }
+}
+
+/* ---- verbs ---- */
+
+static void set_low(pwr_power_t *power, bool low)
+{
+    if (!power->pstate) {
+        power->counters.skipped++;
+        return;
+    }
+    if (power->low == low) {
+        return;
+    }
+    pwr_status_t status = low ? pwr_pstate_set(power->pstate, pwr_pstate_min_khz(power->pstate))
+                              : pwr_pstate_restore(power->pstate);
+    if (status != PWR_OK) {
+        note_failure(power, "P-states", status, drop_pstates(power));
+        return;
+    }
+    power->low = low;
+    power->counters.pstate_writes++;
+}
+
+static void set_level(pwr_power_t *power, unsigned level)
+{
+    if (!power->tstate) {
+        power->counters.skipped++;
+        return;
+    }
+    if (power->level == level) {
+        return;
+    }
+    pwr_status_t status = pwr_tstate_set(power->tstate, level);
+    if (status != PWR_OK) {
+        note_failure(power, "T-states", status, drop_tstates(power));
+        return;
+    }
+    power->level = level;
+    power->counters.tstate_writes++;
+}
+
+void pwr_power_low(pwr_power_t *power)
+{
+    set_low(power, true);
+}
+
+void pwr_power_full(pwr_power_t *power)
+{
+    set_low(power, false);
+}
+
+void pwr_power_throttle(pwr_power_t *power, unsigned level)
+{
+    set_level(power, level < PWR_TSTATE_DEEPEST ? level : PWR_TSTATE_DEEPEST);
+}
+
+void pwr_power_unthrottle(pwr_power_t *power)
+{
+    set_level(power, PWR_TSTATE_FULL);
+}
+
+const pwr_topo_t *pwr_power_topo(const pwr_power_t *power)
+{
+    return power->topo;
+}
+
+bool pwr_power_has_pstates(const pwr_power_t *power)
+{
+    return power->pstate != NULL;
+}
+
+bool pwr_power_has_tstates(const pwr_power_t *power)
+{
+    return power->tstate != NULL;
+}
+
+const char *pwr_power_why_off(const pwr_power_t *power)
+{
+    return power->why_off;
+}
+
+unsigned pwr_power_level(const pwr_power_t *power)
+{
+    return power->level;
+}
+
+pwr_power_counters_t pwr_power_counters(const pwr_power_t *power)
+{
+    return power->counters;
+}
+
+void pwr_power_close(pwr_power_t *power)
+{
+    if (!power) {
+        return;
+    }
+    bool restored = drop_tstates(power);
+    restored = drop_pstates(power) && restored;
+    if (restored) {
+        pwr_guard_stop(power->guard);
+    } else {
+        pwr_guard_abandon(power->guard);
+    }
+    pwr_claim_release(power->claim);
+    pwr_topo_close(power->topo);
+    free(power->guard_program);
+    free(power);
+}

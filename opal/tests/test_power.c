@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The facade: when levers are on, when they are off, and what failures do.
+ */
+#include "config.h"
+
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "power_private.h"
+
+enum { CLOCK_MODULATION = 0x19a };
+
+static const pwr_power_config_t both_levers = {.use_pstates = true,
+                                               .use_tstates = true,
+                                               .guard_program = FIXTURE_GUARD_PROGRAM,
+                                               .claim_directory = "/"};
+
+static pwr_power_t *open_power(fixture_t *fixture, const pwr_power_config_t *config,
+                               const char *cpulist)
+{
+    pwr_power_t *power;
+    assert_int_equal(
+        pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist), &power),
+        PWR_OK);
+    return power;
+}
+
+static pwr_power_t *open_and_arm(fixture_t *fixture, const char *cpulist)
+{
+    pwr_power_t *power = open_power(fixture, &both_levers, cpulist);
+    pwr_power_arm(power);
+    return power;
+}
+
+static void put_hardware(fixture_t *fixture)
+{
+    static const char *const cpus[] = {"0\n", "1\n", "2\n", "3\n", "4\n", "5\n", "6\n", "7\n"};
+    for (unsigned cpu = 0; cpu < 8; cpu++) {
+        fixture_put_cpufreq(fixture, cpu, cpus[cpu]);
+        fixture_put_msr(fixture, cpu, "msr", CLOCK_MODULATION, 0);
+    }
+}
+
+static bool is_untouched(const fixture_t *fixture)
+{
+    bool same = true;
+    for (unsigned cpu = 0; cpu < 8; cpu++) {
+        same = same && fixture_get_msr(fixture, cpu, "msr", CLOCK_MODULATION) == 0 &&
+               fixture_get_khz(fixture, cpu, "scaling_min_freq") == FIXTURE_FLOOR_KHZ &&
+               fixture_get_khz(fixture, cpu, "scaling_max_freq") == FIXTURE_CEILING_KHZ;
+    }
+    return same;
+}
+
+/* All verbs are harmless and counted, the reason is said. */
+static void expect_off(fixture_t *fixture, pwr_power_t *power, const char *reason)
+{
+    assert_false(pwr_power_has_pstates(power));
+    assert_false(pwr_power_has_tstates(power));
+    assert_non_null(strstr(pwr_power_why_off(power), reason));
+    uint64_t skipped = pwr_power_counters(power).skipped;
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    pwr_power_unthrottle(power);
+    pwr_power_full(power);
+    assert_int_equal(pwr_power_counters(power).skipped, skipped + 4);
+    assert_int_equal(pwr_power_level(power), 0);
+    (void)fixture;
+}
+
+static void test_both_levers_on_own_cpus(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    assert_true(pwr_power_has_pstates(power));
+    assert_true(pwr_power_has_tstates(power));
+    assert_string_equal(pwr_power_why_off(power), "");
+    assert_int_equal(pwr_topo_num_packages(pwr_power_topo(power)), 2);
+    pwr_power_low(power);
+    pwr_power_throttle(power, 4);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
+    assert_int_equal(fixture_get_khz(fixture, 3, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
+    assert_int_equal(fixture_get_khz(fixture, 1, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
+    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0x18);
+    assert_int_equal(fixture_get_msr(fixture, 4, "msr", CLOCK_MODULATION), 0);
+    assert_int_equal(pwr_power_level(power), 4);
+    pwr_power_unthrottle(power);
+    pwr_power_full(power);
+    assert_int_equal(pwr_power_level(power), 0);
+    assert_true(is_untouched(fixture));
+    pwr_power_close(power);
+}
+
+static void test_verbs_are_idempotent_and_counted(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "0");
+    for (int i = 0; i < 3; i++) {
+        pwr_power_full(power); /* nothing to do */
+    }
+    for (int i = 0; i < 3; i++) {
+        pwr_power_low(power);
+        pwr_power_throttle(power, 9); /* the deepest */
+    }
+    assert_int_equal(pwr_power_level(power), 7);
+    pwr_power_throttle(power, 0);
+    pwr_power_full(power);
+    pwr_power_counters_t counters = pwr_power_counters(power);
+    assert_int_equal(counters.pstate_writes, 2);
+    assert_int_equal(counters.tstate_writes, 2);
+    assert_int_equal(counters.skipped, 0);
+    assert_int_equal(counters.errors, 0);
+    pwr_power_close(power);
+}
+
+static void test_close_restores(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "0-3");
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    pwr_power_close(power);
+    assert_true(is_untouched(fixture));
+    pwr_power_close(NULL);
+}
+
+static void test_nothing_happens_before_arming(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_power(fixture, &both_levers, "0");
+    expect_off(fixture, power, "");
+    assert_string_equal(pwr_power_why_off(power), "");
+    assert_true(is_untouched(fixture));
+    pwr_power_close(power);
+}
+
+static void test_not_bound(void **state)
+{
+    put_hardware(*state);
+    pwr_power_t *power = open_and_arm(*state, "0-7");
+    expect_off(*state, power, "P-states and T-states off: this process is not bound");
+    assert_true(is_untouched(*state));
+    pwr_power_close(power);
+}
+
+static void test_shared_with_another_process(void **state)
+{
+    fixture_t *fixture = *state;
+    int ready[2];
+    char byte;
+    put_hardware(fixture);
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        open_power(fixture, &both_levers, "3-4"); /* claims without ever arming */
+        _exit(write(ready[1], "x", 1) == 1 ? pause() : 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    expect_off(fixture, power, "CPU 3");
+    assert_true(is_untouched(fixture));
+    pwr_power_close(power);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    power = open_and_arm(fixture, "2-3");
+    assert_true(pwr_power_has_pstates(power));
+    pwr_power_close(power);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_no_registry_of_claims(void **state)
+{
+    pwr_power_config_t config = both_levers;
+    config.claim_directory = "/none";
+    put_hardware(*state);
+    pwr_power_t *power = open_power(*state, &config, "2-3");
+    pwr_power_arm(power);
+    expect_off(*state, power, "registry");
+    pwr_power_close(power);
+}
+
+static void test_no_guardian(void **state)
+{
+    pwr_power_config_t config = both_levers;
+    config.guard_program = "/none/poweraware-guard";
+    put_hardware(*state);
+    pwr_power_t *power = open_power(*state, &config, "2-3");
+    pwr_power_arm(power);
+    expect_off(*state, power, "no guardian");
+    assert_true(is_untouched(*state));
+    pwr_power_close(power);
+}
+
+static void test_no_hardware(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    expect_off(fixture, power, "P-states off: ");
+    assert_non_null(strstr(pwr_power_why_off(power), "; T-states off: "));
+    pwr_power_arm(power); /* decides once, says it once */
+    char *first = strstr(fixture->log, "P-states stay off");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "P-states stay off"));
+    pwr_power_close(power);
+}
+
+static int arm_without_rights(fixture_t *fixture)
+{
+    pwr_power_config_t config = both_levers;
+    config.claim_directory = "/open";
+    pwr_power_t *power = open_power(fixture, &config, "2-3");
+    pwr_power_arm(power);
+    bool good = !pwr_power_has_pstates(power) && !pwr_power_has_tstates(power) &&
+                strstr(pwr_power_why_off(power), "scaling_max_freq: no permission") &&
+                strstr(pwr_power_why_off(power), "msr: no permission");
+    pwr_power_close(power);
+    return good ? 0 : 1;
+}
+
+static void test_no_rights(void **state)
+{
+    fixture_t *fixture = *state;
+    char name[300];
+    put_hardware(fixture);
+    if (geteuid() != 0) {
+        print_message("only root can make files that this user may not write\n");
+        skip();
+    }
+    fixture_make_directory(fixture, "/open");
+    snprintf(name, sizeof name, "%s/open", fixture->root);
+    assert_int_equal(chmod(name, 01777), 0);
+    assert_int_equal(fixture_run_unprivileged(fixture, arm_without_rights), 0);
+}
+
+static void test_one_lever_alone(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_power_config_t config = both_levers;
+    config.use_tstates = false;
+    put_hardware(fixture);
+    pwr_power_t *power = open_power(fixture, &config, "2");
+    pwr_power_arm(power);
+    assert_true(pwr_power_has_pstates(power));
+    assert_false(pwr_power_has_tstates(power));
+    assert_string_equal(pwr_power_why_off(power), ""); /* nobody asked for the other */
+    pwr_power_close(power);
+    config.use_pstates = false;
+    power = open_power(fixture, &config, "2");
+    pwr_power_arm(power);
+    expect_off(fixture, power, "");
+    assert_string_equal(pwr_power_why_off(power), "");
+    pwr_power_close(power);
+}
+
+static unsigned count_lines(const char *text, const char *what)
+{
+    unsigned count = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) {
+        count++;
+    }
+    return count;
+}
+
+/* The write of a T-state fails, its restore too: everything is left to the guardian, which can
+   write because the limit is ours alone. */
+static void test_failing_writes_leave_everything_to_the_guardian(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    fixture_limit_writes(0);
+    pwr_power_throttle(power, 3);
+    fixture_limit_writes(RLIM_INFINITY);
+    assert_true(fixture_eventually(is_untouched, fixture));
+    assert_int_equal(pwr_power_counters(power).errors, 1);
+    expect_off(fixture, power, "T-states given up: a write failed");
+    assert_non_null(strstr(pwr_power_why_off(power), "left to the guardian"));
+    assert_int_equal(count_lines(fixture->log, "given up"), 1);
+    pwr_power_close(power);
+}
+
+/* Only the MSR files refuse (the limit is below their offset and above cpufreq's), and nothing
+   was throttled yet; the originals are 0, so that restoring them fails as well. */
+static void test_failing_t_states_put_p_states_back(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2");
+    pwr_power_low(power);
+    fixture_limit_writes(CLOCK_MODULATION);
+    pwr_power_throttle(power, 7);
+    assert_false(pwr_power_has_tstates(power));
+    assert_false(pwr_power_has_pstates(power));
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
+    fixture_limit_writes(RLIM_INFINITY);
+    pwr_power_close(power);
+    assert_true(fixture_eventually(is_untouched, fixture));
+}
+
+static void test_killed_process_is_restored(void **state)
+{
+    fixture_t *fixture = *state;
+    int ready[2];
+    char byte;
+    put_hardware(fixture);
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pwr_power_t *power = open_and_arm(fixture, "2-3");
+        pwr_power_low(power);
+        pwr_power_throttle(power, 7);
+        bool good = pwr_power_level(power) == 7 && write(ready[1], "x", 1) == 1;
+        _exit(good ? pause() : 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_false(is_untouched(fixture));
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(fixture_eventually(is_untouched, fixture));
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* Whatever this machine is: opening, arming and closing works, and leaves nothing behind. */
+static void test_this_machine(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_env_t env = fixture->env;
+    pwr_power_config_t config = both_levers;
+    pwr_power_t *power;
+    env.root = "";
+    config.claim_directory = fixture->root;
+    assert_int_equal(pwr_power_open(&env, &config, &power), PWR_OK);
+    assert_true(pwr_topo_num_my_cpus(pwr_power_topo(power)) > 0);
+    pwr_power_arm(power);
+    assert_true(pwr_power_has_pstates(power) || strstr(pwr_power_why_off(power), "P-states"));
+    pwr_power_close(power);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_both_levers_on_own_cpus),
+        FIXTURE_TEST(test_verbs_are_idempotent_and_counted),
+        FIXTURE_TEST(test_close_restores),
+        FIXTURE_TEST(test_nothing_happens_before_arming),
+        FIXTURE_TEST(test_not_bound),
+        FIXTURE_TEST(test_shared_with_another_process),
+        FIXTURE_TEST(test_no_registry_of_claims),
+        FIXTURE_TEST(test_no_guardian),
+        FIXTURE_TEST(test_no_hardware),
+        FIXTURE_TEST(test_no_rights),
+        FIXTURE_TEST(test_one_lever_alone),
+        FIXTURE_TEST(test_failing_writes_leave_everything_to_the_guardian),
+        FIXTURE_TEST(test_failing_t_states_put_p_states_back),
+        FIXTURE_TEST(test_killed_process_is_restored),
+        FIXTURE_TEST(test_this_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
