@@ -1,1 +1,146 @@
-/* the component */
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The component: found, registered, opened, asked, closed.
+ */
+#include "coll_poweraware.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pwr_ompi/events.h"
+#include "pwr_ompi/select.h"
+
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+
+static const char component_name[] = "poweraware";
+
+enum { PRIORITY_WHEN_NAMED = 77 }; /* below the components that stage GPU buffers (78) */
+enum { TRACE_EVENTS = 1 << 18 };
+
+static int register_component(void);
+static int close_component(void);
+static int init_query(bool progress_threads, bool mpi_threads);
+
+__attribute__((visibility("default"))) mca_coll_poweraware_component_t
+    mca_coll_poweraware_component = {
+        .super =
+            {
+                .collm_version =
+                    {
+                        PWR_COLL_VERSION,
+                        .mca_component_name = "poweraware",
+                        MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                        .mca_close_component = close_component,
+                        .mca_register_component_params = register_component,
+                    },
+                .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
+                .collm_init_query = init_query,
+                .collm_comm_query = coll_poweraware_comm_query,
+            },
+};
+
+#define SELF (&mca_coll_poweraware_component)
+
+void coll_poweraware_say(int level, const char *format, ...)
+{
+    if (level > SELF->params.verbose) {
+        return;
+    }
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    opal_output(0, "poweraware: %s", line);
+}
+
+/* The library's messages: a warning is for the user, the rest for whoever asked for more. */
+static void log_line(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    coll_poweraware_say(PWR_LOG_WARN == level ? 1 : 2, "%s", line);
+}
+
+static int register_component(void)
+{
+    const mca_base_component_t *component = &SELF->super.collm_version;
+    int rc = coll_poweraware_params_register(&SELF->params, component);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (SELF->params.priority < 0) {
+        SELF->params.priority =
+            pwr_ompi_named_in_selection(component_name) ? PRIORITY_WHEN_NAMED : 0;
+    }
+    return pwr_ompi_select_companions(component_name);
+}
+
+/* Levers need a process whose only computing thread is the one that waits in MPI. */
+static void open_power(bool mpi_threads)
+{
+    const coll_poweraware_params_t *params = &SELF->params;
+    if (COLL_POWERAWARE_OFF == params->scheme) {
+        SELF->no_power_why = "scheme is off";
+        return;
+    }
+    if (mpi_threads) {
+        SELF->no_power_why = "MPI_THREAD_MULTIPLE: another thread may be computing";
+        return;
+    }
+    const pwr_power_config_t config = {
+        .use_pstates = params->pstates,
+        .use_tstates = params->tstates && COLL_POWERAWARE_THROTTLE == params->scheme,
+        .guard_program = params->guard,
+        .claim_directory = params->claim_dir,
+    };
+    pwr_status_t status = pwr_power_open(&SELF->env, &config, &SELF->power);
+    if (PWR_OK != status) {
+        SELF->power = NULL;
+        SELF->no_power_why = pwr_status_text(status);
+    }
+}
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+    (void)progress_threads;
+    if (SELF->params.priority <= 0) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    SELF->env = (pwr_env_t){
+        .root = NULL == SELF->params.root ? "" : SELF->params.root,
+        .now_ns = pwr_env_real.now_ns,
+        .log = log_line,
+    };
+    SELF->start_ns = pwr_env_now_ns(&SELF->env);
+    SELF->running = true;
+    open_power(mpi_threads);
+    if (NULL != SELF->params.trace_dir) {
+        pwr_events_start(TRACE_EVENTS);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int close_component(void)
+{
+    if (!SELF->running) {
+        return OMPI_SUCCESS;
+    }
+    SELF->running = false;
+    int rank = (int)OPAL_PROC_MY_NAME.vpid;
+    if (NULL != SELF->params.report_dir) {
+        coll_poweraware_report_write(rank);
+    }
+    if (NULL != SELF->params.trace_dir) {
+        int err = pwr_events_write(SELF->params.trace_dir, rank);
+        if (0 != err) {
+            coll_poweraware_say(1, "cannot write the events of rank %d to %s: %s", rank,
+                                SELF->params.trace_dir, strerror(err));
+        }
+    }
+    pwr_power_close(SELF->power);
+    SELF->power = NULL;
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The coll component: its parameters, its module per communicator, and the way of a call.
+ *
+ *   MPI_Bcast -> coll_poweraware_bcast (coll_poweraware_calls.c)
+ *                 | decides the path from what all ranks know equally
+ *                 +- stock      the saved function of whoever was selected before us
+ *                 +- dvfs       full -> low power, the saved function, low -> full power
+ *                 +- throttle   low power, algorithms/<ours>, full power
+ */
+#ifndef COLL_POWERAWARE_H
+#define COLL_POWERAWARE_H
+
+#include "pwr_ompi/compat.h"
+
+#include "pwr/power.h"
+#include "pwr/wait.h"
+#include "pwr_ompi/hierarchy.h"
+#include "pwr_ompi/segment.h"
+
+typedef enum coll_poweraware_collective {
+    COLL_POWERAWARE_ALLTOALL,
+    COLL_POWERAWARE_BCAST,
+    COLL_POWERAWARE_REDUCE,
+    COLL_POWERAWARE_NUM_COLLECTIVES
+} coll_poweraware_collective_t;
+
+/* The schemes of ICPP 2010, section VII. */
+typedef enum coll_poweraware_scheme {
+    COLL_POWERAWARE_OFF,     /* default: stock algorithm, counted only */
+    COLL_POWERAWARE_DVFS,    /* freq-scaling: stock algorithm between DVFS down and up */
+    COLL_POWERAWARE_THROTTLE /* proposed: DVFS and our algorithms with throttling */
+} coll_poweraware_scheme_t;
+
+typedef enum coll_poweraware_scope {
+    COLL_POWERAWARE_SCOPE_CORE,   /* T-states act on the core they are written on */
+    COLL_POWERAWARE_SCOPE_PACKAGE /* T-states act on the whole package (Nehalem) */
+} coll_poweraware_scope_t;
+
+typedef enum coll_poweraware_wait {
+    COLL_POWERAWARE_WAIT_LADDER, /* spin, then sleep */
+    COLL_POWERAWARE_WAIT_POLL    /* poll as the paper's ranks do */
+} coll_poweraware_wait_t;
+
+typedef struct coll_poweraware_params {
+    int priority;
+    int verbose;
+    int scheme;        /* coll_poweraware_scheme_t */
+    int tstate_scope;  /* coll_poweraware_scope_t */
+    int tstate;        /* level of throttled ranks, 1..7 */
+    int tstate_leader; /* level of a leader's package, 0..7, when the scope is the package */
+    int wait;          /* coll_poweraware_wait_t */
+    int spin_us;
+    size_t min_bytes;     /* smaller calls stay with the stock function */
+    size_t segment_bytes; /* of one node's segment */
+    bool pstates;
+    bool tstates;
+    char *guard;
+    char *claim_dir;
+    char *root;
+    char *report_dir;
+    char *trace_dir;
+} coll_poweraware_params_t;
+
+typedef struct coll_poweraware_counters {
+    uint64_t calls;
+    uint64_t handled; /* by our algorithm or with levers moved */
+    uint64_t ns;      /* in the calls; only when a report is wanted */
+} coll_poweraware_counters_t;
+
+typedef struct mca_coll_poweraware_component {
+    mca_coll_base_component_t super;
+    coll_poweraware_params_t params;
+    pwr_env_t env;
+    pwr_power_t *power; /* NULL: no levers (scheme off, several threads) */
+    const char *no_power_why;
+    pwr_wait_policy_t wait_policy;
+    pwr_wait_stats_t wait_stats;
+    coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
+    uint64_t start_ns;
+    bool running; /* between init_query and close in an MPI process */
+} mca_coll_poweraware_component_t;
+
+extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
+
+/* What was selected before us; called for everything we do not do. */
+typedef struct coll_poweraware_saved {
+    mca_coll_base_module_allgather_fn_t allgather;
+    mca_coll_base_module_t *allgather_module;
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_alltoall_fn_t alltoall;
+    mca_coll_base_module_t *alltoall_module;
+    mca_coll_base_module_bcast_fn_t bcast;
+    mca_coll_base_module_t *bcast_module;
+    mca_coll_base_module_reduce_fn_t reduce;
+    mca_coll_base_module_t *reduce_module;
+} coll_poweraware_saved_t;
+
+/* Built by the first call that needs it, collectively. */
+typedef struct coll_poweraware_state {
+    pwr_hierarchy_t *hierarchy;
+    pwr_segment_t *segment;
+    ompi_request_t **requests; /* [coll_poweraware_max_requests(hierarchy)] */
+} coll_poweraware_state_t;
+
+typedef struct mca_coll_poweraware_module {
+    mca_coll_base_module_t super;
+    coll_poweraware_saved_t saved;
+    coll_poweraware_state_t *state;
+    bool state_tried; /* state NULL then means: this communicator stays with stock functions */
+    coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
+} mca_coll_poweraware_module_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
+
+/* coll_poweraware_params.c */
+int coll_poweraware_params_register(coll_poweraware_params_t *params,
+                                    const mca_base_component_t *component);
+
+/* coll_poweraware_module.c */
+mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm,
+                                                   int *priority);
+
+/* The most messages an algorithm has outstanding: a window with all ranks of two nodes, or one to
+   each child in a tree of nodes. */
+static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
+{
+    enum { TREE_CHILDREN = 32 };
+    return 2 * hierarchy->max_local + TREE_CHILDREN;
+}
+
+/* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on
+   every rank.  Collective on the first call. */
+coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *module,
+                                                   struct ompi_communicator_t *comm);
+void coll_poweraware_state_free(coll_poweraware_state_t *state);
+
+/* coll_poweraware_calls.c: the functions a communicator's table points to. */
+int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, struct ompi_datatype_t *sdtype,
+                             void *rbuf, pwr_count_t rcount, struct ompi_datatype_t *rdtype,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int coll_poweraware_bcast(void *buffer, pwr_count_t count, struct ompi_datatype_t *datatype,
+                          int root, struct ompi_communicator_t *comm,
+                          mca_coll_base_module_t *module);
+int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
+                           struct ompi_datatype_t *datatype, struct ompi_op_t *op, int root,
+                           struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+/* coll_poweraware_report.c */
+const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
+const char *coll_poweraware_scheme_name(int scheme);
+void coll_poweraware_report_write(int rank);
+
+/* One line to the user (or the verbose stream), prefixed with our name. */
+void coll_poweraware_say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The MCA parameters coll_poweraware_*: one table row each (manual: doc/coll_poweraware.7).
+ */
+#include "coll_poweraware.h"
+
+#include "pwr/lever.h"
+
+#include "opal/mca/base/mca_base_var_enum.h"
+
+/* 64 KiB take 52 us at 10 Gb/s, about what the paper's transitions cost in one call
+   (2 O_dvfs + 2 O_throttle, 10-15 us each): below that, moving a lever cannot pay. */
+enum { DEFAULT_MIN_BYTES = 64 * 1024 };
+enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024 };
+/* A futex wake-up of another core costs 5-50 us on the machines we know. */
+enum { DEFAULT_SPIN_US = 50 };
+
+typedef struct param_row {
+    const char *name;
+    const char *help;
+    mca_base_var_type_t type;
+    const mca_base_var_enum_value_t *values; /* of an INT that reads as a word */
+    mca_base_var_info_lvl_t level;
+    void *storage;
+} param_row_t;
+
+static const mca_base_var_enum_value_t schemes[] = {
+    {COLL_POWERAWARE_OFF, "off"},
+    {COLL_POWERAWARE_DVFS, "dvfs"},
+    {COLL_POWERAWARE_THROTTLE, "throttle"},
+    {0, NULL},
+};
+
+static const mca_base_var_enum_value_t scopes[] = {
+    {COLL_POWERAWARE_SCOPE_CORE, "core"},
+    {COLL_POWERAWARE_SCOPE_PACKAGE, "package"},
+    {0, NULL},
+};
+
+static const mca_base_var_enum_value_t waits[] = {
+    {COLL_POWERAWARE_WAIT_LADDER, "ladder"},
+    {COLL_POWERAWARE_WAIT_POLL, "poll"},
+    {0, NULL},
+};
+
+static void set_defaults(coll_poweraware_params_t *params)
+{
+    *params = (coll_poweraware_params_t){
+        .priority = -1,
+        .verbose = 1,
+        .scheme = COLL_POWERAWARE_THROTTLE,
+        .tstate_scope = COLL_POWERAWARE_SCOPE_CORE,
+        .tstate = 7,
+        .tstate_leader = 4,
+        .wait = COLL_POWERAWARE_WAIT_LADDER,
+        .spin_us = DEFAULT_SPIN_US,
+        .min_bytes = DEFAULT_MIN_BYTES,
+        .segment_bytes = DEFAULT_SEGMENT_BYTES,
+        .pstates = true,
+        .tstates = true,
+    };
+}
+
+static int register_row(const mca_base_component_t *component, const param_row_t *row)
+{
+    mca_base_var_enum_t *words = NULL;
+    if (NULL != row->values) {
+        int rc = mca_base_var_enum_create(row->name, row->values, &words);
+        if (OPAL_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    int index = mca_base_component_var_register(component, row->name, row->help, row->type, words,
+                                                0, 0, row->level, MCA_BASE_VAR_SCOPE_ALL_EQ,
+                                                row->storage);
+    if (NULL != words) {
+        OBJ_RELEASE(words);
+    }
+    return index < 0 ? index : OMPI_SUCCESS;
+}
+
+static int clamp(const char *name, int value, int low, int high)
+{
+    int kept = value < low ? low : value > high ? high : value;
+    if (kept != value) {
+        coll_poweraware_say(0, "coll_poweraware_%s %d is outside %d..%d: using %d", name, value,
+                            low, high, kept);
+    }
+    return kept;
+}
+
+static void check_ranges(coll_poweraware_params_t *p)
+{
+    p->tstate = clamp("tstate", p->tstate, 1, PWR_TSTATE_DEEPEST);
+    p->tstate_leader = clamp("tstate_leader", p->tstate_leader, 0, PWR_TSTATE_DEEPEST);
+    p->spin_us = clamp("spin_us", p->spin_us, 0, 1000000);
+    const size_t smallest = 64 * 1024;
+    if (p->segment_bytes < smallest) {
+        coll_poweraware_say(0, "coll_poweraware_segment_bytes %zu is too small: using %zu",
+                            p->segment_bytes, smallest);
+        p->segment_bytes = smallest;
+    }
+}
+
+int coll_poweraware_params_register(coll_poweraware_params_t *p,
+                                    const mca_base_component_t *component)
+{
+    set_defaults(p);
+    const param_row_t rows[] = {
+        {"priority",
+         "Priority against the other coll components. -1: 77 when named in --mca coll, else not "
+         "used. Above 78, buffers on a GPU reach us unstaged and are not supported",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &p->priority},
+        {"verbose", "0: silent, 1: what the user must know, once per job, 2: every rank's reasons",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &p->verbose},
+        {"scheme",
+         "off: stock algorithms, counted only; dvfs: stock algorithms at the lowest frequency; "
+         "throttle: power-aware algorithms with frequency and clock throttling",
+         MCA_BASE_VAR_TYPE_INT, schemes, OPAL_INFO_LVL_2, &p->scheme},
+        {"tstate_scope", "What a T-state acts on in this hardware: core or package",
+         MCA_BASE_VAR_TYPE_INT, scopes, OPAL_INFO_LVL_4, &p->tstate_scope},
+        {"tstate", "T-state of throttled ranks, 1..7 (7: 12.5% duty)", MCA_BASE_VAR_TYPE_INT, NULL,
+         OPAL_INFO_LVL_4, &p->tstate},
+        {"tstate_leader",
+         "T-state of a leader's package in the network phase when the scope is package, 0..7",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_4, &p->tstate_leader},
+        {"wait", "How ranks of a node wait for each other: ladder (spin, then sleep) or poll",
+         MCA_BASE_VAR_TYPE_INT, waits, OPAL_INFO_LVL_4, &p->wait},
+        {"spin_us", "Longest spin before a waiting rank sleeps, microseconds",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->spin_us},
+        {"min_bytes",
+         "Calls in which a rank moves fewer bytes stay with the stock function and move no lever",
+         MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_4, &p->min_bytes},
+        {"segment_bytes", "Shared memory per node and communicator, bytes",
+         MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->segment_bytes},
+        {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
+         OPAL_INFO_LVL_4, &p->pstates},
+        {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,
+         NULL, OPAL_INFO_LVL_4, &p->tstates},
+        {"guard_program", "Path of poweraware-guard (empty: the installed one)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->guard},
+        {"claim_dir", "Folder of the node's registry of CPUs (empty: /dev/shm)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->claim_dir},
+        {"root", "Prefix of /sys and /dev paths, for tests and containers",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_9, &p->root},
+        {"report_dir", "Folder into which every rank writes rank-<N>.json at MPI_Finalize",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_3, &p->report_dir},
+        {"trace_dir", "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->trace_dir},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        int rc = register_row(component, &rows[i]);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    check_ranges(p);
+    return OMPI_SUCCESS;
+}

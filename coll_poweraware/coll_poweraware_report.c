@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What this rank did, as one JSON file (coll_poweraware_report_dir).
+ */
+#include "coll_poweraware.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define SELF (&mca_coll_poweraware_component)
+
+const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective)
+{
+    static const char *const names[COLL_POWERAWARE_NUM_COLLECTIVES] = {
+        [COLL_POWERAWARE_ALLTOALL] = "alltoall",
+        [COLL_POWERAWARE_BCAST] = "bcast",
+        [COLL_POWERAWARE_REDUCE] = "reduce",
+    };
+    return names[collective];
+}
+
+const char *coll_poweraware_scheme_name(int scheme)
+{
+    static const char *const names[] = {
+        [COLL_POWERAWARE_OFF] = "off",
+        [COLL_POWERAWARE_DVFS] = "dvfs",
+        [COLL_POWERAWARE_THROTTLE] = "throttle",
+    };
+    return names[scheme];
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    if (0 != getrusage(RUSAGE_SELF, &usage)) {
+        return 0.0;
+    }
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* JSON string: quotes, backslashes and control characters escaped. */
+static void write_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; '\0' != *c; ++c) {
+        if ('"' == *c || '\\' == *c) {
+            fprintf(file, "\\%c", *c);
+        } else if (*c < 0x20) {
+            fprintf(file, "\\u%04x", *c);
+        } else {
+            fputc(*c, file);
+        }
+    }
+    fputc('"', file);
+}
+
+static void write_identity(FILE *file, int rank)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const pwr_topo_t *topo = NULL == SELF->power ? NULL : pwr_power_topo(SELF->power);
+    int cpu = NULL != topo && pwr_topo_num_my_cpus(topo) == 1 ? (int)pwr_topo_my_cpu(topo, 0) : -1;
+    fprintf(file, "{\"rank\": %d, \"host\": ", rank);
+    write_string(file, host);
+    fprintf(file, ", \"pid\": %d, \"cpu\": %d, \"package\": %d,\n", (int)getpid(), cpu,
+            NULL == topo ? -1 : pwr_topo_my_package(topo));
+    fprintf(file, " \"scheme\": \"%s\", \"cpu_s\": %.6f, \"wall_s\": %.6f,\n",
+            coll_poweraware_scheme_name(SELF->params.scheme), cpu_seconds(),
+            1e-9 * (double)(pwr_env_now_ns(&SELF->env) - SELF->start_ns));
+}
+
+static void write_collectives(FILE *file)
+{
+    fprintf(file, " \"collectives\": {");
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
+        const coll_poweraware_counters_t *total = &SELF->totals[i];
+        fprintf(file, "%s\"%s\": {\"calls\": %llu, \"handled\": %llu, \"seconds\": %.9f}",
+                0 == i ? "" : ", ", coll_poweraware_collective_name(i),
+                (unsigned long long)total->calls, (unsigned long long)total->handled,
+                1e-9 * (double)total->ns);
+    }
+    fprintf(file, "},\n");
+}
+
+static void write_power(FILE *file)
+{
+    pwr_power_counters_t counters = {0};
+    const char *why = SELF->no_power_why;
+    if (NULL != SELF->power) {
+        counters = pwr_power_counters(SELF->power);
+        why = pwr_power_why_off(SELF->power);
+    }
+    const pwr_wait_stats_t *wait = &SELF->wait_stats;
+    fprintf(file,
+            " \"pstate_writes\": %llu, \"tstate_writes\": %llu, \"skipped\": %llu, "
+            "\"errors\": %llu,\n",
+            (unsigned long long)counters.pstate_writes, (unsigned long long)counters.tstate_writes,
+            (unsigned long long)counters.skipped, (unsigned long long)counters.errors);
+    fprintf(file, " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",
+            (unsigned long long)wait->waits, (unsigned long long)wait->sleeps,
+            1e-9 * (double)wait->spin_ns, 1e-9 * (double)wait->sleep_ns);
+    fprintf(file, " \"why_off\": ");
+    write_string(file, NULL == why ? "" : why);
+    fprintf(file, "}\n");
+}
+
+void coll_poweraware_report_write(int rank)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/rank-%d.json", SELF->params.report_dir, rank);
+    FILE *file = length < (int)sizeof path ? fopen(path, "we") : NULL;
+    bool ok = NULL != file;
+    if (ok) {
+        write_identity(file, rank);
+        write_collectives(file);
+        write_power(file);
+        ok = !ferror(file);
+        ok = 0 == fclose(file) && ok;
+    }
+    if (!ok) {
+        coll_poweraware_say(1, "cannot write %s: %s", path, strerror(errno));
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The words an algorithm speaks: post, complete, wait, throttled wait, copy.
+ *
+ * Algorithms know the hierarchy, the segment and these.  They know neither MSRs nor Open MPI's
+ * series nor the report.
+ */
+#ifndef COLL_POWERAWARE_WORDS_H
+#define COLL_POWERAWARE_WORDS_H
+
+#include "coll_poweraware.h"
+
+/* One call of a collective on one communicator. */
+typedef struct coll_poweraware_call {
+    struct ompi_communicator_t *comm;
+    const pwr_hierarchy_t *hierarchy;
+    pwr_segment_t *segment;
+    int tag; /* of all messages of this call */
+    ompi_request_t **requests;
+    int posted;
+} coll_poweraware_call_t;
+
+/* Non-blocking messages; after the first failure nothing more is posted and the error is returned.
+   At most coll_poweraware_max_requests() may be outstanding. */
+int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, int peer);
+int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, int peer);
+/* Completes everything posted (also after an error: what was posted is freed). *received, if not
+   NULL, gets the bytes of the first posted receive. Returns the first error, first. */
+int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received);
+
+/* Waits for a flag of the segment with the CPU given back. */
+void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target);
+
+/* The same with this rank's CPU throttled to T<level>, unless the flag is there already or level
+   is 0.  On return the CPU runs at full duty.  While throttled, this rank takes part in no
+   communication: for the rare bounded progress calls it goes to full duty and back. */
+void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag_t *flag,
+                                    uint32_t target, unsigned level);
+
+/* The network phase of a leader-based collective (ICPP 2010 V-B).  With T-states per core, resting
+   ranks go to the deepest state and the leader stays at full duty; with T-states per package, the
+   leader and those who share its package go to the partial state.
+   rest: wait for flag while leader is on the network. */
+void coll_poweraware_begin_leading(const coll_poweraware_call_t *call);
+void coll_poweraware_end_leading(const coll_poweraware_call_t *call);
+void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target,
+                          int leader);
+
+/* The next chunk's slot of the segment; the same on all ranks of the node. */
+typedef struct coll_poweraware_chunk {
+    pwr_slot_t *slot;
+    pwr_slot_expect_t *expect;
+    unsigned char *data; /* [segment->slot_bytes] */
+} coll_poweraware_chunk_t;
+
+coll_poweraware_chunk_t coll_poweraware_next_chunk(coll_poweraware_call_t *call);
+/* Waits until every rank of the node has released the slot's previous chunk. */
+void coll_poweraware_wait_free(const coll_poweraware_call_t *call,
+                               const coll_poweraware_chunk_t *chunk);
+/* This rank will not touch the chunk any more. */
+void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
+                                   coll_poweraware_chunk_t *chunk);
+
+#endif

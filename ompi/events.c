@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Events in one array, written once at the end: tracing must not disturb what it watches.
+ */
+#include "pwr_ompi/events.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct record {
+    uint64_t t_ns;
+    uint64_t bytes;
+    int32_t peer;
+    int16_t detail;
+    int16_t event;
+} record_t;
+
+static record_t *records;
+static size_t room;
+static _Atomic size_t used;
+
+void pwr_events_start(size_t capacity)
+{
+    records = calloc(capacity, sizeof *records);
+    room = NULL == records ? 0 : capacity;
+    atomic_store(&used, 0);
+}
+
+void pwr_events_add(pwr_event_t event, int detail, int peer, size_t bytes)
+{
+    if (0 == room) {
+        return;
+    }
+    size_t at = atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+    if (at >= room) {
+        return;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    records[at] = (record_t){
+        .t_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+        .bytes = bytes,
+        .peer = peer,
+        .detail = (int16_t)detail,
+        .event = (int16_t)event,
+    };
+}
+
+static int write_records(FILE *file)
+{
+    static const char *const name[] = {
+        [PWR_EVENT_CALL] = "call",           [PWR_EVENT_RETURN] = "return",
+        [PWR_EVENT_PHASE] = "phase",         [PWR_EVENT_NET] = "net",
+        [PWR_EVENT_NET_END] = "net_end",     [PWR_EVENT_LOCAL] = "local",
+        [PWR_EVENT_LOCAL_END] = "local_end", [PWR_EVENT_COPY] = "copy",
+        [PWR_EVENT_COPY_END] = "copy_end",
+    };
+    size_t all = atomic_load(&used);
+    size_t kept = all < room ? all : room;
+    fprintf(file, "t_ns,event,detail,peer,bytes\n");
+    for (size_t i = 0; i < kept; ++i) {
+        const record_t *r = &records[i];
+        fprintf(file, "%llu,%s,%d,%d,%llu\n", (unsigned long long)r->t_ns, name[r->event],
+                r->detail, r->peer, (unsigned long long)r->bytes);
+    }
+    if (all > kept) {
+        fprintf(file, "# %zu events lost: the buffer holds %zu\n", all - kept, room);
+    }
+    return ferror(file) ? EIO : 0;
+}
+
+int pwr_events_write(const char *directory, int rank)
+{
+    if (NULL == records) {
+        return 0;
+    }
+    char path[4096];
+    int err = 0;
+    FILE *file = NULL;
+    if (snprintf(path, sizeof path, "%s/rank-%d.events.csv", directory, rank) >= (int)sizeof path) {
+        err = ENAMETOOLONG;
+    } else if (NULL == (file = fopen(path, "we"))) {
+        err = errno;
+    } else {
+        err = write_records(file);
+        if (0 != fclose(file) && 0 == err) {
+            err = errno;
+        }
+    }
+    room = 0;
+    free(records);
+    records = NULL;
+    return err;
+}

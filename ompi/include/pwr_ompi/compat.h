@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else.
+ *
+ * Every file that includes Open MPI's internals includes this header first.
+ */
+#ifndef PWR_OMPI_COMPAT_H
+#define PWR_OMPI_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/mca.h"
+#include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/runtime/opal_progress.h"
+
+#if OMPI_MAJOR_VERSION >= 6 /* coll framework 3.0.0 */
+#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+typedef size_t pwr_count_t;
+/* module_enable writes comm->c_coll itself and module_disable puts it back */
+#define PWR_MODULE_INSTALLS_ITSELF 1
+#elif OMPI_MAJOR_VERSION == 5 /* coll framework 2.4.0 */
+#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+typedef int pwr_count_t;
+#define PWR_MODULE_INSTALLS_ITSELF 0
+#elif OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION >= 1 /* coll framework 2.0.0 */
+#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+typedef int pwr_count_t;
+#define PWR_MODULE_INSTALLS_ITSELF 0
+#else
+#error "Open MPI 4.1, 5.0 or 6.0 is needed"
+#endif
+
+/* opal_progress() that tells how much moved where Open MPI tells (5.0 on). */
+static inline int pwr_ompi_progress(void)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return opal_progress();
+#else
+    opal_progress();
+    return 0;
+#endif
+}
+
+#endif

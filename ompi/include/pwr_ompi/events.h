@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What a rank did when: a trace for tests and for looking at a schedule, off by default.
+ *
+ * File rank-<N>.events.csv, one line per event:  t_ns,event,detail,peer,bytes
+ * t_ns is CLOCK_MONOTONIC.  Events: call / return (detail: the collective), phase (detail: the
+ * paper's phase number), net / net_end (between nodes; peer), local / local_end (within the node),
+ * copy / copy_end (to or from the shared segment).
+ */
+#ifndef PWR_OMPI_EVENTS_H
+#define PWR_OMPI_EVENTS_H
+
+#include <stddef.h>
+
+typedef enum pwr_event {
+    PWR_EVENT_CALL,
+    PWR_EVENT_RETURN,
+    PWR_EVENT_PHASE,
+    PWR_EVENT_NET,
+    PWR_EVENT_NET_END,
+    PWR_EVENT_LOCAL,
+    PWR_EVENT_LOCAL_END,
+    PWR_EVENT_COPY,
+    PWR_EVENT_COPY_END
+} pwr_event_t;
+
+/* Keeps up to capacity events in memory from now on; further ones are counted as lost. */
+void pwr_events_start(size_t capacity);
+
+/* Records one event; almost free while tracing is off.  Safe from several threads. */
+void pwr_events_add(pwr_event_t event, int detail, int peer, size_t bytes);
+
+/* Writes directory/rank-<rank>.events.csv and stops tracing.  Returns 0 or an errno value. */
+int pwr_events_write(const char *directory, int rank);
+
+#endif

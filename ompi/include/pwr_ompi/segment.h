@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * One shared memory segment per node and communicator, and the flags and slots in it.
+ *
+ * Layout:  control block | slot 0 | slot 1
+ *
+ * A collective moves its message in chunks; chunk s uses slot s % 2, so that the node's ranks copy
+ * chunk s out while their leader is on the network with chunk s + 1.  The flags of a slot only
+ * count up.  Every rank keeps the count it expects (pwr_slot_expect_t): all ranks of a node make
+ * the same calls in the same order, so their expectations agree without talking.
+ *
+ *   ready    the leader has put the chunk into the slot     (+1 per chunk)
+ *   arrived  a rank has put its contribution into its area  (+1 per rank and chunk of a reduction)
+ *   reduced  a rank has reduced its slice                   (+1 per rank and chunk of a reduction)
+ *   released a rank will not touch this chunk any more      (+1 per rank and chunk)
+ *
+ * Invariant: nobody writes to a slot before `released` says that all ranks left its last chunk.
+ */
+#ifndef PWR_OMPI_SEGMENT_H
+#define PWR_OMPI_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pwr/status.h"
+#include "pwr/wait.h"
+
+enum { PWR_SEGMENT_SLOTS = 2, PWR_SEGMENT_NAME_MAX = 64 };
+
+typedef struct pwr_slot {
+    pwr_flag_t ready;
+    pwr_flag_t arrived;
+    pwr_flag_t reduced;
+    pwr_flag_t released;
+    uint64_t bytes; /* of the chunk; written before ready */
+    int32_t error;  /* OMPI_* code of the leader's network phase; written before ready */
+} pwr_slot_t;
+
+typedef struct pwr_segment_control {
+    pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
+    pwr_slot_t slot[PWR_SEGMENT_SLOTS];
+} pwr_segment_control_t;
+
+typedef struct pwr_slot_expect {
+    uint32_t ready;
+    uint32_t arrived;
+    uint32_t reduced;
+    uint32_t released;
+} pwr_slot_expect_t;
+
+typedef struct pwr_segment {
+    pwr_segment_control_t *control;
+    unsigned char *data[PWR_SEGMENT_SLOTS];
+    size_t slot_bytes;
+    size_t map_bytes;
+    uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
+    uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
+    pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
+} pwr_segment_t;
+
+/* Creates the segment (mode 0600, backed at once, so that a full /dev/shm is an error here and not
+   a SIGBUS later) with slots of slot_bytes (a multiple of 64), and maps it.
+   Errors: PERM, NOMEM (file system full), IO. */
+pwr_status_t pwr_segment_create(const char *name, size_t slot_bytes, pwr_segment_t **segment);
+/* Maps what another rank of this node created with the same slot_bytes. */
+pwr_status_t pwr_segment_attach(const char *name, size_t slot_bytes, pwr_segment_t **segment);
+/* Removes the name; mappings stay. */
+void pwr_segment_unlink(const char *name);
+void pwr_segment_detach(pwr_segment_t *segment);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * How the user asked for us in `--mca coll ...`, and making `--mca coll poweraware` work alone.
+ */
+#ifndef PWR_OMPI_SELECT_H
+#define PWR_OMPI_SELECT_H
+
+#include <stdbool.h>
+
+/* True when the selection of the coll framework is an inclusive list that names component. */
+bool pwr_ompi_named_in_selection(const char *component);
+
+/* Called from the register hook of component.  A communicator needs every collective, but
+   `--mca coll <component>` opens that component only.  When the selection is exactly our name, this
+   finds the other coll components, registers them after us and widens the selection to all of
+   them, so that the framework's open step keeps them.  Returns an OMPI_* code. */
+int pwr_ompi_select_companions(const char *component);
+
+#endif
