@@ -115,9 +115,10 @@ typedef struct mca_coll_poweraware_module {
 
 OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
 
-/* coll_poweraware_params.c */
+/* coll_poweraware_params.c: *params is a copy of our own, valid until freed. */
 int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component);
+void coll_poweraware_params_free(coll_poweraware_params_t *params);
 
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm,

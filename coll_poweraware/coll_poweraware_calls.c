@@ -13,6 +13,7 @@
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_tags.h"
+#include "opal/util/proc.h"
 
 #define SELF (&mca_coll_poweraware_component)
 
@@ -34,8 +35,8 @@ static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {
     [COLL_POWERAWARE_REDUCE] = MCA_COLL_BASE_TAG_REDUCE,
 };
 
-/* Once per process and lever: rank 0 tells the user, the others whoever asked for more. */
-static void arm_levers(struct ompi_communicator_t *comm)
+/* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
+static void arm_levers(void)
 {
     static bool told;
     if (NULL != SELF->power) {
@@ -47,7 +48,7 @@ static void arm_levers(struct ompi_communicator_t *comm)
     told = true;
     const char *why = NULL == SELF->power ? SELF->no_power_why : pwr_power_why_off(SELF->power);
     if (NULL != why && '\0' != why[0]) {
-        coll_poweraware_say(0 == ompi_comm_rank(comm) ? 1 : 2,
+        coll_poweraware_say(0 == OPAL_PROC_MY_NAME.vpid ? 1 : 2,
                             "no levers, waiting ranks still give the CPU back: %s", why);
     }
 }
@@ -90,7 +91,7 @@ static visit_t enter(mca_coll_base_module_t *module, struct ompi_communicator_t 
         };
     }
     if (PATH_STOCK != visit.path) {
-        arm_levers(comm);
+        arm_levers();
         ++visit.counters->handled;
         if (NULL != SELF->power) {
             pwr_power_low(SELF->power);

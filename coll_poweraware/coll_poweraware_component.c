@@ -123,12 +123,8 @@ static int init_query(bool progress_threads, bool mpi_threads)
     return OMPI_SUCCESS;
 }
 
-static int close_component(void)
+static void write_results(void)
 {
-    if (!SELF->running) {
-        return OMPI_SUCCESS;
-    }
-    SELF->running = false;
     int rank = (int)OPAL_PROC_MY_NAME.vpid;
     if (NULL != SELF->params.report_dir) {
         coll_poweraware_report_write(rank);
@@ -140,7 +136,16 @@ static int close_component(void)
                                 SELF->params.trace_dir, strerror(err));
         }
     }
-    pwr_power_close(SELF->power);
-    SELF->power = NULL;
+}
+
+static int close_component(void)
+{
+    if (SELF->running) {
+        SELF->running = false;
+        write_results();
+        pwr_power_close(SELF->power);
+        SELF->power = NULL;
+    }
+    coll_poweraware_params_free(&SELF->params);
     return OMPI_SUCCESS;
 }

@@ -5,6 +5,9 @@
  */
 #include "coll_poweraware.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "pwr/lever.h"
 
 #include "opal/mca/base/mca_base_var_enum.h"
@@ -62,10 +65,14 @@ static void set_defaults(coll_poweraware_params_t *params)
     };
 }
 
+/* A value that does not parse must not cost the user the job: the MCA system has named it, the
+   default stays. */
 static int register_row(const mca_base_component_t *component, const param_row_t *row)
 {
     mca_base_var_enum_t *words = NULL;
+    int fallback = 0;
     if (NULL != row->values) {
+        fallback = *(int *)row->storage;
         int rc = mca_base_var_enum_create(row->name, row->values, &words);
         if (OPAL_SUCCESS != rc) {
             return rc;
@@ -75,6 +82,12 @@ static int register_row(const mca_base_component_t *component, const param_row_t
                                                 0, 0, row->level, MCA_BASE_VAR_SCOPE_ALL_EQ,
                                                 row->storage);
     if (NULL != words) {
+        if (index < 0) {
+            *(int *)row->storage = fallback;
+            coll_poweraware_say(0, "coll_poweraware_%s keeps its default: %s", row->name,
+                                row->values[fallback].string);
+            index = 0;
+        }
         OBJ_RELEASE(words);
     }
     return index < 0 ? index : OMPI_SUCCESS;
@@ -103,9 +116,12 @@ static void check_ranges(coll_poweraware_params_t *p)
     }
 }
 
-int coll_poweraware_params_register(coll_poweraware_params_t *p,
-                                    const mca_base_component_t *component)
+/* Where the MCA system keeps the values.  It frees the strings before it closes the component. */
+static coll_poweraware_params_t registered;
+
+static int register_rows(const mca_base_component_t *component)
 {
+    coll_poweraware_params_t *p = &registered;
     set_defaults(p);
     const param_row_t rows[] = {
         {"priority",
@@ -155,6 +171,38 @@ int coll_poweraware_params_register(coll_poweraware_params_t *p,
             return rc;
         }
     }
-    check_ranges(p);
+    return OMPI_SUCCESS;
+}
+
+static char *copy(const char *text)
+{
+    return NULL == text || '\0' == text[0] ? NULL : strdup(text);
+}
+
+void coll_poweraware_params_free(coll_poweraware_params_t *params)
+{
+    char **const strings[] = {&params->guard, &params->claim_dir, &params->root,
+                              &params->report_dir, &params->trace_dir};
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
+        free(*strings[i]);
+        *strings[i] = NULL;
+    }
+}
+
+int coll_poweraware_params_register(coll_poweraware_params_t *params,
+                                    const mca_base_component_t *component)
+{
+    int rc = register_rows(component);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    coll_poweraware_params_free(params);
+    *params = registered;
+    params->guard = copy(registered.guard);
+    params->claim_dir = copy(registered.claim_dir);
+    params->root = copy(registered.root);
+    params->report_dir = copy(registered.report_dir);
+    params->trace_dir = copy(registered.trace_dir);
+    check_ranges(params);
     return OMPI_SUCCESS;
 }
