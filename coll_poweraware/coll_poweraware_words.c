@@ -66,12 +66,13 @@ void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, 
     }
 }
 
-/* A throttled wait progresses this seldom: other messages of the application still move, and the
-   two lever writes around it cost next to nothing. */
-enum { THROTTLED_PROGRESS_NS = 5 * 1000 * 1000 };
+/* A throttled wait progresses this seldom, and ever more seldom: other messages of the application
+   still move, and the lever writes around it cost next to nothing. */
+enum { FIRST_PROGRESS_NS = 5 * 1000 * 1000, LONGEST_PROGRESS_NS = 160 * 1000 * 1000 };
 
 typedef struct throttled {
     unsigned level;
+    uint64_t gap_ns;
     uint64_t next_ns;
 } throttled_t;
 
@@ -85,7 +86,10 @@ static int progress_throttled(void *arg)
     pwr_power_unthrottle(SELF->power);
     int moved = pwr_ompi_progress();
     pwr_power_throttle(SELF->power, throttled->level);
-    throttled->next_ns = now_ns + THROTTLED_PROGRESS_NS;
+    if (throttled->gap_ns < LONGEST_PROGRESS_NS) {
+        throttled->gap_ns *= 2;
+    }
+    throttled->next_ns = now_ns + throttled->gap_ns;
     return moved;
 }
 
@@ -100,10 +104,15 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
         coll_poweraware_wait(call, flag, target);
         return;
     }
-    throttled_t throttled = {level, pwr_env_now_ns(&SELF->env) + THROTTLED_PROGRESS_NS};
+    throttled_t throttled = {
+        .level = level,
+        .gap_ns = FIRST_PROGRESS_NS,
+        .next_ns = pwr_env_now_ns(&SELF->env) + FIRST_PROGRESS_NS,
+    };
     pwr_wait_policy_t policy = SELF->wait_policy;
     policy.spin_ns = 0; /* a throttled rank expects a long phase */
-    policy.sleep_max_ns = THROTTLED_PROGRESS_NS;
+    policy.sleep_min_ns = FIRST_PROGRESS_NS;
+    policy.sleep_max_ns = LONGEST_PROGRESS_NS;
     pwr_power_throttle(SELF->power, level);
     pwr_wait_until(flag, target, &policy, progress_throttled, &throttled, 0, &SELF->wait_stats);
     pwr_power_unthrottle(SELF->power);
