@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The program around a benchmark: options, sizes, buffers, rows and the JSON file.
+ */
+#include "config.h"
+
+#include "osu.h"
+
+#include "measure.h"
+#include "options.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    EXIT_WRONG = 1, /* data, or a file that cannot be written */
+    EXIT_OPTIONS = 2,
+    /* 0, then doublings of at least 1 up to INT_MAX. */
+    SIZES_MAX = 33,
+};
+
+static size_t memory_of(const pwr_osu_run_t *run, size_t bytes)
+{
+    return run->benchmark->send_bytes(run->np, bytes) + run->benchmark->recv_bytes(run->np, bytes);
+}
+
+/* The sizes asked for that fit into --mem-limit. */
+static size_t list_sizes(const pwr_osu_run_t *run, size_t sizes[SIZES_MAX])
+{
+    const pwr_osu_options_t *options = run->options;
+    size_t count = 0;
+    size_t bytes = options->min_bytes;
+    while (bytes <= options->max_bytes && memory_of(run, bytes) <= options->mem_limit) {
+        sizes[count++] = bytes;
+        bytes = bytes == 0 ? run->benchmark->unit : 2 * bytes;
+    }
+    if (bytes <= options->max_bytes && run->rank == 0) {
+        fprintf(stderr,
+                "%s: option --mem-limit: %zu bytes are too few for messages of %zu bytes between "
+                "%d ranks, which need %zu%s\n",
+                run->benchmark->name, options->mem_limit, bytes, run->np, memory_of(run, bytes),
+                count > 0 ? "; stopping before them" : "");
+    }
+    return count;
+}
+
+static void open_buffers(pwr_osu_run_t *run, size_t bytes)
+{
+    size_t send = run->benchmark->send_bytes(run->np, bytes);
+    size_t recv = run->benchmark->recv_bytes(run->np, bytes);
+    if (!pwr_buffer_open(&run->send, send) || !pwr_buffer_open(&run->recv, recv)) {
+        fprintf(stderr, "%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
+                run->benchmark->name, run->rank, send + recv);
+        MPI_Abort(run->comm, EXIT_WRONG);
+    }
+}
+
+/* Returns the number of rows; a row with wrong data is the last one. */
+static size_t run_sizes(pwr_osu_run_t *run, const size_t *sizes, size_t count, pwr_osu_row_t *rows)
+{
+    for (size_t i = 0; i < count; i++) {
+        pwr_osu_measure(run, sizes[i], &rows[i]);
+        if (run->options->validate) {
+            rows[i].verdict = pwr_osu_validate(run, sizes[i]);
+        }
+        if (run->rank == 0) {
+            pwr_osu_output_row(run, &rows[i], stdout);
+        }
+        if (rows[i].verdict == PWR_OSU_FAIL) {
+            return i + 1;
+        }
+    }
+    return count;
+}
+
+/* Opened before the first measurement: a wrong path must not cost a long run.  False on every rank
+   when rank 0 cannot write it. */
+static bool open_json(const pwr_osu_run_t *run, FILE **json)
+{
+    int opened = 1;
+    *json = NULL;
+    if (run->rank == 0 && run->options->json_path) {
+        *json = fopen(run->options->json_path, "w");
+        if (!*json) {
+            fprintf(stderr, "%s: option --json: cannot write %s: %s\n", run->benchmark->name,
+                    run->options->json_path, strerror(errno));
+            opened = 0;
+        }
+    }
+    MPI_Bcast(&opened, 1, MPI_INT, 0, run->comm);
+    return opened != 0;
+}
+
+static bool close_json(const pwr_osu_run_t *run, FILE *json)
+{
+    bool written = !ferror(json);
+    if (fclose(json) != 0 || !written) {
+        fprintf(stderr, "%s: option --json: cannot write all of %s: %s\n", run->benchmark->name,
+                run->options->json_path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* All ranks; json is NULL everywhere but on rank 0. */
+static bool write_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t count,
+                       FILE *json)
+{
+    pwr_osu_rank_t me;
+    int length;
+    memset(&me, 0, sizeof me); /* padding travels too */
+    MPI_Get_processor_name(me.host, &length);
+    me.pid = getpid();
+    me.cpu_s = run->cpu_s;
+    me.wall_s = run->wall_s;
+
+    pwr_osu_rank_t *ranks = NULL;
+    if (run->rank == 0) {
+        ranks = calloc((size_t)run->np, sizeof *ranks);
+        if (!ranks) {
+            fprintf(stderr, "%s: no memory for a table of %d ranks\n", run->benchmark->name,
+                    run->np);
+            MPI_Abort(run->comm, EXIT_WRONG);
+        }
+    }
+    MPI_Gather(&me, (int)sizeof me, MPI_BYTE, ranks, (int)sizeof me, MPI_BYTE, 0, run->comm);
+    if (run->rank != 0) {
+        return true;
+    }
+    pwr_osu_output_json(run, rows, count, ranks, json);
+    free(ranks);
+    return close_json(run, json);
+}
+
+static int run_benchmark(pwr_osu_run_t *run)
+{
+    size_t sizes[SIZES_MAX];
+    pwr_osu_row_t rows[SIZES_MAX];
+    FILE *json;
+    size_t count = list_sizes(run, sizes);
+    if (count == 0) {
+        return EXIT_OPTIONS;
+    }
+    if (!open_json(run, &json)) {
+        return EXIT_WRONG;
+    }
+    open_buffers(run, sizes[count - 1]);
+    if (run->rank == 0) {
+        pwr_osu_output_head(run, stdout);
+    }
+    count = run_sizes(run, sizes, count, rows);
+    bool good = rows[count - 1].verdict != PWR_OSU_FAIL && !run->failed_here;
+    if (run->options->json_path && !write_json(run, rows, count, json)) {
+        good = false;
+    }
+    pwr_buffer_release(&run->send);
+    pwr_buffer_release(&run->recv);
+    return good ? 0 : EXIT_WRONG;
+}
+
+/* Options first: some of them end the program at once. */
+static int start(const pwr_osu_benchmark_t *benchmark, int np, int rank, int argc, char **argv)
+{
+    char error[256];
+    pwr_osu_options_t options;
+    if (!pwr_osu_options_parse(&options, benchmark, np, argc, argv, error, sizeof error)) {
+        if (rank == 0) {
+            fprintf(stderr, "%s: %s\n", benchmark->name, error);
+        }
+        return EXIT_OPTIONS;
+    }
+    if (options.help || options.version) {
+        if (rank == 0 && options.help) {
+            pwr_osu_options_help(benchmark, stdout);
+        } else if (rank == 0) {
+            printf("%s (poweraware) %s\n", benchmark->name, PACKAGE_VERSION);
+        }
+        return 0;
+    }
+    pwr_osu_run_t run = {
+        .benchmark = benchmark,
+        .options = &options,
+        .comm = MPI_COMM_WORLD,
+        .np = np,
+        .rank = rank,
+    };
+    return run_benchmark(&run);
+}
+
+int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
+{
+    int np;
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &np);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int status = start(benchmark, np, rank, argc, argv);
+    MPI_Finalize();
+    return status;
+}

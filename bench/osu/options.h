@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Command line of the collective benchmarks.
+ */
+#ifndef PWR_OSU_OPTIONS_H
+#define PWR_OSU_OPTIONS_H
+
+#include <stdio.h>
+
+#include "osu.h"
+
+enum {
+    PWR_OSU_ROOT_ROTATES = -1,
+    /* Above this size fewer calls are timed and warmed up. */
+    PWR_OSU_LARGE_BYTES = 8192,
+};
+
+/* Numbers of calls per message size. */
+typedef struct pwr_osu_calls {
+    unsigned long timed;
+    unsigned long warmup;
+} pwr_osu_calls_t;
+
+typedef struct pwr_osu_options {
+    size_t min_bytes;
+    size_t max_bytes;
+    pwr_osu_calls_t small;
+    pwr_osu_calls_t large;
+    unsigned long validated_calls;
+    size_t mem_limit; /* bytes of message buffers per process */
+    int root;         /* or PWR_OSU_ROOT_ROTATES */
+    bool full;
+    bool validate;
+    bool help;
+    bool version;
+    const char *json_path; /* points into argv; NULL: none */
+} pwr_osu_options_t;
+
+/* Fills *options from the command line.  False: error[size] says which option and why, in one
+   line.  The same on every rank, as argv is. */
+bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark, int np,
+                           int argc, char **argv, char *error, size_t size);
+
+pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes);
+
+void pwr_osu_options_help(const pwr_osu_benchmark_t *benchmark, FILE *out);
+
+#endif
