@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+#
+# Validation must notice every kind of wrong data: benchmarks linked with tests/fault.c, one fault
+# per run.  Each must end with status 1 and name rank, peer and byte.
+. "$(dirname "$0")/mpi.sh"
+
+# -i 1 -x 0: call 0 is the timed one, calls 1, 2, 3 are checked.
+quick="-i 1 -x 0 -c --validation-calls 3"
+
+# expect BENCHMARK SIZE FAULT TEXT [OPTION...]: the fault is seen, and so described
+expect() {
+    benchmark=$1 size=$2 fault=$3 text=$4
+    shift 4
+    PWR_FAULT="$fault" run 3 "./${benchmark}_fault" -m "$size:$size" $quick "$@"
+    name="$benchmark, $size bytes, fault \"$fault\""
+    [ "$status" -eq 1 ] || fail "$name: not noticed"
+    grep -q "^osu_.*: wrong data on rank .*: $text" "$work/err" || fail "$name: not \"$text\""
+    grep -q "^$size .* Fail\$" "$work/out" || fail "$name: no row that says Fail"
+}
+
+# Without a fault the same programs pass, for every size, root and call.
+for benchmark in osu_alltoall osu_bcast osu_reduce; do
+    PWR_FAULT= run 3 "./${benchmark}_fault" -m 4:65536 $quick
+    [ "$status" -eq 0 ] || fail "$benchmark without a fault"
+    grep -q 'Fail' "$work/out" && fail "$benchmark without a fault: a row says Fail"
+    [ "$(grep -c 'Pass$' "$work/out")" -eq 15 ] || fail "$benchmark without a fault: not 15 rows"
+done
+
+# One bit of one byte: first, last, inner bytes; own block; each rank; each checked call.
+expect osu_alltoall 1 "flip 0 1 0" "block received from rank 0, byte 0:"
+expect osu_alltoall 1 "flip 2 3 1" "block received from rank 1, byte 0:"
+expect osu_alltoall 64 "flip 0 1 64" "block received from rank 1, byte 0:"
+expect osu_alltoall 64 "flip 1 2 63" "block received from rank 0, byte 63:"
+expect osu_alltoall 64 "flip 1 3 97" "block received from rank 1, byte 33:"
+expect osu_alltoall 64 "flip 2 1 191" "block received from rank 2, byte 63:"
+expect osu_alltoall 65536 "flip 0 2 196607" "block received from rank 2, byte 65535:"
+expect osu_bcast 1 "flip 1 1 0" "message from root 0, byte 0:"
+expect osu_bcast 64 "flip 2 2 63" "message from root 0, byte 63:"
+expect osu_bcast 64 "flip 0 3 31" "message from root 0, byte 31:"
+expect osu_bcast 65536 "flip 1 1 40000" "message from root 0, byte 40000:"
+expect osu_bcast 64 "flip 0 2 5" "message from root 1, byte 5:" --root rotate
+expect osu_reduce 4 "flip 0 1 0" "sum at root 0, byte 0:"
+expect osu_reduce 64 "flip 0 2 33" "sum at root 0, byte 33:"
+expect osu_reduce 64 "flip 2 3 63" "sum at root 2, byte 63:" --root 2
+expect osu_reduce 65536 "flip 0 1 65535" "sum at root 0, byte 65535:"
+expect osu_reduce 64 "flip 1 1 7" "receive buffer of a rank that is not root 0, byte 7:"
+
+# A result that is right except that it is the last call's, or nobody's, or somebody else's.
+for benchmark in osu_alltoall osu_bcast; do
+    for size in 1 64; do
+        expect "$benchmark" "$size" "stale 1 2 0" ".*byte 0:"
+        expect "$benchmark" "$size" "skip 0 3 0" ".*byte 0:"
+    done
+done
+expect osu_reduce 64 "stale 0 2 0" "sum at root 0, byte"
+expect osu_reduce 64 "skip 0 3 0" "sum at root 0, byte 0:"
+expect osu_alltoall 64 "swap 0 1 64" "block received from rank 0, byte 0:"
+expect osu_reduce 64 "drop 0 1 0" "sum at root 0, byte"
+expect osu_reduce 64 "drop 2 1 0" "sum at root 0, byte"
+
+# Writing where nothing may be written.
+expect osu_alltoall 64 "send 1 1 70" "own send buffer, block for rank 1, byte 6:"
+expect osu_reduce 64 "send 1 1 5" "own send buffer, for root 0, byte 5:"
+expect osu_alltoall 64 "flip 0 1 192" "receive buffer of 192 bytes: written outside of it, at byte 192"
+expect osu_bcast 64 "flip 1 1 -1" "receive buffer of 64 bytes: written outside of it, at byte -1"
+expect osu_reduce 64 "flip 0 1 64" "receive buffer of 64 bytes: written outside of it, at byte 64"
+expect osu_alltoall 64 "send 2 1 -4096" "send buffer of 192 bytes: written outside of it, at byte -4096"
+
+# Overruns in the timed call are seen too: the zones stay as they are.
+expect osu_bcast 64 "flip 2 0 64" "receive buffer of 64 bytes: written outside of it, at byte 64"
+
+finish

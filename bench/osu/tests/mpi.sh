@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+#
+# For the shell tests: how to start MPI programs and how to say what went wrong.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+: "${MPIRUN:=mpirun}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# run NP COMMAND...: standard output and error to $work/out and $work/err, exit status to $status
+run() {
+    np=$1
+    shift
+    timeout -k 5 60 "$MPIRUN" --oversubscribe -np "$np" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# fail TEXT: counts a failure and shows what the last run printed
+fail() {
+    failures=$((failures + 1))
+    echo "FAIL: $1 (exit status $status)"
+    sed 's/^/    out: /' "$work/out"
+    sed 's/^/    err: /' "$work/err"
+}
+
+finish() {
+    echo "$failures failures"
+    [ "$failures" -eq 0 ]
+    exit
+}
