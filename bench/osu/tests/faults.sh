@@ -4,7 +4,7 @@
 #
 # Validation must notice every kind of wrong data: benchmarks linked with tests/fault.c, one fault
 # per run.  Each must end with status 1 and name rank, peer and byte.
-. "$(dirname "$0")/mpi.sh"
+. "$(dirname "$0")/../../../btl_tests/tests/mpi.sh"
 
 # -i 1 -x 0: call 0 is the timed one, calls 1, 2, 3 are checked.
 quick="-i 1 -x 0 -c --validation-calls 3"
@@ -63,12 +63,13 @@ expect osu_reduce 64 "drop 2 1 0" "sum at root 0, byte"
 # Writing where nothing may be written.
 expect osu_alltoall 64 "send 1 1 70" "own send buffer, block for rank 1, byte 6:"
 expect osu_reduce 64 "send 1 1 5" "own send buffer, for root 0, byte 5:"
-expect osu_alltoall 64 "flip 0 1 192" "receive buffer of 192 bytes: written outside of it, at byte 192"
-expect osu_bcast 64 "flip 1 1 -1" "receive buffer of 64 bytes: written outside of it, at byte -1"
-expect osu_reduce 64 "flip 0 1 64" "receive buffer of 64 bytes: written outside of it, at byte 64"
-expect osu_alltoall 64 "send 2 1 -4096" "send buffer of 192 bytes: written outside of it, at byte -4096"
+outside="bytes: written outside of it, at byte"
+expect osu_alltoall 64 "flip 0 1 192" "receive buffer of 192 $outside 192"
+expect osu_bcast 64 "flip 1 1 -1" "receive buffer of 64 $outside -1"
+expect osu_reduce 64 "flip 0 1 64" "receive buffer of 64 $outside 64"
+expect osu_alltoall 64 "send 2 1 -4096" "send buffer of 192 $outside -4096"
 
 # Overruns in the timed call are seen too: the zones stay as they are.
-expect osu_bcast 64 "flip 2 0 64" "receive buffer of 64 bytes: written outside of it, at byte 64"
+expect osu_bcast 64 "flip 2 0 64" "receive buffer of 64 $outside 64"
 
 finish

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The poweraware authors
 #
 # Command line: what is refused, in which words, and what every option changes.
-. "$(dirname "$0")/mpi.sh"
+. "$(dirname "$0")/../../../btl_tests/tests/mpi.sh"
 
 # check_refusal STATUS TEXT BENCHMARK ARGS: the last run printed one line and no results
 check_refusal() {

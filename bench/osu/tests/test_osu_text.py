@@ -16,7 +16,7 @@ TITLES = {
     "bcast": "Broadcast",
     "reduce": "Reduce",
 }
-OPTIONS = {
+OPTIONS: dict[str, list[str]] = {
     "": [],
     "-full": ["-f"],
     "-validation": ["-c"],

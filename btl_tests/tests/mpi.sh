@@ -12,7 +12,7 @@ failures=0
 run() {
     np=$1
     shift
-    timeout -k 5 60 "$MPIRUN" --oversubscribe -np "$np" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 5 120 "$MPIRUN" --oversubscribe -np "$np" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 
