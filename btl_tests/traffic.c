@@ -132,8 +132,6 @@ static void from_any(pwr_load_t *load, size_t size)
     pwr_load_check_zones(load);
     free(seen);
     free(requests);
-    /* The next round has another serial but the same ANY_SOURCE: keep the rounds apart. */
-    MPI_Barrier(load->comm);
 }
 
 /* A message whose length only the probe tells: message i of a step is i bytes shorter. */
@@ -269,5 +267,6 @@ const pwr_traffic_t pwr_traffics[] = {
     {"from_any", "everybody to everybody, received from any source", from_any},
     {"probe", "messages whose length only a probe tells", probe},
     {"strided", "blocks of 7 bytes every 16 bytes; the gaps must stay as they are", strided},
-    {NULL, NULL, NULL},
 };
+
+const size_t pwr_traffic_count = sizeof pwr_traffics / sizeof pwr_traffics[0];

@@ -15,7 +15,7 @@ typedef struct pwr_traffic {
     void (*run)(pwr_load_t *load, size_t size);
 } pwr_traffic_t;
 
-/* Ends with an entry whose name is NULL. */
 extern const pwr_traffic_t pwr_traffics[];
+extern const size_t pwr_traffic_count;
 
 #endif

@@ -45,8 +45,8 @@ static void print_help(void)
            "Sends messages of 0 to %zu bytes between all ranks and verifies every byte.\n"
            "Without TRAFFIC all kinds run:\n",
            sizes[SIZES - 1]);
-    for (const pwr_traffic_t *traffic = pwr_traffics; traffic->name; traffic++) {
-        printf("  %-12s %s\n", traffic->name, traffic->help);
+    for (size_t i = 0; i < pwr_traffic_count; i++) {
+        printf("  %-12s %s\n", pwr_traffics[i].name, pwr_traffics[i].help);
     }
     printf("exit status: 0, 1 (something arrived wrong: one line says what), 2 (arguments)\n");
 }
@@ -61,14 +61,21 @@ static bool wanted(const pwr_traffic_t *traffic, int argc, char **argv)
     return argc < 2;
 }
 
+static bool is_traffic(const char *name)
+{
+    for (size_t i = 0; i < pwr_traffic_count; i++) {
+        if (strcmp(name, pwr_traffics[i].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first argument that names no traffic, or NULL. */
 static const char *unknown_argument(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const pwr_traffic_t *traffic = pwr_traffics;
-        while (traffic->name && strcmp(argv[i], traffic->name) != 0) {
-            traffic++;
-        }
-        if (!traffic->name) {
+        if (!is_traffic(argv[i])) {
             return argv[i];
         }
     }
@@ -85,14 +92,21 @@ static void open_load(pwr_load_t *load)
     }
 }
 
-static int run_traffics(pwr_load_t *load, int argc, char **argv)
+static void run_traffic(pwr_load_t *load, const pwr_traffic_t *traffic)
+{
+    load->traffic = traffic->name;
+    for (size_t i = 0; i < SIZES; i++) {
+        traffic->run(load, sizes[i]);
+    }
+}
+
+static void run_wanted(pwr_load_t *load, int argc, char **argv)
 {
     unsigned long checks = 0;
     open_load(load);
-    for (const pwr_traffic_t *traffic = pwr_traffics; traffic->name; traffic++) {
-        load->traffic = traffic->name;
-        for (size_t i = 0; i < SIZES && wanted(traffic, argc, argv); i++) {
-            traffic->run(load, sizes[i]);
+    for (size_t i = 0; i < pwr_traffic_count; i++) {
+        if (wanted(&pwr_traffics[i], argc, argv)) {
+            run_traffic(load, &pwr_traffics[i]);
         }
     }
     pwr_buffer_release(&load->send);
@@ -101,7 +115,6 @@ static int run_traffics(pwr_load_t *load, int argc, char **argv)
     if (load->rank == 0) {
         printf("%lu checks ok\n", checks);
     }
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -122,7 +135,7 @@ int main(int argc, char **argv)
         }
         status = 2;
     } else {
-        status = run_traffics(&load, argc, argv);
+        run_wanted(&load, argc, argv);
     }
     MPI_Finalize();
     return status;

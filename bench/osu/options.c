@@ -43,11 +43,11 @@ static bool parse_number(const char *text, unsigned long max, unsigned long *num
 static const char *set_message_size(pwr_osu_options_t *options, const char *value)
 {
     static const char reason[] = "not [MIN:]MAX in bytes, each at most 2147483647";
-    char min_text[16] = "";
     const char *colon = strchr(value, ':');
     const char *max_text = colon ? colon + 1 : value;
     unsigned long number;
     if (colon) {
+        char min_text[16] = "";
         if ((size_t)(colon - value) >= sizeof min_text) {
             return reason;
         }

@@ -19,9 +19,10 @@ static unsigned char guard_byte(size_t index)
 
 bool pwr_buffer_open(pwr_buffer_t *buffer, size_t capacity)
 {
+    const size_t zones = 2 * (size_t)PWR_BUFFER_GUARD;
     *buffer = (pwr_buffer_t){.capacity = capacity};
-    if (capacity > SIZE_MAX - 2 * PWR_BUFFER_GUARD ||
-        posix_memalign(&buffer->allocation, PWR_BUFFER_GUARD, capacity + 2 * PWR_BUFFER_GUARD)) {
+    if (capacity > SIZE_MAX - zones ||
+        posix_memalign(&buffer->allocation, PWR_BUFFER_GUARD, capacity + zones) != 0) {
         return false;
     }
     buffer->data = (unsigned char *)buffer->allocation + PWR_BUFFER_GUARD;
