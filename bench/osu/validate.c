@@ -11,7 +11,7 @@
 
 #include "measure.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 
 typedef struct failure {
     bool seen;
