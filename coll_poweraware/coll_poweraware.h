@@ -121,8 +121,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
 void coll_poweraware_params_free(coll_poweraware_params_t *params);
 
 /* coll_poweraware_module.c */
-mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm,
-                                                   int *priority);
+mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
 
 /* The most messages an algorithm has outstanding: a window with all ranks of two nodes, or one to
    each child in a tree of nodes. */

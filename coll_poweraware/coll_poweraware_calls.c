@@ -128,8 +128,8 @@ int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, struct ompi_d
     visit_t visit = enter(module, comm, COLL_POWERAWARE_ALLTOALL, bytes);
     const coll_poweraware_saved_t *saved = &visit.module->saved;
     /* on one node there is no phase in which half of the ranks could rest */
-    bool ours = PATH_THROTTLE == visit.path && MPI_IN_PLACE != sbuf &&
-                visit.call.hierarchy->num_nodes > 1;
+    bool ours =
+        PATH_THROTTLE == visit.path && MPI_IN_PLACE != sbuf && visit.call.hierarchy->num_nodes > 1;
     int rc = ours ? coll_poweraware_alltoall_grouped(&visit.call, sbuf, (size_t)scount, sdtype,
                                                      rbuf, (size_t)rcount, rdtype)
                   : saved->alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
@@ -157,11 +157,11 @@ int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
     size_t bytes = bytes_of((size_t)count, datatype);
     visit_t visit = enter(module, comm, COLL_POWERAWARE_REDUCE, bytes);
     const coll_poweraware_saved_t *saved = &visit.module->saved;
-    bool ours = PATH_THROTTLE == visit.path &&
-                coll_poweraware_reduce_leader_can(&visit.call, datatype, op);
-    int rc = ours ? coll_poweraware_reduce_leader(&visit.call, sbuf, rbuf, (size_t)count, datatype,
-                                                  op, root)
-                  : saved->reduce(sbuf, rbuf, count, datatype, op, root, comm,
-                                  saved->reduce_module);
+    bool ours =
+        PATH_THROTTLE == visit.path && coll_poweraware_reduce_leader_can(&visit.call, datatype, op);
+    int rc = ours
+                 ? coll_poweraware_reduce_leader(&visit.call, sbuf, rbuf, (size_t)count, datatype,
+                                                 op, root)
+                 : saved->reduce(sbuf, rbuf, count, datatype, op, root, comm, saved->reduce_module);
     return leave(&visit, rc);
 }

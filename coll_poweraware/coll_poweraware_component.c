@@ -24,22 +24,22 @@ static int register_component(void);
 static int close_component(void);
 static int init_query(bool progress_threads, bool mpi_threads);
 
-__attribute__((visibility("default"))) mca_coll_poweraware_component_t
-    mca_coll_poweraware_component = {
-        .super =
-            {
-                .collm_version =
-                    {
-                        PWR_COLL_VERSION,
-                        .mca_component_name = "poweraware",
-                        MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
-                        .mca_close_component = close_component,
-                        .mca_register_component_params = register_component,
-                    },
-                .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
-                .collm_init_query = init_query,
-                .collm_comm_query = coll_poweraware_comm_query,
-            },
+__attribute__((visibility("default")))
+mca_coll_poweraware_component_t mca_coll_poweraware_component = {
+    .super =
+        {
+            .collm_version =
+                {
+                    PWR_COLL_VERSION,
+                    .mca_component_name = "poweraware",
+                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    .mca_close_component = close_component,
+                    .mca_register_component_params = register_component,
+                },
+            .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
+            .collm_init_query = init_query,
+            .collm_comm_query = coll_poweraware_comm_query,
+        },
 };
 
 #define SELF (&mca_coll_poweraware_component)

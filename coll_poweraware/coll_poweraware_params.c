@@ -78,9 +78,9 @@ static int register_row(const mca_base_component_t *component, const param_row_t
             return rc;
         }
     }
-    int index = mca_base_component_var_register(component, row->name, row->help, row->type, words,
-                                                0, 0, row->level, MCA_BASE_VAR_SCOPE_ALL_EQ,
-                                                row->storage);
+    int index =
+        mca_base_component_var_register(component, row->name, row->help, row->type, words, 0, 0,
+                                        row->level, MCA_BASE_VAR_SCOPE_ALL_EQ, row->storage);
     if (NULL != words) {
         if (index < 0) {
             *(int *)row->storage = fallback;

@@ -101,9 +101,11 @@ static void write_power(FILE *file)
             "\"errors\": %llu,\n",
             (unsigned long long)counters.pstate_writes, (unsigned long long)counters.tstate_writes,
             (unsigned long long)counters.skipped, (unsigned long long)counters.errors);
-    fprintf(file, " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",
-            (unsigned long long)wait->waits, (unsigned long long)wait->sleeps,
-            1e-9 * (double)wait->spin_ns, 1e-9 * (double)wait->sleep_ns);
+    fprintf(
+        file,
+        " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",
+        (unsigned long long)wait->waits, (unsigned long long)wait->sleeps,
+        1e-9 * (double)wait->spin_ns, 1e-9 * (double)wait->sleep_ns);
     fprintf(file, " \"why_off\": ");
     write_string(file, NULL == why ? "" : why);
     fprintf(file, "}\n");

@@ -141,8 +141,8 @@ static bool share_segment(const mca_coll_poweraware_module_t *m, struct ompi_com
              NULL != state->requests && attach(h, &all[h->leader_of[h->my_node]], &state->segment);
     free(all);
     int everybody = 0;
-    int rc = m->saved.allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm,
-                                m->saved.allreduce_module);
+    int rc =
+        m->saved.allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm, m->saved.allreduce_module);
     if (mine.serial >= 0) {
         char name[PWR_SEGMENT_NAME_MAX];
         segment_name(name, &mine);
@@ -181,7 +181,8 @@ static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m,
 {
     coll_poweraware_state_t built = {.hierarchy = find_hierarchy(m, comm)};
     if (NULL != built.hierarchy) {
-        built.requests = calloc((size_t)coll_poweraware_max_requests(built.hierarchy), sizeof *built.requests);
+        built.requests =
+            calloc((size_t)coll_poweraware_max_requests(built.hierarchy), sizeof *built.requests);
     }
     coll_poweraware_state_t *state = malloc(sizeof *state);
     if (NULL == state) {

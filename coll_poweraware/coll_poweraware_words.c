@@ -17,8 +17,8 @@
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
-    int rc = MCA_PML_CALL(irecv(buffer, count, datatype, peer, call->tag, call->comm,
-                                &call->requests[call->posted]));
+    int rc = MCA_PML_CALL(
+        irecv(buffer, count, datatype, peer, call->tag, call->comm, &call->requests[call->posted]));
     call->posted += OMPI_SUCCESS == rc;
     return rc;
 }
@@ -26,9 +26,9 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
-    int rc = MCA_PML_CALL(isend(buffer, count, datatype, peer, call->tag,
-                                MCA_PML_BASE_SEND_STANDARD, call->comm,
-                                &call->requests[call->posted]));
+    int rc =
+        MCA_PML_CALL(isend(buffer, count, datatype, peer, call->tag, MCA_PML_BASE_SEND_STANDARD,
+                           call->comm, &call->requests[call->posted]));
     call->posted += OMPI_SUCCESS == rc;
     return rc;
 }
@@ -99,8 +99,7 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
     if (pwr_flag_reached(flag, target)) {
         return;
     }
-    if (PWR_TSTATE_FULL == level || NULL == SELF->power ||
-        !pwr_power_has_tstates(SELF->power)) {
+    if (PWR_TSTATE_FULL == level || NULL == SELF->power || !pwr_power_has_tstates(SELF->power)) {
         coll_poweraware_wait(call, flag, target);
         return;
     }

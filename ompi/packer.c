@@ -23,17 +23,17 @@ int pwr_packer_begin_pack(pwr_packer_t *packer, const void *buffer, size_t count
 {
     OBJ_CONSTRUCT(&packer->convertor, opal_convertor_t);
     return begin(packer, opal_convertor_copy_and_prepare_for_send(
-                             ompi_mpi_local_convertor, &datatype->super, count,
-                             (void *)buffer, 0, &packer->convertor));
+                             ompi_mpi_local_convertor, &datatype->super, count, (void *)buffer, 0,
+                             &packer->convertor));
 }
 
 int pwr_packer_begin_unpack(pwr_packer_t *packer, void *buffer, size_t count,
                             ompi_datatype_t *datatype)
 {
     OBJ_CONSTRUCT(&packer->convertor, opal_convertor_t);
-    return begin(packer, opal_convertor_copy_and_prepare_for_recv(
-                             ompi_mpi_local_convertor, &datatype->super, count, buffer, 0,
-                             &packer->convertor));
+    return begin(packer, opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
+                                                                  &datatype->super, count, buffer,
+                                                                  0, &packer->convertor));
 }
 
 int pwr_packer_pack(pwr_packer_t *packer, void *chunk, size_t room, size_t *bytes)

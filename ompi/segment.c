@@ -52,7 +52,7 @@ pwr_status_t pwr_segment_create(const char *name, size_t slot_bytes, pwr_segment
         return pwr_status_from_errno(errno);
     }
     int err = posix_fallocate(fd, 0, (off_t)total_bytes(slot_bytes));
-    pwr_status_t status = 0 == err ? map(fd, slot_bytes, segment)
+    pwr_status_t status = 0 == err        ? map(fd, slot_bytes, segment)
                           : ENOSPC == err ? PWR_ERR_NOMEM
                                           : pwr_status_from_errno(err);
     close(fd);

@@ -66,8 +66,8 @@ static int fill_chunk(const bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *
     }
     int parent = leader_of_vnode(b, coll_poweraware_tree_parent(my_vnode(b)));
     pwr_events_add(PWR_EVENT_NET, b->call->hierarchy->my_node, parent, 0);
-    int rc = coll_poweraware_post_recv(b->call, chunk->data, b->call->segment->slot_bytes,
-                                       MPI_BYTE, parent);
+    int rc = coll_poweraware_post_recv(b->call, chunk->data, b->call->segment->slot_bytes, MPI_BYTE,
+                                       parent);
     rc = coll_poweraware_complete(b->call, rc, bytes);
     pwr_events_add(PWR_EVENT_NET_END, b->call->hierarchy->my_node, parent, *bytes);
     return rc;

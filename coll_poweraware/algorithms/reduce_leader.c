@@ -42,9 +42,9 @@ typedef struct reduce {
     ptrdiff_t base; /* from the start of an area to the address MPI is given */
     size_t area_bytes;
     int root;
-    int leader;    /* of my node */
-    int rotation;  /* node of virtual node 0 */
-    int sum_area;  /* where slices are reduced to */
+    int leader;   /* of my node */
+    int rotation; /* node of virtual node 0 */
+    int sum_area; /* where slices are reduced to */
     bool node_failed;
 } reduce_t;
 
@@ -225,8 +225,8 @@ static int reduce_chunk(reduce_t *r, size_t first, size_t count)
 
     int rc = contribute(r, &chunk, first, count);
     reduce_slice(r, &chunk, count);
-    int rc_rest = h->my_rank == r->leader ? lead_chunk(r, &chunk, first, count)
-                                          : follow_chunk(r, &chunk);
+    int rc_rest =
+        h->my_rank == r->leader ? lead_chunk(r, &chunk, first, count) : follow_chunk(r, &chunk);
     coll_poweraware_release_chunk(r->call, &chunk);
     return OMPI_SUCCESS == rc ? rc_rest : rc;
 }

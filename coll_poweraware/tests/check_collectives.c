@@ -33,12 +33,9 @@ typedef struct layout {
 } layout_t;
 
 static const layout_t layouts[] = {
-    {"contiguous 2 ints", 2, {0, 4}, 8},
-    {"gap between ints", 2, {0, 12}, 16},
-    {"gap behind", 2, {0, 4}, 20},
-    {"negative lower bound", 2, {-8, 4}, 24},
-    {"descending", 2, {12, 0}, 16},
-    {"interleaved", 2, {0, 12}, 8},
+    {"contiguous 2 ints", 2, {0, 4}, 8}, {"gap between ints", 2, {0, 12}, 16},
+    {"gap behind", 2, {0, 4}, 20},       {"negative lower bound", 2, {-8, 4}, 24},
+    {"descending", 2, {12, 0}, 16},      {"interleaved", 2, {0, 12}, 8},
 };
 enum { NUM_LAYOUTS = sizeof layouts / sizeof layouts[0] };
 enum { INTS = 2, LOWEST_OFFSET = 8, HIGHEST_END = 20 };
@@ -196,8 +193,7 @@ static void make_comms(run_t *run, MPI_Comm parent)
     MPI_Comm_split(parent, 0, size - rank, &run->comms[1]);
     MPI_Comm_split(parent, rank % 2, rank, &run->comms[2]);
     MPI_Comm_split(parent, rank * 3 / size, -rank, &run->comms[3]);
-    MPI_Comm_split(parent, size > 1 && rank == size - 1 ? MPI_UNDEFINED : 0, rank,
-                   &run->comms[4]);
+    MPI_Comm_split(parent, size > 1 && rank == size - 1 ? MPI_UNDEFINED : 0, rank, &run->comms[4]);
 }
 
 static void free_comms(run_t *run)
@@ -226,7 +222,8 @@ typedef struct call {
     bool commutative;
 } call_t;
 
-static void compare(const call_t *c, const char *what, const buffer_t *got, const buffer_t *expected)
+static void compare(const call_t *c, const char *what, const buffer_t *got,
+                    const buffer_t *expected)
 {
     if (c->run->fault && 0 == c->rank) {
         got->base[(c->seed >> 8) % got->size] ^= 0x40;

@@ -22,7 +22,8 @@ static int served[MAX_NODES][MAX_GROUPS][MAX_NODES][MAX_GROUPS];
 static void serve(int node, const coll_poweraware_step_t *step, int num_nodes)
 {
     for (int peer = 0; peer < num_nodes; ++peer) {
-        if (peer != node && (step->peer_node == peer || COLL_POWERAWARE_ALL_NODES == step->peer_node)) {
+        if (peer != node &&
+            (step->peer_node == peer || COLL_POWERAWARE_ALL_NODES == step->peer_node)) {
             ++served[node][step->active_group][peer][step->peer_group];
         }
     }
@@ -146,10 +147,8 @@ static void tree_keeps_order_and_reaches_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pair_of_groups_is_served_once),
-        cmocka_unit_test(both_sides_agree),
-        cmocka_unit_test(two_groups_follow_the_paper),
-        cmocka_unit_test(step_counts),
+        cmocka_unit_test(every_pair_of_groups_is_served_once), cmocka_unit_test(both_sides_agree),
+        cmocka_unit_test(two_groups_follow_the_paper),         cmocka_unit_test(step_counts),
         cmocka_unit_test(tree_keeps_order_and_reaches_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
