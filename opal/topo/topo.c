@@ -87,7 +87,7 @@ static pwr_status_t read_binding(hwloc_topology_t machine, const char *cpulist, 
         if (hwloc_bitmap_list_sscanf(mine, cpulist) != 0) {
             return PWR_ERR_ARG;
         }
-    } else if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_PROCESS) != 0) {
+    } else if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) != 0) {
         /* Systems that cannot tell do not bind either: all CPUs are everybody's. */
         hwloc_bitmap_copy(mine, hwloc_topology_get_topology_cpuset(machine));
     }

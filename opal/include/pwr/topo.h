@@ -32,7 +32,8 @@ int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package);
 /* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
 
-/* CPUs in this process's affinity mask (all its threads) at open time, ascending. */
+/* CPUs in the affinity mask of the thread that opened the topology, ascending: levers are moved for
+   the thread that waits.  Threads that MPI or a tool started may be bound elsewhere. */
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
 /* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
