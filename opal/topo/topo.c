@@ -81,7 +81,8 @@ static pwr_status_t load_machine(const pwr_env_t *env, hwloc_topology_t *machine
     return PWR_OK;
 }
 
-static pwr_status_t read_binding(hwloc_topology_t machine, const char *cpulist, hwloc_bitmap_t mine)
+static pwr_status_t read_binding(const pwr_env_t *env, hwloc_topology_t machine,
+                                 const char *cpulist, hwloc_bitmap_t mine)
 {
     if (cpulist) {
         if (hwloc_bitmap_list_sscanf(mine, cpulist) != 0) {
@@ -92,7 +93,12 @@ static pwr_status_t read_binding(hwloc_topology_t machine, const char *cpulist, 
         hwloc_bitmap_copy(mine, hwloc_topology_get_topology_cpuset(machine));
     }
     hwloc_bitmap_and(mine, mine, hwloc_topology_get_topology_cpuset(machine));
-    return hwloc_bitmap_iszero(mine) ? PWR_ERR_ARG : PWR_OK;
+    if (hwloc_bitmap_iszero(mine)) {
+        pwr_env_log(env, PWR_LOG_WARN,
+                    "this process is bound to no CPU of the machine (check with hwloc-bind --get)");
+        return PWR_ERR_ARG;
+    }
+    return PWR_OK;
 }
 
 static pwr_status_t copy_list(hwloc_const_bitmap_t set, cpu_list_t *list)
@@ -154,13 +160,14 @@ static int common_package(const pwr_topo_t *topo)
     return package;
 }
 
-static pwr_status_t fill(hwloc_topology_t machine, const char *cpulist, pwr_topo_t *topo)
+static pwr_status_t fill(const pwr_env_t *env, hwloc_topology_t machine, const char *cpulist,
+                         pwr_topo_t *topo)
 {
     hwloc_bitmap_t mine = hwloc_bitmap_alloc();
     hwloc_bitmap_t reached = hwloc_bitmap_alloc();
     pwr_status_t status = mine && reached ? PWR_OK : PWR_ERR_NOMEM;
     if (status == PWR_OK) {
-        status = read_binding(machine, cpulist, mine);
+        status = read_binding(env, machine, cpulist, mine);
     }
     if (status == PWR_OK) {
         add_siblings(machine, mine, reached);
@@ -189,7 +196,7 @@ pwr_status_t pwr_topo_open_with_binding(const pwr_env_t *env, const char *cpulis
         return status;
     }
     pwr_topo_t *made = calloc(1, sizeof *made);
-    status = made ? fill(machine, cpulist, made) : PWR_ERR_NOMEM;
+    status = made ? fill(env, machine, cpulist, made) : PWR_ERR_NOMEM;
     hwloc_topology_destroy(machine);
     if (status != PWR_OK) {
         pwr_topo_close(made);
