@@ -8,7 +8,7 @@ AC_DEFUN([PWR_COMPILER_FLAGS], [
         [], [enable_werror=no])
     AC_ARG_ENABLE([sanitizers],
         [AS_HELP_STRING([--enable-sanitizers],
-            [build opal/ and its tests with AddressSanitizer and UBSan])],
+            [build only opal/, ompi/ and their tests, with AddressSanitizer and UBSan])],
         [], [enable_sanitizers=no])
 
     PWR_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes"
@@ -17,6 +17,7 @@ AC_DEFUN([PWR_COMPILER_FLAGS], [
     PWR_SAN_FLAGS=
     AS_IF([test "x$enable_sanitizers" = xyes],
         [PWR_SAN_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined"])
+    AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" = xyes])
     AC_SUBST([PWR_CFLAGS])
     AC_SUBST([PWR_SAN_FLAGS])
 ])
