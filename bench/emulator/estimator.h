@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * How long a process was runnable, from samples of the kernel's counters.
+ *
+ * A process on an emulated CPU is active while it is runnable, whether or not it holds one of the
+ * few real CPUs: D, the growth of its threads' run time plus run-queue delay, is that time.  But
+ * the kernel credits delay only once the task gets the CPU, and run time only at ticks, so D of
+ * one interval is late.  Hence, for each interval:
+ *   1. runnable (state letter R) at both ends: active for all of it.  What D says more or less is
+ *      carried on.
+ *   2. otherwise: active for D plus what was carried, as far as the interval goes.
+ * In the long run the sum is D's, which is exact: 1. only moves time between intervals.
+ *
+ * The carry is bounded.  Debt (time charged before the kernel credited it): a task that only
+ * happens to be runnable whenever we look must not be shown idle for longer than DEBT_NS after it
+ * changes its ways.  Credit (time the kernel credited later than it passed): a second thread that
+ * is runnable at the same time must not add up, it cannot use the same CPU.
+ */
+#ifndef EMU_ESTIMATOR_H
+#define EMU_ESTIMATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EMU_DEBT_NS = 1000000000, EMU_CREDIT_NS = 20000000 };
+
+struct emu_estimator {
+    uint64_t t_ns;
+    uint64_t total_ns; /* D, summed since the process started */
+    int64_t carry_ns;  /* negative: debt */
+    bool runnable;
+};
+
+void emu_estimator_start(struct emu_estimator *estimator, uint64_t now_ns, uint64_t total_ns,
+                         bool runnable);
+/* The time active since the last step (or start): 0 .. now_ns - then. */
+uint64_t emu_estimator_step(struct emu_estimator *estimator, uint64_t now_ns, uint64_t total_ns,
+                            bool runnable);
+
+#endif

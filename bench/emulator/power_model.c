@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Watts from states.
+ */
+#include "config.h"
+
+#include "power_model.h"
+
+#include <math.h>
+
+/* The fraction of time at least one thread's clock runs. */
+static double clocked(const struct emu_load *threads, int thread_count)
+{
+    double none = 1;
+    for (int i = 0; i < thread_count; i++) {
+        none *= 1 - threads[i].active * threads[i].duty;
+    }
+    return 1 - none;
+}
+
+double emu_power_core_dyn_w(const struct emu_config *config, uint32_t khz)
+{
+    return config->core_dyn_w * pow((double)khz / config->core_dyn_khz, config->core_dyn_exponent);
+}
+
+double emu_power_core_w(const struct emu_config *config, uint32_t khz,
+                        const struct emu_load *threads, int thread_count)
+{
+    double idle = 1;
+    for (int i = 0; i < thread_count; i++) {
+        idle *= 1 - threads[i].active;
+    }
+    return emu_power_core_dyn_w(config, khz) * clocked(threads, thread_count) +
+           config->core_idle_w * idle;
+}
+
+double emu_power_core_dram_w(const struct emu_config *config, const struct emu_load *threads,
+                             int thread_count)
+{
+    return config->dram_dyn_w / config->cores * clocked(threads, thread_count);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Watts from states: the emulated machine's power model.
+ *
+ * A core with threads t draws
+ *   dyn(f) * (1 - prod(1 - a_t d_t))  +  idle * prod(1 - a_t)
+ * where a_t is the fraction of time something was runnable on the thread and d_t its duty cycle.
+ * With one thread that is a * d * dyn(f) + (1 - a) * idle: a throttled core draws its duty cycle's
+ * share (ICPP 2010, section VI: c_j * p(core)), an idle core its C1 power.  Threads are taken as
+ * independent: two half-active siblings keep the core awake 75% of the time.
+ *   dyn(f) = core_dyn_w * (f / core_dyn_khz) ^ core_dyn_exponent
+ */
+#ifndef EMU_POWER_MODEL_H
+#define EMU_POWER_MODEL_H
+
+#include "machine_file.h"
+
+struct emu_load {
+    double active; /* 0..1 */
+    double duty;   /* 0..1 */
+};
+
+double emu_power_core_dyn_w(const struct emu_config *config, uint32_t khz);
+double emu_power_core_w(const struct emu_config *config, uint32_t khz,
+                        const struct emu_load *threads, int thread_count);
+/* One core's part of its package's dram_dyn_w. */
+double emu_power_core_dram_w(const struct emu_config *config, const struct emu_load *threads,
+                             int thread_count);
+
+#endif

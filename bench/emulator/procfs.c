@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * proc/cpuinfo and proc/stat of the emulated machine.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pstate.h"
+#include "tree.h"
+
+/* Of a Skylake server under Linux; tools look for msr, est, tm2, aperfmperf, constant_tsc, dtherm,
+   arat, pln, pts and the vector extensions. */
+static const char flags[] =
+    "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush dts acpi mmx "
+    "fxsr sse sse2 ss ht tm pbe syscall nx pdpe1gb rdtscp lm constant_tsc art arch_perfmon pebs "
+    "bts rep_good nopl xtopology nonstop_tsc cpuid aperfmperf pni pclmulqdq dtes64 monitor ds_cpl "
+    "vmx est tm2 ssse3 sdbg fma cx16 pcid dca sse4_1 sse4_2 x2apic movbe popcnt aes xsave avx "
+    "f16c rdrand lahf_lm abm cpuid_fault epb cat_l3 ssbd fsgsbase bmi1 avx2 smep bmi2 erms "
+    "avx512f avx512dq rdseed adx avx512cd avx512bw avx512vl dtherm ida arat pln pts";
+
+static void show_cpuinfo(const struct emu_access *access, FILE *out)
+{
+    const struct emu_machine *machine = access->machine;
+    const struct emu_config *config = &machine->config;
+    for (int i = 0; i < machine->cpu_count; i++) {
+        const struct emu_cpu *cpu = &machine->cpus[i];
+        fprintf(out,
+                "processor\t: %d\nvendor_id\t: GenuineIntel\ncpu family\t: %d\nmodel\t\t: %d\n"
+                "model name\t: %s\nstepping\t: %d\nmicrocode\t: 0x1\ncpu MHz\t\t: %.3f\n"
+                "cache size\t: 16896 KB\nphysical id\t: %d\nsiblings\t: %d\ncore id\t\t: %d\n"
+                "cpu cores\t: %d\napicid\t\t: %d\ninitial apicid\t: %d\nfpu\t\t: yes\n"
+                "fpu_exception\t: yes\ncpuid level\t: 22\nwp\t\t: yes\nflags\t\t: %s\n"
+                "bogomips\t: %.2f\nclflush size\t: 64\ncache_alignment\t: 64\n"
+                "address sizes\t: 46 bits physical, 48 bits virtual\npower management:\n\n",
+                i, config->cpu_family, config->cpu_model, config->cpu_name, config->cpu_stepping,
+                emu_pstate_khz(machine, i) / 1e3, cpu->package, config->cores * config->smt,
+                cpu->core_id, config->cores, i, i, flags, config->base_khz / 500.0);
+    }
+}
+
+/* The real /proc/stat, opened before anybody can have mounted ours over it: the daemon would wait
+   for itself. */
+static FILE *real_stat;
+
+static void copy_rest(FILE *out)
+{
+    char line[4096];
+    bool start = true, skip = false;
+    if (real_stat == NULL) {
+        return;
+    }
+    rewind(real_stat);
+    while (fgets(line, sizeof line, real_stat) != NULL) {
+        if (start) {
+            skip = strncmp(line, "cpu", 3) == 0;
+        }
+        if (!skip) {
+            fputs(line, out);
+        }
+        start = strchr(line, '\n') != NULL;
+    }
+}
+
+static void print_cpu(FILE *out, const char *name, uint64_t user, uint64_t idle)
+{
+    fprintf(out, "%s %" PRIu64 " 0 0 %" PRIu64 " 0 0 0 0 0 0\n", name, user, idle);
+}
+
+/* user is the time processes were runnable on the CPU, the rest is idle. */
+static void show_stat(const struct emu_access *access, FILE *out)
+{
+    struct emu_machine *machine = access->machine;
+    emu_machine_charge_all(machine, access->now_ns);
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t all_ns = access->now_ns - machine->start_ns;
+    uint64_t user_ns = 0;
+    for (int i = 0; i < machine->cpu_count; i++) {
+        user_ns += machine->cpus[i].active_ns;
+    }
+    print_cpu(out, "cpu ", user_ns / tick_ns,
+              ((uint64_t)machine->cpu_count * all_ns - user_ns) / tick_ns);
+    for (int i = 0; i < machine->cpu_count; i++) {
+        char name[16];
+        uint64_t active_ns = machine->cpus[i].active_ns;
+        snprintf(name, sizeof name, "cpu%d", i);
+        print_cpu(out, name, active_ns / tick_ns, (all_ns - active_ns) / tick_ns);
+    }
+    copy_rest(out);
+}
+
+static const struct emu_attribute files[] = {
+    {"cpuinfo", 0444, show_cpuinfo, NULL, false},
+    {"stat", 0444, show_stat, NULL, false},
+};
+
+void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine)
+{
+    (void)machine;
+    real_stat = fopen("/proc/stat", "re");
+    int folder = emu_tree_path(tree, "proc");
+    emu_tree_attribute(tree, folder, &files[0], 0);
+    emu_tree_attribute(tree, folder, &files[1], 0);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The emulated files: a tree built once at start, then only read (permissions apart).
+ */
+#ifndef EMU_TREE_H
+#define EMU_TREE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "activity.h"
+#include "machine.h"
+
+/* What the functions behind a file get to know. The machine's lock is held. */
+struct emu_access {
+    struct emu_machine *machine;
+    const struct emu_activity *activity; /* NULL: fixed */
+    int index;                           /* CPU or package, as the file was added */
+    uint64_t now_ns;
+};
+
+/* A text file: shown as a whole, written as a whole. */
+struct emu_attribute {
+    const char *name;
+    mode_t mode;
+    void (*show)(const struct emu_access *access, FILE *out);
+    /* text is trimmed. 0, or an errno for the writer.  NULL: read-only. */
+    int (*store)(const struct emu_access *access, const char *text);
+    bool traced; /* a lever: its values go to trace.csv */
+};
+
+enum emu_node_kind { EMU_NODE_FOLDER, EMU_NODE_LINK, EMU_NODE_TEXT, EMU_NODE_ATTRIBUTE, EMU_NODE_MSR, EMU_NODE_MSR_SAFE };
+
+struct emu_node {
+    char name[48];
+    enum emu_node_kind kind;
+    mode_t mode;
+    uid_t owner;
+    int parent, first_child, next; /* indices, 0 (the root) ends a list */
+    int index;
+    const struct emu_attribute *attribute;
+    char *text; /* of TEXT and LINK */
+};
+
+struct emu_tree {
+    struct emu_node *nodes; /* 0 is the root */
+    int count, room;
+};
+
+/* Building. Out of memory ends the program: nothing is served yet. */
+void emu_tree_init(struct emu_tree *tree);
+int emu_tree_folder(struct emu_tree *tree, int parent, const char *name);
+/* A path of folders from the root, made as needed. */
+int emu_tree_path(struct emu_tree *tree, const char *path);
+void emu_tree_link(struct emu_tree *tree, int parent, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void emu_tree_text(struct emu_tree *tree, int parent, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+struct emu_node *emu_tree_attribute(struct emu_tree *tree, int parent,
+                                    const struct emu_attribute *attribute, int index);
+void emu_tree_device(struct emu_tree *tree, int parent, const char *name, enum emu_node_kind kind,
+                     mode_t mode, int index);
+void emu_tree_free(struct emu_tree *tree);
+
+/* Index of the child, or 0. */
+int emu_tree_find(const struct emu_tree *tree, int parent, const char *name);
+
+/* The parts of the tree; each file fills its own. */
+void emu_topology_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_powercap_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_msr_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_ctl_install(struct emu_tree *tree, const struct emu_machine *machine);
+
+#endif
