@@ -222,6 +222,9 @@ static const struct msr registers[] = {
     {0x770, .read = read_hwp_enable},
     {0x771, .read = read_hwp_capabilities},
     {0x774, .read = read_hwp_request, .write = write_hwp_request, .traced = true},
+    /* AMD's HWCR, boost not disabled.  No Intel machine has it, but likwid's frequency tools ask the
+       real CPU by CPUID who made it, and give up on AMD hosts if this cannot be read. */
+    {0xc0010015, .constant = 0},
 };
 
 /* NULL: no such register on this machine. */

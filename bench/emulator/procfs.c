@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * proc/cpuinfo and proc/stat of the emulated machine.
+ * proc/cpuinfo, proc/stat and proc/bus/pci of the emulated machine.
  */
 #include "config.h"
 
@@ -92,6 +92,36 @@ static void show_stat(const struct emu_access *access, FILE *out)
     copy_rest(out);
 }
 
+/* likwid opens no MSR of a server model in direct mode unless it finds the package's uncore as a PCI
+   device here: bus 0x3f for package 0, 0x40 more for each further one, function 0x50. */
+static const struct {
+    int model;
+    unsigned device;
+} uncores[] = {
+    {45, 0x3c44}, {62, 0x0e36}, {63, 0x2f30}, {79, 0x6f30}, {85, 0x2042}, {106, 0x344a},
+};
+
+static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
+{
+    char list[64 * EMU_MAX_PACKAGES] = "", name[8];
+    size_t used = 0;
+    int folder = emu_tree_path(tree, "proc/bus/pci");
+    for (size_t i = 0; i < sizeof uncores / sizeof uncores[0]; i++) {
+        if (uncores[i].model != machine->config.cpu_model) {
+            continue;
+        }
+        /* bus numbers end at 0xff */
+        for (unsigned p = 0; p < (unsigned)machine->config.packages && p < 4; p++) {
+            unsigned bus = 0x3f + 0x40 * p;
+            used += (size_t)snprintf(list + used, sizeof list - used,
+                                     "%02x50\t8086%04x\t0\t0\t0\t0\n", bus, uncores[i].device);
+            snprintf(name, sizeof name, "%02x", bus);
+            emu_tree_folder(tree, folder, name);
+        }
+    }
+    emu_tree_text(tree, folder, "devices", "%s", list);
+}
+
 static const struct emu_attribute files[] = {
     {"cpuinfo", 0444, show_cpuinfo, NULL, false},
     {"stat", 0444, show_stat, NULL, false},
@@ -99,7 +129,7 @@ static const struct emu_attribute files[] = {
 
 void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    (void)machine;
+    add_pci(tree, machine);
     real_stat = fopen("/proc/stat", "re");
     int folder = emu_tree_path(tree, "proc");
     emu_tree_attribute(tree, folder, &files[0], 0);
