@@ -107,16 +107,15 @@ static void place(struct emu_activity *activity, struct process *process)
 }
 
 /* Adds what the process did since it was last looked at to its CPU. */
-static void process_sample(struct emu_activity *activity, struct process *process,
-                           uint64_t now_ns)
+static void process_sample(struct emu_activity *activity, struct process *process, uint64_t now_ns)
 {
     struct emu_proc_sample sample;
     if (process->ended || emu_proc_read(&process->proc, &sample) != 0) {
         process->ended = true;
         return;
     }
-    activity->pending_ns[process->cpu] += emu_estimator_step(
-        &process->estimator, now_ns, sample.total_ns, sample.runnable);
+    activity->pending_ns[process->cpu] +=
+        emu_estimator_step(&process->estimator, now_ns, sample.total_ns, sample.runnable);
 }
 
 static void process_add(struct emu_activity *activity, pid_t pid, const emu_mask_t *mask,
@@ -231,8 +230,9 @@ static bool is_kernel_thread(const struct emu_activity *activity, pid_t pid)
     const char *at = strrchr(text, ')');
     unsigned long vsize = 0;
     return at == NULL ||
-           sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-                          "%*d %*d %*u %lu",
+           sscanf(at + 1,
+                  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                  "%*d %*d %*u %lu",
                   &vsize) != 1 ||
            vsize == 0;
 }
@@ -265,8 +265,7 @@ void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns)
             add_unbound(activity, now_ns);
         }
     }
-    uint32_t generation =
-        atomic_load_explicit(&activity->table->generation, memory_order_acquire);
+    uint32_t generation = atomic_load_explicit(&activity->table->generation, memory_order_acquire);
     if (generation != activity->generation || !activity->started) {
         activity->started = true;
         activity->generation = generation;

@@ -16,8 +16,8 @@
 
 static struct emu_affinity_table *map(int fd)
 {
-    void *memory = mmap(NULL, sizeof(struct emu_affinity_table), PROT_READ | PROT_WRITE,
-                        MAP_SHARED, fd, 0);
+    void *memory =
+        mmap(NULL, sizeof(struct emu_affinity_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -76,8 +76,7 @@ static unsigned hash(pid_t tid)
 static struct emu_affinity_slot *find(struct emu_affinity_table *table, pid_t tid)
 {
     for (unsigned i = 0; i < EMU_AFFINITY_SLOTS; i++) {
-        struct emu_affinity_slot *slot =
-            &table->slots[(hash(tid) + i) & (EMU_AFFINITY_SLOTS - 1)];
+        struct emu_affinity_slot *slot = &table->slots[(hash(tid) + i) & (EMU_AFFINITY_SLOTS - 1)];
         int32_t owner = atomic_load_explicit(&slot->tid, memory_order_acquire);
         if (owner == tid) {
             return slot;
@@ -92,13 +91,11 @@ static struct emu_affinity_slot *find(struct emu_affinity_table *table, pid_t ti
 static struct emu_affinity_slot *claim(struct emu_affinity_table *table, pid_t tid)
 {
     for (unsigned i = 0; i < EMU_AFFINITY_SLOTS; i++) {
-        struct emu_affinity_slot *slot =
-            &table->slots[(hash(tid) + i) & (EMU_AFFINITY_SLOTS - 1)];
+        struct emu_affinity_slot *slot = &table->slots[(hash(tid) + i) & (EMU_AFFINITY_SLOTS - 1)];
         int32_t owner = atomic_load_explicit(&slot->tid, memory_order_relaxed);
         while (owner == EMU_TID_EMPTY || owner == EMU_TID_GONE) {
             if (atomic_compare_exchange_weak_explicit(&slot->tid, &owner, EMU_TID_CLAIMED,
-                                                      memory_order_acquire,
-                                                      memory_order_relaxed)) {
+                                                      memory_order_acquire, memory_order_relaxed)) {
                 return slot;
             }
         }

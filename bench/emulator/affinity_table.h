@@ -7,9 +7,9 @@
  * An open hash table keyed by thread id, without locks: a client may be killed at any instruction.
  *   - a slot is claimed by compare-and-swap of tid from EMPTY or GONE;
  *   - tid is published (release) after the mask, and read (acquire) before it;
- *   - a mask of several words may be read torn while it is rewritten; the generation counter, bumped
- *     after every change, makes the daemon look again.
- * Rejected: a lock in shared memory, which a client killed while holding it would never give back.
+ *   - a mask of several words may be read torn while it is rewritten; the generation counter,
+ * bumped after every change, makes the daemon look again. Rejected: a lock in shared memory, which
+ * a client killed while holding it would never give back.
  */
 #ifndef EMU_AFFINITY_TABLE_H
 #define EMU_AFFINITY_TABLE_H

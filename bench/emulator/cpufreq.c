@@ -122,8 +122,7 @@ static const struct emu_attribute readings[] = {
     {"cpuinfo_cur_freq", 0400, show_current, NULL, false},
 };
 
-static void add_texts(struct emu_tree *tree, int folder, const struct emu_machine *machine,
-                      int cpu)
+static void add_texts(struct emu_tree *tree, int folder, const struct emu_machine *machine, int cpu)
 {
     const struct emu_config *config = &machine->config;
     bool intel = config->driver == EMU_DRIVER_INTEL_PSTATE;
@@ -133,8 +132,7 @@ static void add_texts(struct emu_tree *tree, int folder, const struct emu_machin
     emu_tree_text(tree, folder, "cpuinfo_max_freq", "%d\n", config->pstate_max_khz);
     emu_tree_text(tree, folder, "cpuinfo_transition_latency", "%d\n",
                   config->transition_latency_ns);
-    emu_tree_text(tree, folder, "scaling_driver", "%s\n",
-                  intel ? "intel_pstate" : "acpi-cpufreq");
+    emu_tree_text(tree, folder, "scaling_driver", "%s\n", intel ? "intel_pstate" : "acpi-cpufreq");
     emu_tree_text(tree, folder, "scaling_available_governors",
                   intel ? "performance powersave\n"
                         : "performance powersave userspace ondemand schedutil\n");

@@ -16,8 +16,7 @@ struct emu_csv {
 };
 
 /* Creates (or empties) directory/name and writes the header line.  Returns 0 or errno. */
-int emu_csv_open(struct emu_csv *csv, const char *directory, const char *name,
-                 const char *header);
+int emu_csv_open(struct emu_csv *csv, const char *directory, const char *name, const char *header);
 
 /* Appends one line; it is in the file when this returns.  Failure is logged once and counted,
    and the next line is tried again. */

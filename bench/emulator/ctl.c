@@ -40,8 +40,7 @@ static void show_state(const struct emu_access *access, FILE *out)
                 emu_rapl_exact_j(machine, EMU_CORE, i, access->now_ns),
                 emu_rapl_exact_j(machine, EMU_DRAM, i, access->now_ns));
     }
-    fprintf(out, "platform_j %.6f\n",
-            emu_rapl_exact_j(machine, EMU_PLATFORM, 0, access->now_ns));
+    fprintf(out, "platform_j %.6f\n", emu_rapl_exact_j(machine, EMU_PLATFORM, 0, access->now_ns));
 }
 
 static void show_activity(const struct emu_access *access, FILE *out)

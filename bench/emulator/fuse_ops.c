@@ -90,7 +90,8 @@ static void op_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_in
     fuse_reply_attr(request, &status, forever_s);
 }
 
-/* chmod and chown, as an administrator would; O_TRUNC is accepted and means nothing, as in sysfs. */
+/* chmod and chown, as an administrator would; O_TRUNC is accepted and means nothing, as in sysfs.
+ */
 static void op_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wish, int what,
                        struct fuse_file_info *file)
 {
@@ -313,8 +314,8 @@ static void msr_write(fuse_req_t request, const struct emu_node *node, const cha
 /* 0 and text without the newline and blanks around it, or EINVAL. */
 static int text_copy(char text[ATTRIBUTE_SIZE], const char *bytes, size_t size)
 {
-    while (size > 0 && (bytes[size - 1] == '\n' || bytes[size - 1] == ' ' ||
-                        bytes[size - 1] == '\0')) {
+    while (size > 0 &&
+           (bytes[size - 1] == '\n' || bytes[size - 1] == ' ' || bytes[size - 1] == '\0')) {
         size--;
     }
     if (size == 0 || size >= ATTRIBUTE_SIZE || memchr(bytes, '\0', size) != NULL) {
@@ -407,8 +408,8 @@ static int serve(struct fuse_session *session, const char *mount_point, bool lea
 int emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace,
                  bool (*ready)(void *arg), void *arg)
 {
-    char *words[] = {"pwr-emulator", "-o",
-                     "allow_other,default_permissions,fsname=pwr-emulator", NULL};
+    char *words[] = {"pwr-emulator", "-o", "allow_other,default_permissions,fsname=pwr-emulator",
+                     NULL};
     struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
     struct fuse_session *session =
         fuse_session_new(&arguments, &operations, sizeof operations, server);

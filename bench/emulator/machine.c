@@ -37,8 +37,7 @@ static void cpus_number(struct emu_machine *machine)
     }
 }
 
-void emu_machine_init(struct emu_machine *machine, const struct emu_config *config,
-                      uint64_t now_ns)
+void emu_machine_init(struct emu_machine *machine, const struct emu_config *config, uint64_t now_ns)
 {
     memset(machine, 0, sizeof *machine);
     machine->config = *config;

@@ -58,9 +58,8 @@ static bool parse_line(char *line, int number, const char *file, struct emu_conf
     name = trim(name);
     const struct emu_key *key = key_find(name);
     if (key == NULL) {
-        snprintf(error, error_size,
-                 "%s:%d: %.80s: no such key ('pwr-emulator --keys' lists them)", file, number,
-                 name);
+        snprintf(error, error_size, "%s:%d: %.80s: no such key ('pwr-emulator --keys' lists them)",
+                 file, number, name);
         return false;
     }
     int *seen = &given[key - emu_keys];
@@ -121,8 +120,9 @@ static bool complete(struct emu_config *config, const char *file, const int *giv
                         "intel_pstate has only performance and powersave");
     }
     if (config->msr_safe && config->msr_safe_count == 0) {
-        return complain(error, error_size, file, given, "msr_safe",
-                        "useless without msr_safe_allow, which lists the registers it lets through");
+        return complain(
+            error, error_size, file, given, "msr_safe",
+            "useless without msr_safe_allow, which lists the registers it lets through");
     }
     return true;
 }
@@ -187,9 +187,9 @@ void emu_config_print_keys(FILE *out)
         if (key->unit != NULL) {
             fprintf(out, "%s%s", key->words != NULL ? " " : "", key->unit);
         }
-        const char *fallback = key->fallback == NULL         ? "must be given"
+        const char *fallback = key->fallback == NULL      ? "must be given"
                                : key->fallback[0] == '\0' ? "empty"
-                                                             : key->fallback;
+                                                          : key->fallback;
         fprintf(out, " | %s | %s |\n", fallback, key->help);
     }
 }

@@ -84,8 +84,7 @@ static bool parse_msr_rules(struct emu_config *config, const char *value, char *
     return true;
 }
 
-static bool parse_activity(struct emu_config *config, const char *value, char *why,
-                           size_t why_size)
+static bool parse_activity(struct emu_config *config, const char *value, char *why, size_t why_size)
 {
     static const char fixed[] = "fixed:";
     if (strcmp(value, "measured") == 0) {

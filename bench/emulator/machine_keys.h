@@ -11,7 +11,14 @@
 
 #include "machine_file.h"
 
-enum emu_key_kind { EMU_KEY_INT, EMU_KEY_REAL, EMU_KEY_WORD, EMU_KEY_MODE, EMU_KEY_TEXT, EMU_KEY_OWN };
+enum emu_key_kind {
+    EMU_KEY_INT,
+    EMU_KEY_REAL,
+    EMU_KEY_WORD,
+    EMU_KEY_MODE,
+    EMU_KEY_TEXT,
+    EMU_KEY_OWN
+};
 
 struct emu_key {
     const char *name;

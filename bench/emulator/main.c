@@ -23,7 +23,8 @@ static const char usage[] =
     "usage: pwr-emulator --machine FILE --state DIR [--foreground] [--leave-namespace] MOUNTPOINT\n"
     "       pwr-emulator --keys | --check FILE | --version | --help\n"
     "\n"
-    "Serves MSRs, cpufreq, powercap, the CPU topology, /proc/cpuinfo and /proc/stat of the machine\n"
+    "Serves MSRs, cpufreq, powercap, the CPU topology, /proc/cpuinfo and /proc/stat of the "
+    "machine\n"
     "that FILE describes below MOUNTPOINT, for bind mounts ('attach' and 'emulate' do all that).\n"
     "\n"
     "  --machine FILE     the machine (see --keys)\n"
@@ -104,8 +105,8 @@ static int serve(const struct options *options, const struct emu_config *config,
     if (!emu_server_open(&server, config, options->state)) {
         return 1;
     }
-    int error = emu_fuse_run(&server, options->mount_point, options->leave_namespace, ready,
-                             &launch);
+    int error =
+        emu_fuse_run(&server, options->mount_point, options->leave_namespace, ready, &launch);
     emu_sampler_stop(&server);
     emu_server_close(&server);
     return error == 0 ? 0 : 1;

@@ -20,7 +20,6 @@ struct emu_meter {
 uint64_t emu_meter_boundary(uint64_t now_ns, uint64_t update_ns);
 
 /* watts was drawn from meter->t_ns until now_ns.  Does nothing if now_ns is not later. */
-void emu_meter_advance(struct emu_meter *meter, double watts, uint64_t now_ns,
-                       uint64_t update_ns);
+void emu_meter_advance(struct emu_meter *meter, double watts, uint64_t now_ns, uint64_t update_ns);
 
 #endif

@@ -192,8 +192,8 @@ static uint64_t read_package_limit(const struct emu_access *access)
 
 static const struct msr registers[] = {
     {0x010, .read = read_tsc},
-    {0x017, .constant = 0},                            /* PLATFORM_ID */
-    {0x08b, .constant = UINT64_C(0x1) << 32},          /* microcode revision */
+    {0x017, .constant = 0},                   /* PLATFORM_ID */
+    {0x08b, .constant = UINT64_C(0x1) << 32}, /* microcode revision */
     {0x0ce, .read = read_platform_info},
     {0x0e7, .read = read_mperf},
     {0x0e8, .read = read_aperf},
@@ -222,8 +222,8 @@ static const struct msr registers[] = {
     {0x770, .read = read_hwp_enable},
     {0x771, .read = read_hwp_capabilities},
     {0x774, .read = read_hwp_request, .write = write_hwp_request, .traced = true},
-    /* AMD's HWCR, boost not disabled.  No Intel machine has it, but likwid's frequency tools ask the
-       real CPU by CPUID who made it, and give up on AMD hosts if this cannot be read. */
+    /* AMD's HWCR, boost not disabled.  No Intel machine has it, but likwid's frequency tools ask
+       the real CPU by CPUID who made it, and give up on AMD hosts if this cannot be read. */
     {0xc0010015, .constant = 0},
 };
 

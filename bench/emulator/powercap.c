@@ -35,8 +35,7 @@ static void show_dram(const struct emu_access *access, FILE *out)
 
 static void show_platform(const struct emu_access *access, FILE *out)
 {
-    fprintf(out, "%" PRIu64 "\n",
-            emu_rapl_uj(access->machine, EMU_PLATFORM, 0, access->now_ns));
+    fprintf(out, "%" PRIu64 "\n", emu_rapl_uj(access->machine, EMU_PLATFORM, 0, access->now_ns));
 }
 
 static const struct emu_attribute energy[] = {
@@ -70,8 +69,8 @@ static const struct emu_attribute locked[] = {
 };
 
 static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, int parent,
-                    const char *zone, const char *target, const char *name,
-                    enum emu_domain domain, int package)
+                    const char *zone, const char *target, const char *name, enum emu_domain domain,
+                    int package)
 {
     int class = emu_tree_path(tree, "sys/class/powercap");
     int folder = emu_tree_folder(tree, parent, zone);
@@ -94,8 +93,7 @@ static void add_package(struct emu_tree *tree, const struct emu_machine *machine
     int folder = add_zone(tree, machine, parent, zone, zone, name, EMU_PACKAGE, package);
     emu_tree_text(tree, folder, "constraint_0_name", "long_term\n");
     emu_tree_text(tree, folder, "constraint_0_time_window_us", "999424\n");
-    emu_tree_text(tree, folder, "constraint_0_max_power_uw", "%.0f\n",
-                  machine->config.tdp_w * 1e6);
+    emu_tree_text(tree, folder, "constraint_0_max_power_uw", "%.0f\n", machine->config.tdp_w * 1e6);
     emu_tree_attribute(tree, folder, &locked[0], package);
     static const struct {
         const char *name;

@@ -92,8 +92,8 @@ static void show_stat(const struct emu_access *access, FILE *out)
     copy_rest(out);
 }
 
-/* likwid opens no MSR of a server model in direct mode unless it finds the package's uncore as a PCI
-   device here: bus 0x3f for package 0, 0x40 more for each further one, function 0x50. */
+/* likwid opens no MSR of a server model in direct mode unless it finds the package's uncore as a
+   PCI device here: bus 0x3f for package 0, 0x40 more for each further one, function 0x50. */
 static const struct {
     int model;
     unsigned device;

@@ -158,8 +158,7 @@ void emu_pstate_set_speed(struct emu_machine *machine, int cpu, uint32_t khz, ui
     emu_pstate_drive(machine, cpu);
 }
 
-int emu_pstate_write_perf_ctl(struct emu_machine *machine, int cpu, uint64_t value,
-                              uint64_t now_ns)
+int emu_pstate_write_perf_ctl(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns)
 {
     uint64_t turbo_disengage = UINT64_C(1) << 32;
     if ((value & ~(turbo_disengage | 0xffff)) != 0) {

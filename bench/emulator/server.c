@@ -50,8 +50,7 @@ static bool activity_open(struct emu_server *server, const char *state_dir)
         emu_log("cannot create %s: %s", path, strerror(errno));
         return false;
     }
-    int error =
-        emu_activity_create(&machine->config, "/proc", server->affinity, &server->activity);
+    int error = emu_activity_create(&machine->config, "/proc", server->affinity, &server->activity);
     if (error != 0 && machine->config.fixed_activity < 0) {
         emu_log(error == ENOTSUP || error == ENOENT
                     ? "this kernel keeps no /proc/PID/schedstat (CONFIG_SCHED_INFO), so activity "

@@ -29,7 +29,7 @@ struct emu_server {
     struct emu_csv trace;
     struct emu_ledger ledger;
     pthread_t sampler;
-    bool sampling; /* the thread is there */
+    bool sampling;    /* the thread is there */
     atomic_bool stop; /* set by main, read by the sampler */
 };
 

@@ -45,9 +45,8 @@ static bool in_core(const struct emu_machine *machine, int cpu, int core)
     return machine->cpus[cpu].core == core;
 }
 
-static void add_set(struct emu_tree *tree, int folder, const char *mask_name,
-                    const char *list_name, const struct emu_machine *machine, emu_cpu_test *has,
-                    int key)
+static void add_set(struct emu_tree *tree, int folder, const char *mask_name, const char *list_name,
+                    const struct emu_machine *machine, emu_cpu_test *has, int key)
 {
     char text[EMU_CPULIST_SIZE];
     emu_cpumask_format(machine, has, key, text);
@@ -56,8 +55,8 @@ static void add_set(struct emu_tree *tree, int folder, const char *mask_name,
     emu_tree_text(tree, folder, list_name, "%s\n", text);
 }
 
-static void add_topology(struct emu_tree *tree, int cpu_folder,
-                         const struct emu_machine *machine, int number)
+static void add_topology(struct emu_tree *tree, int cpu_folder, const struct emu_machine *machine,
+                         int number)
 {
     const struct emu_cpu *cpu = &machine->cpus[number];
     int folder = emu_tree_folder(tree, cpu_folder, "topology");
@@ -68,8 +67,7 @@ static void add_topology(struct emu_tree *tree, int cpu_folder,
     add_set(tree, folder, "thread_siblings", "thread_siblings_list", machine, in_core, cpu->core);
     add_set(tree, folder, "die_cpus", "die_cpus_list", machine, in_package, cpu->package);
     add_set(tree, folder, "package_cpus", "package_cpus_list", machine, in_package, cpu->package);
-    add_set(tree, folder, "core_siblings", "core_siblings_list", machine, in_package,
-            cpu->package);
+    add_set(tree, folder, "core_siblings", "core_siblings_list", machine, in_package, cpu->package);
 }
 
 static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_machine *machine,
@@ -132,8 +130,7 @@ static bool below(const struct emu_machine *machine, int cpu, int limit)
     return cpu < limit;
 }
 
-static void add_node(struct emu_tree *tree, int parent, const struct emu_machine *machine,
-                     int node)
+static void add_node(struct emu_tree *tree, int parent, const struct emu_machine *machine, int node)
 {
     char name[16], distance[8 * EMU_MAX_PACKAGES];
     size_t used = 0;
@@ -141,8 +138,8 @@ static void add_node(struct emu_tree *tree, int parent, const struct emu_machine
     int folder = emu_tree_folder(tree, parent, name);
     add_set(tree, folder, "cpumap", "cpulist", machine, in_package, node);
     for (int i = 0; i < machine->config.packages; i++) {
-        used += (size_t)snprintf(distance + used, sizeof distance - used, "%s%d",
-                                 i > 0 ? " " : "", i == node ? 10 : 21);
+        used += (size_t)snprintf(distance + used, sizeof distance - used, "%s%d", i > 0 ? " " : "",
+                                 i == node ? 10 : 21);
     }
     emu_tree_text(tree, folder, "distance", "%s\n", distance);
     int64_t total_kb = (int64_t)machine->config.memory_mb * 1024;

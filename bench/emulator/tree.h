@@ -31,7 +31,14 @@ struct emu_attribute {
     bool traced; /* a lever: its values go to trace.csv */
 };
 
-enum emu_node_kind { EMU_NODE_FOLDER, EMU_NODE_LINK, EMU_NODE_TEXT, EMU_NODE_ATTRIBUTE, EMU_NODE_MSR, EMU_NODE_MSR_SAFE };
+enum emu_node_kind {
+    EMU_NODE_FOLDER,
+    EMU_NODE_LINK,
+    EMU_NODE_TEXT,
+    EMU_NODE_ATTRIBUTE,
+    EMU_NODE_MSR,
+    EMU_NODE_MSR_SAFE
+};
 
 struct emu_node {
     char name[48];

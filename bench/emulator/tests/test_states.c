@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * T-states and P-states: what is asked for, who shares it, what comes of it.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "cpulist.h"
+#include "msr.h"
+#include "pstate.h"
+#include "support.h"
+#include "tstate.h"
+
+static void test_tstate_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *step;
+        uint64_t value;
+        int error;
+        double duty;
+    } cases[] = {
+        {"tstate_step = 12.5\n", 0x00, 0, 1},     {"tstate_step = 12.5\n", 0x12, 0, 0.125},
+        {"tstate_step = 12.5\n", 0x1e, 0, 0.875}, {"tstate_step = 12.5\n", 0x0e, 0, 1},
+        {"tstate_step = 12.5\n", 0x10, 0, 1},     {"tstate_step = 12.5\n", 0x13, EIO, 1},
+        {"tstate_step = 12.5\n", 0x20, EIO, 1},   {"tstate_step = 6.25\n", 0x11, 0, 0.0625},
+        {"tstate_step = 6.25\n", 0x18, 0, 0.5},   {"tstate_step = 6.25\n", 0x1f, 0, 0.9375},
+        {"tstate_step = 6.25\n", 0x3f, EIO, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct emu_machine *machine = machine_new(cases[i].step, 0);
+        assert_int_equal(emu_tstate_write(machine, 3, cases[i].value, 1), cases[i].error);
+        assert_true(emu_tstate_requested(machine, 3) == cases[i].duty);
+        free(machine);
+    }
+}
+
+/* CPU 0 asks for 12.5%, CPU 1 for 50%, the others for nothing; what CPUs 0, 1, 4 run at.  With
+   smt = 2, CPUs 0 and 8 share a core. */
+static void test_tstate_sharing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        double duty[3];
+    } cases[] = {
+        {"tstate_scope = thread\ntstate_rule = highest\n", {0.125, 0.5, 1}},
+        {"tstate_scope = core\ntstate_rule = highest\n", {0.125, 0.5, 1}},
+        {"tstate_scope = package\ntstate_rule = highest\n", {1, 1, 1}},
+        {"tstate_scope = package\ntstate_rule = lowest\n", {0.125, 0.125, 1}},
+        {"smt = 2\ntstate_scope = core\ntstate_rule = highest\n", {1, 1, 1}},
+        {"smt = 2\ntstate_scope = core\ntstate_rule = lowest\n", {0.125, 0.5, 1}},
+    };
+    static const int cpus[] = {0, 1, 4};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct emu_machine *machine = machine_new(cases[i].rule, 0);
+        assert_int_equal(emu_tstate_write(machine, 0, 0x12, 1), 0);
+        assert_int_equal(emu_tstate_write(machine, 1, 0x18, 1), 0);
+        for (int k = 0; k < 3; k++) {
+            assert_true(emu_tstate_duty(machine, cpus[k]) == cases[i].duty[k]);
+        }
+        free(machine);
+    }
+}
+
+/* The paper's machine: only when the whole package asks is it throttled. */
+static void test_tstate_whole_package(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("tstate_scope = package\ntstate_rule = highest\n", 0);
+    for (int cpu = 0; cpu < 4; cpu++) {
+        assert_true(emu_tstate_duty(machine, 0) == 1);
+        assert_int_equal(emu_tstate_write(machine, cpu, 0x12, 1), 0);
+    }
+    assert_true(emu_tstate_duty(machine, 0) == 0.125);
+    assert_true(emu_tstate_duty(machine, 4) == 1);
+    free(machine);
+}
+
+static void test_policy(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("pstates_khz = 1000000 1500000 2000000\n", 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
+    emu_pstate_limit_max(machine, 0, 1700000, 1);
+    assert_int_equal(emu_pstate_max_khz(machine, 0), 1700000); /* the limit is kept as given */
+    assert_int_equal(emu_pstate_khz(machine, 0), 1500000);     /* the clock has a P-state */
+    emu_pstate_limit_max(machine, 0, 999, 1);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1000000);
+    emu_pstate_limit_max(machine, 0, 9000000, 1);
+    assert_int_equal(emu_pstate_max_khz(machine, 0), 2000000);
+    /* a minimum above the maximum is lowered, and comes back with the maximum */
+    emu_pstate_limit_min(machine, 0, 2000000, 1);
+    emu_pstate_limit_max(machine, 0, 1500000, 1);
+    assert_int_equal(emu_pstate_min_khz(machine, 0), 1500000);
+    emu_pstate_limit_max(machine, 0, 2000000, 1);
+    assert_int_equal(emu_pstate_min_khz(machine, 0), 2000000);
+    assert_int_equal(emu_pstate_khz(machine, 1), 2000000);
+    free(machine);
+}
+
+static void test_governors(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("pstates_khz = 1000000 1500000 2000000\n", 0);
+    emu_pstate_govern(machine, 2, EMU_GOV_POWERSAVE, 1);
+    assert_int_equal(emu_pstate_khz(machine, 2), 1000000);
+    emu_pstate_govern(machine, 2, EMU_GOV_USERSPACE, 1);
+    assert_int_equal(emu_pstate_khz(machine, 2), 1000000); /* begins where it was */
+    emu_pstate_set_speed(machine, 2, 1400000, 1);
+    assert_int_equal(emu_pstate_khz(machine, 2), 1500000);
+    emu_pstate_limit_max(machine, 2, 1200000, 1);
+    assert_int_equal(emu_pstate_khz(machine, 2), 1000000);
+    free(machine);
+}
+
+static void test_last_writer_wins(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("pstates_khz = 1000000 1500000 2000000\n", 0);
+    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 10 << 8, 1), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1000000);
+    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 14 << 8, 1), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1500000); /* nearest */
+    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 1 << 20, 1), EIO);
+    emu_pstate_limit_max(machine, 0, 2000000, 1);
+    assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
+    free(machine);
+}
+
+static void test_shared_clock(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("pstate_scope = package\n", 0);
+    for (int cpu = 0; cpu < 4; cpu++) {
+        assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
+        emu_pstate_limit_max(machine, cpu, 1200000, 1);
+    }
+    assert_int_equal(emu_pstate_khz(machine, 0), 1200000);
+    assert_int_equal(emu_pstate_khz(machine, 4), 2000000);
+    free(machine);
+}
+
+static void test_hwp(void **state)
+{
+    (void)state;
+    struct emu_machine *machine =
+        machine_new("cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n", 0);
+    assert_int_equal(machine->cpus[0].hwp_request, 0x80000000 | 20 << 8 | 10);
+    assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
+    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 10 << 8, 1), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 2000000); /* ignored under HWP */
+    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 13 << 8 | 10, 1), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1300000);
+    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 11 << 16 | 13 << 8 | 10, 1), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1100000);
+    free(machine);
+}
+
+static bool in_package(const struct emu_machine *machine, int cpu, int package)
+{
+    return machine->cpus[cpu].package == package;
+}
+
+static void test_numbering(void **state)
+{
+    (void)state;
+    char text[EMU_CPULIST_SIZE];
+    struct emu_machine *machine = machine_new("smt = 2\n", 0);
+    emu_cpulist_format(machine, in_package, 1, text);
+    assert_string_equal(text, "4-7,12-15");
+    emu_cpumask_format(machine, in_package, 1, text);
+    assert_string_equal(text, "f0f0");
+    free(machine);
+    machine = machine_new("cpu_numbering = scattered\n", 0);
+    emu_cpulist_format(machine, in_package, 1, text);
+    assert_string_equal(text, "1,3,5,7");
+    assert_int_equal(machine->cpus[3].core_id, 1);
+    free(machine);
+    machine = machine_new("smt = 8\n", 0);
+    emu_cpumask_format(machine, in_package, 0, text);
+    assert_string_equal(text, "f0f0f0f,0f0f0f0f");
+    free(machine);
+}
+
+static void test_msr(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("", 0);
+    struct emu_access access = {.machine = machine, .index = 5, .now_ns = 2 * (uint64_t)SECOND};
+    uint64_t value;
+    assert_int_equal(emu_msr_read(&access, 0xce, &value), 0);
+    assert_int_equal(value, UINT64_C(10) << 40 | 20 << 8);
+    assert_int_equal(emu_msr_read(&access, 0x10, &value), 0);
+    assert_int_equal(value, 4 * (uint64_t)SECOND);
+    assert_int_equal(emu_msr_read(&access, 0xdead, &value), EIO);
+    assert_int_equal(emu_msr_read(&access, 0x774, &value), EIO); /* no HWP here */
+    assert_int_equal(emu_msr_write(&access, 0x611, 1), EIO);     /* read-only */
+    assert_int_equal(emu_msr_write(&access, 0x610, 1), EIO);     /* locked */
+    assert_int_equal(emu_msr_write(&access, 0x19a, 0x18), 0);
+    assert_int_equal(emu_msr_read(&access, 0x19a, &value), 0);
+    assert_int_equal(value, 0x18);
+    free(machine);
+}
+
+static void test_msr_safe(void **state)
+{
+    (void)state;
+    struct emu_machine *machine =
+        machine_new("tstate_step = 6.25\nmsr_safe = yes\nmsr_safe_allow = 0x19a:0x0f 0x611:0\n", 0);
+    struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
+    uint64_t value = 0x1f;
+    assert_int_equal(emu_msr_write(&access, 0x19a, 0x10), 0);
+    value = 0x0c;
+    assert_int_equal(emu_msr_safe_write(&access, 0x19a, &value), 0);
+    assert_int_equal(value, 0x1c); /* bit 4 is outside the mask and stays */
+    assert_int_equal(emu_msr_safe_read(&access, 0x611, &value), 0);
+    assert_int_equal(emu_msr_safe_write(&access, 0x611, &value), EACCES);
+    assert_int_equal(emu_msr_safe_read(&access, 0x199, &value), EACCES);
+    free(machine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tstate_values),
+        cmocka_unit_test(test_tstate_sharing),
+        cmocka_unit_test(test_tstate_whole_package),
+        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_governors),
+        cmocka_unit_test(test_last_writer_wins),
+        cmocka_unit_test(test_shared_clock),
+        cmocka_unit_test(test_hwp),
+        cmocka_unit_test(test_numbering),
+        cmocka_unit_test(test_msr),
+        cmocka_unit_test(test_msr_safe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
