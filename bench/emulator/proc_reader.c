@@ -20,6 +20,9 @@
    and another began in between. */
 enum { LIST_EVERY = 64, STAT_SIZE = 512 };
 
+/* Counters of a process that stays runnable are read every so many samples. */
+enum { READ_EVERY = 8 };
+
 static int read_schedstat(int fd, uint64_t *total_ns)
 {
     char text[96];
@@ -172,6 +175,13 @@ int emu_proc_read(struct emu_proc *proc, struct emu_proc_sample *sample)
     if (error != 0) {
         return error;
     }
+    bool stays = state == 'R' && proc->runnable;
+    proc->runnable = state == 'R';
+    if (stays && ++proc->stale < READ_EVERY) {
+        *sample = (struct emu_proc_sample){.total_ns = proc->total_ns, .runnable = true};
+        return 0;
+    }
+    proc->stale = 0;
     if (threads != proc->thread_count || ++proc->unseen >= LIST_EVERY) {
         threads_list(proc);
     }
@@ -179,7 +189,7 @@ int emu_proc_read(struct emu_proc *proc, struct emu_proc_sample *sample)
     if ((state == 'Z' || state == 'X') && threads <= 1) {
         return ESRCH;
     }
-    *sample = (struct emu_proc_sample){.total_ns = proc->total_ns, .runnable = state == 'R'};
+    *sample = (struct emu_proc_sample){.total_ns = proc->total_ns, .runnable = proc->runnable};
     return 0;
 }
 

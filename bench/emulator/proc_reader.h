@@ -23,12 +23,17 @@ struct emu_proc {
     struct emu_proc_thread *threads;
     int thread_count, thread_room;
     int unseen; /* samples since the threads were listed */
+    int stale;  /* samples since the counters were read */
+    bool runnable;
     uint64_t total_ns;
 };
 
 struct emu_proc_sample {
-    uint64_t total_ns; /* run time plus run-queue delay of all threads, dead ones included */
-    bool runnable;     /* the main thread's state letter is R */
+    /* Run time plus run-queue delay of all threads, dead ones included.  While the main thread
+       stays runnable it may be some samples old: the estimator does not look at it then, and a
+       spinning process costs one read instead of one per thread. */
+    uint64_t total_ns;
+    bool runnable; /* the main thread's state letter is R */
 };
 
 /* Opens proc_root ("/proc")/pid.  ESRCH: no such process, or pid is a thread's. */

@@ -193,6 +193,28 @@ static void test_bound(void **state)
     assert_int_equal(emu_activity_take(fixture->activity, 3, 10 * MS, 20 * MS), 0);
 }
 
+/* A spinning process's counters are not read each time, and yet the sum is theirs. */
+static void test_spinning_process(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t active = 0, now = 0;
+    add_process(100, 100);
+    bind(fixture, 100, 1 << 3);
+    emu_activity_refresh(fixture->activity, 0);
+    for (int i = 1; i <= 30; i++) {
+        set_process(100, 'R', (uint64_t)i * 5 * MS, (uint64_t)i * 5 * MS);
+        active += emu_activity_take(fixture->activity, 3, now, now + 10 * MS);
+        now += 10 * MS;
+    }
+    assert_int_equal(active, 300 * MS);
+    for (int i = 0; i < 5; i++) {
+        set_process(100, 'S', 150 * MS, 150 * MS);
+        active += emu_activity_take(fixture->activity, 3, now, now + 10 * MS);
+        now += 10 * MS;
+    }
+    assert_int_equal(active, 300 * MS);
+}
+
 static void test_unbound_is_not_counted(void **state)
 {
     struct fixture *fixture = *state;
@@ -294,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_credit),
         cmocka_unit_test(test_debt_is_bounded),
         WITH_PROC(test_bound),
+        WITH_PROC(test_spinning_process),
         WITH_PROC(test_unbound_is_not_counted),
         WITH_PROC(test_least_loaded),
         WITH_PROC(test_move),

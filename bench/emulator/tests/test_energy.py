@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Energy and activity of whole emulated machines, from their records."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Dict
+
+import pytest
+
+from conftest import Emulate, Result, need_tool
+
+# spins for a while without starting processes, and says how long it was runnable
+SPIN = (
+    "import time\n"
+    "end = time.monotonic() + {seconds}\n"
+    "while time.monotonic() < end: pass\n"
+    "run, delay, _ = open('/proc/self/schedstat').read().split()\n"
+    "print((int(run) + int(delay)) / 1e9)\n"
+)
+
+
+def spin(seconds: float) -> str:
+    return f'{sys.executable} -c "{SPIN.format(seconds=seconds)}"'
+
+
+def watts(result: Result, column: str, package: int) -> float:
+    rows = [row for row in result.ledger() if int(row["package"]) == package]
+    first, last = rows[0], rows[-1]
+    seconds = (int(last["t_ns"]) - int(first["t_ns"])) * 1e-9
+    return (float(last[column]) - float(first[column])) / seconds
+
+
+def active_s(text: str) -> Dict[int, float]:
+    return {
+        int(cpu): float(seconds)
+        for cpu, seconds in re.findall(r"^cpu (\d+) .*active_s ([\d.]+)", text, re.MULTILINE)
+    }
+
+
+def test_fixed_activity(emulate: Emulate) -> None:
+    """Joules are watts x time: the paper's node, all cores busy at 2.4 GHz."""
+    result = emulate("icpp2010", "sleep 1", more="activity = fixed:1")
+    assert watts(result, "core_j", 0) == pytest.approx(4 * 14.9, rel=0.01)
+    assert watts(result, "package_j", 1) == pytest.approx(4 * 14.9 + 20, rel=0.01)
+    assert watts(result, "dram_j", 1) == pytest.approx(14, rel=0.01)
+    assert watts(result, "platform_j", 0) == pytest.approx(168 + 8 * 14.9, rel=0.01)
+
+
+def test_powercap_agrees_with_ledger(emulate: Emulate) -> None:
+    """What a reader of energy_uj gets between two instants is what the ledger says."""
+    result = emulate(
+        "icpp2010",
+        f"{sys.executable} -c '\n"
+        "import time\n"
+        "for _ in range(2):\n"
+        '    text = open("/sys/class/powercap/intel-rapl:2/energy_uj").read()\n'
+        "    print(time.monotonic_ns(), text.strip())\n"
+        "    time.sleep(1)\n"
+        "'",
+        more="activity = fixed:0.5",
+    )
+    first, second = (
+        [int(word) for word in line.split()] for line in result.stdout.splitlines()
+    )
+    measured_w = (second[1] - first[1]) * 1e-6 / ((second[0] - first[0]) * 1e-9)
+    assert measured_w == pytest.approx(watts(result, "platform_j", 0), rel=0.01)
+
+
+def test_spinning_process_is_charged_to_its_cpu(emulate: Emulate, tmp_path: Path) -> None:
+    need_tool("taskset")
+    state = tmp_path / "state"
+    result = emulate("icpp2010", f"taskset -c 3 {spin(1.5)}; cat {state}/mnt/ctl/state")
+    runnable_s, *rest = result.stdout.splitlines()
+    active = active_s("\n".join(rest))
+    # between start and the first look at it, and after the last: two intervals of 10 ms each
+    assert active.pop(3) == pytest.approx(float(runnable_s), abs=0.08)
+    assert max(active.values()) < 0.05
+
+
+def test_more_processes_than_real_cpus(emulate: Emulate, tmp_path: Path) -> None:
+    """Eight spinning processes on eight emulated CPUs are all active all the time, whether or not
+    the host has eight."""
+    need_tool("taskset")
+    state = tmp_path / "state"
+    lines = [f"taskset -c {cpu} {spin(2)} >/dev/null &" for cpu in range(8)]
+    script = "\n".join(
+        lines + [f"sleep 1; grep t_ns {state}/mnt/ctl/state; cat {state}/mnt/ctl/state; sleep 0.5",
+                 f"cat {state}/mnt/ctl/state; wait"]
+    )
+    result = emulate("icpp2010", script)
+    times = [int(t) for t in re.findall(r"^t_ns (\d+)", result.stdout, re.MULTILINE)][1:]
+    before, after = result.stdout.split("machine icpp2010")[1:]
+    early, late = active_s(before), active_s(after)
+    for cpu in range(8):
+        share = (late[cpu] - early[cpu]) / ((times[1] - times[0]) * 1e-9)
+        assert share == pytest.approx(1, abs=0.05), cpu
+
+
+def test_sleeping_process_is_idle(emulate: Emulate, tmp_path: Path) -> None:
+    need_tool("taskset")
+    result = emulate(
+        "icpp2010", f"taskset -c 5 sleep 1; cat {tmp_path}/state/mnt/ctl/state"
+    )
+    assert max(active_s(result.stdout).values()) < 0.05
+
+
+def test_throttling_saves_what_the_model_says(emulate: Emulate, tmp_path: Path) -> None:
+    """A write of the T-state lever shows in the energy: half of the cores at T7."""
+    need_tool("wrmsr")
+    result = emulate(
+        "icpp2010",
+        "for c in 4 5 6 7; do wrmsr -p $c 0x19a 0x12; done; sleep 0.5",
+        more="activity = fixed:1",
+    )
+    rows = [row for row in result.ledger() if row["package"] == "1"]
+    last = max(write.t_ns for write in result.writes())
+    after = [row for row in rows if int(row["t_ns"]) >= last]
+    seconds = (int(after[-1]["t_ns"]) - int(after[0]["t_ns"])) * 1e-9
+    power = (float(after[-1]["core_j"]) - float(after[0]["core_j"])) / seconds
+    assert power == pytest.approx(4 * 14.9 / 8, rel=0.01)
