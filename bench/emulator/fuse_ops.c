@@ -7,15 +7,13 @@
  * its own offset and size: for an MSR the offset is the register's number, and nothing is cached.
  * The kernel checks permissions (default_permissions).
  */
-#define FUSE_USE_VERSION 312
 #include "config.h"
 
+#include "fuse_ops.h"
+
 #include <errno.h>
-#include <fuse_lowlevel.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -362,7 +360,7 @@ static void op_write(fuse_req_t request, fuse_ino_t inode, const char *bytes, si
     fuse_reply_write(request, size);
 }
 
-static const struct fuse_lowlevel_ops operations = {
+const struct fuse_lowlevel_ops emu_fuse_operations = {
     .lookup = op_lookup,
     .getattr = op_getattr,
     .setattr = op_setattr,
@@ -373,62 +371,3 @@ static const struct fuse_lowlevel_ops operations = {
     .read = op_read,
     .write = op_write,
 };
-
-/* The daemon moves to a mount namespace of its own that does not hold the mount.  So the mount, and
-   with it the daemon, ends with the caller's namespace; and what is mounted there later over /proc
-   and /sys is not seen by the daemon, which would otherwise wait for itself. */
-static int move_out(const char *mount_point)
-{
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        umount2(mount_point, MNT_DETACH) != 0) {
-        int error = errno;
-        emu_log("cannot leave the mount namespace: %s", strerror(error));
-        return error;
-    }
-    return 0;
-}
-
-static int serve(struct fuse_session *session, const char *mount_point, bool leave_namespace,
-                 bool (*ready)(void *arg), void *arg)
-{
-    int error = leave_namespace ? move_out(mount_point) : 0;
-    if (error == 0 && !ready(arg)) {
-        error = ECANCELED;
-    }
-    if (error == 0) {
-        int result = fuse_session_loop(session);
-        error = result < 0 ? -result : 0; /* a signal's number is a regular end */
-    }
-    if (!leave_namespace) {
-        fuse_session_unmount(session);
-    }
-    return error;
-}
-
-int emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace,
-                 bool (*ready)(void *arg), void *arg)
-{
-    char *words[] = {"pwr-emulator", "-o", "allow_other,default_permissions,fsname=pwr-emulator",
-                     NULL};
-    struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
-    struct fuse_session *session =
-        fuse_session_new(&arguments, &operations, sizeof operations, server);
-    int error = session == NULL ? EINVAL : 0;
-    if (error == 0 && fuse_set_signal_handlers(session) != 0) {
-        error = EINVAL;
-    } else if (error == 0) {
-        errno = 0;
-        if (fuse_session_mount(session, mount_point) == 0) {
-            error = serve(session, mount_point, leave_namespace, ready, arg);
-        } else {
-            error = errno != 0 ? errno : EIO;
-            emu_log("cannot mount on %s: %s", mount_point, strerror(error));
-        }
-        fuse_remove_signal_handlers(session);
-    }
-    if (session != NULL) {
-        fuse_session_destroy(session);
-    }
-    fuse_opt_free_args(&arguments);
-    return error;
-}
