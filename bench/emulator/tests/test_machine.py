@@ -120,9 +120,11 @@ def test_killed_client_and_malformed_writes(emulate: Emulate, tmp_path: Path) ->
         "(while :; do cat /proc/cpuinfo; done >/dev/null) & busy=$!; sleep 0.2; kill -9 $busy;"
         "cd /sys/devices/system/cpu/cpu0/cpufreq;"
         "printf abc | dd of=/dev/cpu/0/msr bs=3 seek=1 conv=notrunc;"
-        "printf '\\0\\0' > scaling_max_freq; head -c 5000 /dev/zero | tr '\\0' 9 > scaling_max_freq;"
+        "printf '\\0\\0' > scaling_max_freq;"
+        "head -c 5000 /dev/zero | tr '\\0' 9 > scaling_max_freq;"
         "echo -1 > scaling_max_freq; echo 1e6 > scaling_min_freq; echo turbo > scaling_governor;"
-        "echo 1600000 > scaling_setspeed; echo 1 > ../cpufreq/related_cpus; echo 1600000 > scaling_max_freq;"
+        "echo 1600000 > scaling_setspeed; echo 1 > ../cpufreq/related_cpus;"
+        "echo 1600000 > scaling_max_freq;"
         f"cat scaling_max_freq; grep rejected {tmp_path}/state/mnt/ctl/state",
     )
     assert result.stdout.splitlines() == ["1600000", "rejected_writes 6"]
@@ -171,7 +173,8 @@ def test_no_dev_cpu(tmp_path: Path) -> None:
     need_root()
     inner = (
         f"mkdir {tmp_path}/dev && mount -t tmpfs tmpfs {tmp_path}/dev && cd {tmp_path}/dev && "
-        "for d in null zero full random urandom tty fuse; do touch $d; mount --bind /dev/$d $d; done;"
+        "for d in null zero full random urandom tty fuse; do touch $d;"
+        " mount --bind /dev/$d $d; done;"
         "ln -s /proc/self/fd fd; mkdir shm; mount --move . /dev && cd / && "
         f"{SOURCES}/emulate --machine laptop1 --state {tmp_path}/s -- "
         "sh -c 'rdmsr -p 3 0x19a; echo x > /dev/null; ls -d /dev/shm /dev/fd'; ls -d /dev/cpu"
