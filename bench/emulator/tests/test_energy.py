@@ -11,7 +11,7 @@ from typing import Dict
 
 import pytest
 
-from conftest import Emulate, Result, need_tool
+from conftest import TIMEOUT_S, Emulate, Result, need_tool
 
 # spins for a while without starting processes, and says how long it was runnable
 SPIN = (
@@ -57,17 +57,18 @@ def test_powercap_agrees_with_ledger(emulate: Emulate) -> None:
         f"{sys.executable} -c '\n"
         "import time\n"
         "for _ in range(2):\n"
+        "    before = time.monotonic_ns()\n"
         '    text = open("/sys/class/powercap/intel-rapl:2/energy_uj").read()\n'
-        "    print(time.monotonic_ns(), text.strip())\n"
+        "    print(before, time.monotonic_ns(), text.strip())\n"
         "    time.sleep(1)\n"
         "'",
         more="activity = fixed:0.5",
     )
-    first, second = (
-        [int(word) for word in line.split()] for line in result.stdout.splitlines()
-    )
-    measured_w = (second[1] - first[1]) * 1e-6 / ((second[0] - first[0]) * 1e-9)
-    assert measured_w == pytest.approx(watts(result, "platform_j", 0), rel=0.01)
+    first, second = ([int(word) for word in line.split()] for line in result.stdout.splitlines())
+    joules = (second[2] - first[2]) * 1e-6
+    node_w = watts(result, "platform_j", 0)
+    assert joules <= 1.01 * node_w * (second[1] - first[0]) * 1e-9
+    assert joules >= 0.99 * node_w * (second[0] - first[1]) * 1e-9
 
 
 def test_spinning_process_is_charged_to_its_cpu(emulate: Emulate, tmp_path: Path) -> None:
@@ -76,9 +77,9 @@ def test_spinning_process_is_charged_to_its_cpu(emulate: Emulate, tmp_path: Path
     result = emulate("icpp2010", f"taskset -c 3 {spin(1.5)}; cat {state}/mnt/ctl/state")
     runnable_s, *rest = result.stdout.splitlines()
     active = active_s("\n".join(rest))
-    # between start and the first look at it, and after the last: two intervals of 10 ms each
-    assert active.pop(3) == pytest.approx(float(runnable_s), abs=0.08)
-    assert max(active.values()) < 0.05
+    # not seen: from its start to the first look at it, and after the last
+    assert active.pop(3) == pytest.approx(float(runnable_s), abs=0.2)
+    assert set(active.values()) == {0.0}
 
 
 def test_more_processes_than_real_cpus(emulate: Emulate, tmp_path: Path) -> None:
@@ -86,13 +87,17 @@ def test_more_processes_than_real_cpus(emulate: Emulate, tmp_path: Path) -> None
     the host has eight."""
     need_tool("taskset")
     state = tmp_path / "state"
-    lines = [f"taskset -c {cpu} {spin(2)} >/dev/null &" for cpu in range(8)]
+    spinner = spin(TIMEOUT_S)
+    lines = [f"taskset -c {c} {spinner} >/dev/null & pids=\"$pids $!\"" for c in range(8)]
     script = "\n".join(
-        lines + [f"sleep 1; grep t_ns {state}/mnt/ctl/state; cat {state}/mnt/ctl/state; sleep 0.5",
-                 f"cat {state}/mnt/ctl/state; wait"]
+        lines
+        + [
+            f"until [ $(grep -c 'processes 1' {state}/mnt/ctl/state) = 8 ]; do sleep 0.05; done",
+            f"sleep 1; cat {state}/mnt/ctl/state; sleep 1; cat {state}/mnt/ctl/state; kill $pids",
+        ]
     )
     result = emulate("icpp2010", script)
-    times = [int(t) for t in re.findall(r"^t_ns (\d+)", result.stdout, re.MULTILINE)][1:]
+    times = [int(t) for t in re.findall(r"^t_ns (\d+)", result.stdout, re.MULTILINE)]
     before, after = result.stdout.split("machine icpp2010")[1:]
     early, late = active_s(before), active_s(after)
     for cpu in range(8):
@@ -103,9 +108,9 @@ def test_more_processes_than_real_cpus(emulate: Emulate, tmp_path: Path) -> None
 def test_sleeping_process_is_idle(emulate: Emulate, tmp_path: Path) -> None:
     need_tool("taskset")
     result = emulate(
-        "icpp2010", f"taskset -c 5 sleep 1; cat {tmp_path}/state/mnt/ctl/state"
+        "icpp2010", f"taskset -c 5 sleep 2; cat {tmp_path}/state/mnt/ctl/state"
     )
-    assert max(active_s(result.stdout).values()) < 0.05
+    assert max(active_s(result.stdout).values()) < 1  # its start may have had to wait
 
 
 def test_throttling_saves_what_the_model_says(emulate: Emulate, tmp_path: Path) -> None:
