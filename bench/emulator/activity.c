@@ -24,8 +24,14 @@ enum { PATH_SIZE = 512 };
 /* The table is swept for dead tasks, and /proc for unbound processes, this often. */
 static const uint64_t sweep_ns = 250000000;
 
+/* A process looked at less than this ago is taken to be in the state it was in: several ranks write
+   levers within microseconds, and each write charges all CPUs that share the lever.  The estimator
+   carries what that gets wrong on to later intervals. */
+static const uint64_t fresh_ns = 1000000;
+
 struct process {
     struct emu_proc proc;
+    uint64_t read_ns; /* when its counters were read last */
     struct emu_estimator estimator;
     emu_mask_t mask;
     int cpu;
@@ -109,10 +115,14 @@ static void place(struct emu_activity *activity, struct process *process)
 /* Adds what the process did since it was last looked at to its CPU. */
 static void process_sample(struct emu_activity *activity, struct process *process, uint64_t now_ns)
 {
-    struct emu_proc_sample sample;
-    if (process->ended || emu_proc_read(&process->proc, &sample) != 0) {
-        process->ended = true;
-        return;
+    struct emu_proc_sample sample = {.total_ns = process->estimator.total_ns,
+                                     .runnable = process->estimator.runnable};
+    if (now_ns - process->read_ns >= fresh_ns) {
+        if (process->ended || emu_proc_read(&process->proc, &sample) != 0) {
+            process->ended = true;
+            return;
+        }
+        process->read_ns = now_ns;
     }
     activity->pending_ns[process->cpu] +=
         emu_estimator_step(&process->estimator, now_ns, sample.total_ns, sample.runnable);
@@ -131,7 +141,7 @@ static void process_add(struct emu_activity *activity, pid_t pid, const emu_mask
         activity->process_room = room;
     }
     struct process *process = &activity->processes[activity->process_count];
-    *process = (struct process){.mask = *mask, .bound = bound};
+    *process = (struct process){.mask = *mask, .bound = bound, .read_ns = now_ns};
     struct emu_proc_sample sample;
     int error = emu_proc_open(&process->proc, activity->proc_root, pid);
     if (error != 0) {

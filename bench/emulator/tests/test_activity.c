@@ -215,6 +215,22 @@ static void test_spinning_process(void **state)
     assert_int_equal(active, 300 * MS);
 }
 
+/* Looks in quick succession do not read the counters, and yet the sum is theirs. */
+static void test_quick_succession(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t active = 0, now = 0;
+    add_process(100, 100);
+    bind(fixture, 100, 1 << 3);
+    emu_activity_refresh(fixture->activity, 0);
+    for (int i = 1; i <= 300; i++) {
+        now = (uint64_t)i * MS / 10;
+        set_process(100, 'S', i <= 200 ? now / 2 : 10 * MS, 0);
+        active += emu_activity_take(fixture->activity, 3, now - MS / 10, now);
+    }
+    assert_int_equal(active, 10 * MS);
+}
+
 static void test_unbound_is_not_counted(void **state)
 {
     struct fixture *fixture = *state;
@@ -317,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_debt_is_bounded),
         WITH_PROC(test_bound),
         WITH_PROC(test_spinning_process),
+        WITH_PROC(test_quick_succession),
         WITH_PROC(test_unbound_is_not_counted),
         WITH_PROC(test_least_loaded),
         WITH_PROC(test_move),
