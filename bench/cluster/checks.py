@@ -8,6 +8,7 @@ Files are looked up below a root that tests can choose.
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -105,6 +106,11 @@ def _namespaces(machine: Machine) -> list[str]:
     refusal = machine.try_namespaces(privileged)
     if refusal is None:
         return []
+    if refusal == f"mount /: {os.strerror(errno.EINVAL)}":
+        return [
+            "/ is a chroot that is no mount point, so mounts cannot be kept from others:"
+            " mount --bind the folder onto itself before chroot"
+        ]
     if refusal.startswith("mount /proc"):
         return [
             f"{refusal}: parts of /proc are covered, as in a container: start it with"

@@ -2,10 +2,10 @@
 # Copyright (c) 2026 The poweraware authors
 """Watching over a started program: signals passed on, a time-out, and no survivors on any node.
 
-Every process of a job has PWR_CLUSTER_JOB=<id> in its environment, from mpirun down to the ranks. A
-job that did not end well is swept by that mark: Open MPI's daemons end their ranks within a second or
-two of losing mpirun, but ranks whose daemon was killed may go on for ever. What is still there after
-a grace period gets SIGKILL.
+Every process of a job has PWR_CLUSTER_JOB=<id> in its environment, from mpirun down to the ranks.
+A job that did not end well is swept by that mark: Open MPI's daemons end their ranks within a second
+or two of losing mpirun, but ranks whose daemon was killed may go on for ever. What is still there
+after a grace period gets SIGKILL.
 """
 
 from __future__ import annotations

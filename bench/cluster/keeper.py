@@ -2,11 +2,11 @@
 # Copyright (c) 2026 The poweraware authors
 """The process tree of a cluster, in which every process dies with the one above it.
 
-    keeper            in the caller's PID namespace; removes the state directory at the end
-     `- init          PID 1 of the cluster's PID namespace; has the bridge; PDEATHSIG from the keeper
-         |- head      network, UTS, IPC and mount namespace; mpirun runs here, so that it sees
-         |            every node's processes and node-agent can enter their namespaces
-         |- n0        the same and a PID namespace, of which it is PID 1
+    keeper           in the caller's PID namespace; removes the state directory at the end
+     `- init         PID 1 of the cluster's PID namespace; has the bridge; PDEATHSIG from the keeper
+         |- head     network, UTS, IPC and mount namespace; mpirun runs here, so that it sees
+         |           every node's processes and node-agent can enter their namespaces
+         |- n0       the same and a PID namespace, of which it is PID 1
          |- n1 ...
          `- latency-switch, if a latency is asked for
 
@@ -14,11 +14,12 @@ Start-up, over one socket pair between the command and everything below:
   1. every host reports "up NAME"; the kernel adds the sender's PID as the command sees it;
   2. init connects the hosts and reports "ready"; whoever fails reports "error WHY";
   3. the command completes its part (emulators, cluster.json) and sends "keep".
-Until the keeper has read "keep" it ends the cluster as soon as the command's end of the pair closes:
-a command killed half-way leaves nothing. After it the keeper ends the cluster when it gets SIGTERM,
-when its state directory goes away or when init ends; init ends when any of its children does,
-because a cluster that lost a node is not the one that was asked for. Killed itself, the keeper takes
-init along, init's PID namespace takes everything else, and the namespaces go with their processes.
+Until the keeper has read "keep" it ends the cluster as soon as the command's end of the pair
+closes: a command killed half-way leaves nothing. After it the keeper ends the cluster when it gets
+SIGTERM, when its state directory goes away or when init ends; init ends when any of its children
+does, because a cluster that lost a node is not the one that was asked for. Killed itself, the keeper
+takes init along, init's PID namespace takes everything else, and the namespaces go with their
+processes.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ class _Init:
         _reap_until_one_of(children)
 
     def _make_hosts(self) -> set[int]:
-        """Makes head, nodes and what joins them; returns the PIDs without which it is no cluster."""
+        """Makes head, nodes and what joins them; returns the PIDs of those that must not end."""
         syscalls.unshare(namespaces.HOST_FLAGS)
         syscalls.mount_private()
         syscalls.mount_proc()

@@ -145,11 +145,16 @@ def _entering(pid: int, stack: contextlib.ExitStack) -> Callable[[], None]:
         stack.callback(os.close, descriptors[kind])
     parent = os.pidfd_open(os.getpid())
     stack.callback(os.close, parent)
+    root = os.open(f"/proc/{pid}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    stack.callback(os.close, root)
     folder = os.getcwd()
 
     def enter() -> None:
         for kind, descriptor in descriptors.items():
             syscalls.setns(descriptor, kind)
+        # Entering a mount namespace leads to its outermost root, out of any chroot.
+        os.fchdir(root)
+        os.chroot(".")
         _change_folder(folder)
         tie_to_parent(parent, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])

@@ -4,8 +4,8 @@
 
 The bridge lies in init's network namespace, one veth pair per host reaching into the host's. Rates
 are set by tbf at both ends of each pair. A latency needs the latency-switch: netem would do it in
-the kernel, which few kernels of containers and small machines have. The switch then has a TAP device
-in each host's namespace, does the rates too, and there is no bridge.
+the kernel, but is missing from many. The switch then has a TAP device in each host's namespace,
+does the rates too, and there is no bridge.
 
 All of this is called by init while it sets the cluster up.
 """

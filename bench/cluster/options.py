@@ -103,14 +103,16 @@ def _add_up(parser: argparse.ArgumentParser) -> None:
         "--machine",
         type=Path,
         metavar="FILE",
-        help="give each node this emulated power hardware (bench/emulator/machines)",
+        help="give each node this emulated power hardware; a name: one of bench/emulator/machines",
     )
     # For tests: another program in the place of bench/emulator/attach.
     parser.add_argument("--attach", type=Path, default=ATTACH, help=argparse.SUPPRESS)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=_positive, metavar="N", help="use n0..n(N-1) (default: all)")
+    parser.add_argument(
+        "--nodes", type=_positive, metavar="N", help="use n0..n(N-1) (default: all)"
+    )
     parser.add_argument(
         "--ppn", type=_positive, metavar="P", help="ranks on each node (default: 1)"
     )

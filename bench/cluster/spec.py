@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""What a cluster is asked to be: its size, link and machine, and the names that follow from them."""
+"""What a cluster is asked to be: size, link, machine, and the names that follow from them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.cluster.errors import ClusterError
+from bench.cluster.paths import TOP
 
 SUBNET = "10.77.0.0/16"
 PREFIX_LENGTH = 16
 MAX_NODES = 250  # the last byte of an address; the head has .1, n0 has .2
 HEAD = "head"
+MACHINES = TOP / "bench/emulator/machines"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +66,9 @@ def make(
         raise ClusterError(f"--latency-us {latency_us:g}: more than 0, at most 10000000 (10 s)")
     if machine is None:
         return Spec(nodes, rate_mbit, latency_us)
+    named = MACHINES / f"{machine}.machine"
+    if not machine.exists() and machine.name == str(machine) and named.exists():
+        machine = named
     try:
         digest = hashlib.sha256(machine.read_bytes()).hexdigest()
     except OSError as error:

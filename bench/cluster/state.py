@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""The state directory: where a cluster's facts lie, who may change them, and whether it still lives.
+"""The state directory: where a cluster's facts lie, who may change them, whether it still lives.
 
     <runtime dir>/poweraware-cluster-<uid>/   locked (flock) while a command changes something
         <cluster>/
             keeper            PID and start time of the process that everything hangs on
             cluster.json      written last: its presence says that the cluster is complete
-            hosts, resolv.conf, log, tmp/, shaping.txt
+            hosts, resolv.conf, log, tmp/, switch (the latency switch's statistics)
             nodes/<node>/pid  the node's init as seen from the head (node-agent reads it)
             nodes/<node>/emulator/
 

@@ -65,6 +65,7 @@ def test_forbidden_user_namespaces(
     [
         ("mount /proc: Operation not permitted", "systempaths=unconfined"),
         ("unshare: Operation not permitted", "--cap-add SYS_ADMIN"),
+        ("mount /: Invalid argument", "mount --bind the folder onto itself before chroot"),
     ],
 )
 def test_refused_namespaces(machine: checks.Machine, refusal: str, said: str) -> None:
@@ -72,7 +73,7 @@ def test_refused_namespaces(machine: checks.Machine, refusal: str, said: str) ->
         return refusal
 
     (line,) = checks.missing(Spec(2), dataclasses.replace(machine, try_namespaces=refuse))
-    assert line.startswith(refusal) and said in line
+    assert said in line
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_killed_while_an_emulator_starts(cluster: Commands, tmp_path: Path, vict
 
 
 @needs_mpirun()
-@pytest.mark.parametrize("victim", ["mpirun", "command", "orted", "rank"])
+@pytest.mark.parametrize("victim", ["mpirun", "command", "daemon", "rank"])
 def test_killed_during_a_run(cluster: Commands, victim: str) -> None:
     """The job ends on all nodes; the cluster stays, and runs the next job."""
     cluster.call("up", "2")
@@ -96,12 +96,16 @@ def test_killed_during_a_run(cluster: Commands, victim: str) -> None:
     assert run.stdout is not None
     for _ in range(4):
         assert run.stdout.readline() == "started\n"
-    names = {"mpirun": "mpirun", "orted": "orted", "rank": "sleep"}
     if victim == "command":
         kill(run.pid)
     else:
-        names_now = cluster.processes()
-        kill(next(pid for pid in names_now if names_now[pid].startswith(names[victim])))
+        programs = {
+            "mpirun": ("mpirun", "prterun"),  # Open MPI 4.1, and from 5.0 on
+            "daemon": ("orted", "prted"),
+            "rank": ("sleep",),
+        }
+        now = cluster.processes()
+        kill(next(pid for pid, program in now.items() if program.startswith(programs[victim])))
     assert run.wait(60) != 0
     run.stdout.close()
     assert wait_until(lambda: set(cluster.processes()) <= before), cluster.processes()

@@ -45,7 +45,8 @@ def test_one_line_per_interface() -> None:
 
 def test_switch_command(tmp_path: Path) -> None:
     spec = Spec(1, rate_mbit=1000, latency_us=12.5)
-    command = network.switch_command(spec, Path("/x/latency-switch"), {"head": 3, "n0": 5}, tmp_path)
+    pids = {"head": 3, "n0": 5}
+    command = network.switch_command(spec, Path("/x/latency-switch"), pids, tmp_path)
     assert command == (
         "/x/latency-switch --latency-us 12.5 --rate-mbit 1000 --interface eth0"
         f" --statistics {tmp_path}/switch 3 5"

@@ -46,6 +46,14 @@ def test_missing_machine_file() -> None:
         specs.make(2, machine=Path("/no/such"))
 
 
+def test_a_machine_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(specs, "MACHINES", tmp_path)
+    (tmp_path / "known.machine").write_text("")
+    assert specs.make(2, machine=Path("known")).machine == str(tmp_path / "known.machine")
+    with pytest.raises(ClusterError, match="--machine unknown: No such file"):
+        specs.make(2, machine=Path("unknown"))
+
+
 def test_an_edited_machine_is_another_shape(tmp_path: Path) -> None:
     machine = tmp_path / "some.machine"
     machine.write_text("packages 2\n")
