@@ -151,12 +151,11 @@ def _exec(options: argparse.Namespace, store: Store) -> int:
     if options.all:
         return _exec_all(cluster, options.program)
     host = cluster.host(options.node)
-    job_id = uuid.uuid4().hex
-    environment = {**launch.host_environment(cluster, os.environ), launch.JOB_VARIABLE: job_id}
+    environment = launch.host_environment(cluster, os.environ)
     job.hold_signals()
     command = emulation.wrapped(host, options.program)
     process = namespaces.spawn(host.pid, command, environment=environment)
-    return job.supervise(process, job_id, None)
+    return job.supervise(process, None, None)
 
 
 def _exec_all(cluster: Cluster, program: list[str]) -> int:

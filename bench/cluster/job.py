@@ -36,14 +36,17 @@ def hold_signals() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON | {signal.SIGCHLD})
 
 
-def supervise(process: subprocess.Popen[str], job_id: str, timeout_s: Optional[float]) -> int:
+def supervise(
+    process: subprocess.Popen[str], job_id: Optional[str], timeout_s: Optional[float]
+) -> int:
     """Waits for the program's end and sees to it that the whole job ended; its exit status.
 
-    128 + N when signal N ended it, TIMEOUT_STATUS after a time-out.
+    128 + N when signal N ended it, TIMEOUT_STATUS after a time-out. Without a job_id it is a program
+    alone, which may leave others running.
     """
     timed_out, interrupted = _wait(process, timeout_s)
     status = process.returncode
-    if timed_out or interrupted or status != 0:
+    if job_id is not None and (timed_out or interrupted or status != 0):
         _sweep(job_id)
     if timed_out:
         return TIMEOUT_STATUS

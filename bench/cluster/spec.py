@@ -45,7 +45,8 @@ class Spec:
 
     def describe(self) -> str:
         machine = Path(self.machine).name if self.machine else "this machine's own hardware"
-        return f"{self.nodes} nodes; {self.link()}; {machine}"
+        nodes = "1 node" if self.nodes == 1 else f"{self.nodes} nodes"
+        return f"{nodes}; {self.link()}; {machine}"
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -61,6 +61,15 @@ def test_exec_passes_input_output_and_status(cluster: Commands) -> None:
     assert "cannot start /no/such" in cluster.call("exec", "n0", "--", "/no/such", status=1).stderr
 
 
+def test_exec_may_leave_a_program_running(cluster: Commands) -> None:
+    cluster.call("up", "1")
+    script = "sleep 1000 >/dev/null 2>&1 & exit 4"
+    cluster.call("exec", "n0", "--", "sh", "-c", script, status=4)
+    assert "sleep" in cluster.processes().values()
+    cluster.call("down")
+    cluster.assert_nothing_left()
+
+
 @with_mpi
 @pytest.mark.parametrize("nodes", [2, 3, 4])
 def test_ring_over_all_nodes(cluster: Commands, nodes: int) -> None:
@@ -190,7 +199,7 @@ def test_two_clusters_at_once(cluster: Commands) -> None:
     cluster.call("up", "1", "--name", "one")
     cluster.call("up", "2", "--name", "two")
     table = cluster.out("status", "--all")
-    assert "cluster one: 1 nodes" in table and "cluster two: 2 nodes" in table
+    assert "cluster one: 1 node;" in table and "cluster two: 2 nodes" in table
     cluster.call("down", "--name", "one")
     cluster.call("status", "--name", "one", status=1)
     assert cluster.out("exec", "n1", "--name", "two", "--", "hostname") == "n1\n"
