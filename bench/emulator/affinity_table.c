@@ -110,7 +110,8 @@ static void changed(struct emu_affinity_table *table)
 
 bool emu_affinity_get(struct emu_affinity_table *table, pid_t tid, emu_mask_t *mask, int *cpu)
 {
-    struct emu_affinity_slot *slot = find(table, tid);
+    /* 0 is a parent outside the PID namespace, and the mark of a free slot */
+    struct emu_affinity_slot *slot = tid > 0 ? find(table, tid) : NULL;
     if (slot == NULL) {
         return false;
     }

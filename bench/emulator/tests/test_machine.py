@@ -28,6 +28,29 @@ def test_affinity(emulate: Emulate) -> None:
     assert "Invalid argument" in result.stderr
 
 
+def test_affinity_seen_from_another_thread(emulate: Emulate) -> None:
+    """A thread that never bound itself has its process's mask, whoever asks."""
+    script = (
+        "import os, threading\n"
+        "os.sched_setaffinity(0, {3})\n"
+        "stop = threading.Event()\n"
+        "thread = threading.Thread(target=stop.wait)\n"
+        "thread.start()\n"
+        "print(sorted(os.sched_getaffinity(thread.native_id)))\n"
+        "stop.set()\n"
+    )
+    result = emulate("icpp2010", f"exec {sys.executable} -c '{script}'")
+    assert result.stdout.strip() == "[3]", result.stderr
+
+
+def test_affinity_of_a_process_without_a_visible_parent(emulate: Emulate) -> None:
+    """In a PID namespace of its own the parent is 0, which is nobody's mask."""
+    need_tool("unshare")
+    script = "import os; print(len(os.sched_getaffinity(0)))"
+    result = emulate("icpp2010", f"unshare --pid --fork {sys.executable} -c '{script}'")
+    assert result.stdout.strip() == "8", result.stderr
+
+
 def test_affinity_of_threads(emulate: Emulate) -> None:
     script = (
         "import os, threading\n"

@@ -38,11 +38,16 @@ static pid_t self_tid(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
+static bool is_own_thread(pid_t tid)
+{
+    return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
+}
+
 /* The mask that holds for a task: its own, or its process's if that is ours. */
 static bool mask_of(pid_t tid, emu_mask_t *mask, int *cpu)
 {
     return emu_affinity_get(table, tid, mask, cpu) ||
-           (tid == self_tid() && emu_affinity_get(table, getpid(), mask, cpu));
+           (is_own_thread(tid) && emu_affinity_get(table, getpid(), mask, cpu));
 }
 
 static void before_fork(void)
