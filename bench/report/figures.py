@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Pictures over message sizes, schemes and ranks."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+import matplotlib.ticker
+
+from bench.report import summary, words
+from bench.report.document import BASELINE, Document, Run
+from bench.report.picture import Picture, from_zero, legend_above, log_axis, look, panels, render
+
+BySize = Callable[[Document, str, str], Dict[int, summary.Spread]]
+
+
+def latency(document: Document) -> Picture:
+    """Latency by message size, schemes side by side."""
+    picture = Picture(
+        title="Latency by message size",
+        caption="Mean latency of a call; bars: standard deviation over repetitions. "
+        + words.time_caption(document)
+        + ".",
+        alt=_alt("Latency in microseconds against message size in bytes", document),
+    )
+    return _by_size(document, picture, summary.latency_by_size, "latency (µs)")
+
+
+def energy_by_size(document: Document) -> Picture:
+    """Energy of one call by message size, all nodes together."""
+    picture = Picture(
+        title="Energy per call by message size",
+        caption="Energy of all nodes while a size ran, divided by its calls; sizes too short for "
+        "the sampling interval are left out. " + words.power_caption(document, "energy") + ".",
+        alt=_alt("Energy per call in joules against message size in bytes", document),
+        why_absent=summary.why_no_energy(document),
+    )
+    return _by_size(document, picture, summary.energy_by_size, "energy per call (J)")
+
+
+def energy_bars(document: Document) -> Picture:
+    """Energy of a run per benchmark and scheme, with the change against the baseline."""
+    picture = Picture(
+        title="Energy per benchmark and scheme",
+        caption="Energy of all nodes over a run; percent: change against "
+        f"{BASELINE}; bars: standard deviation over repetitions. "
+        + words.power_caption(document, "energy")
+        + ".",
+        alt=_alt("Bars of energy in joules for each scheme", document),
+        why_absent=summary.why_no_energy(document),
+    )
+    if picture.why_absent is not None:
+        return picture
+    benchmarks = document.benchmarks()
+    figure, axes = panels(benchmarks, 2.5)
+    for axis, benchmark in zip(axes, benchmarks):
+        _bars(axis, document, benchmark)
+    picture.svg = render(figure)
+    return picture
+
+
+def cpu_seconds(document: Document) -> Picture:
+    """CPU seconds of every rank: what waiting costs the processor."""
+    picture = Picture(
+        title="CPU seconds per rank",
+        caption=f"User and system time of each rank{_cpu_scope(document)}, mean over repetitions; "
+        "vertical lines separate nodes. " + words.time_caption(document) + ".",
+        alt=_alt("CPU seconds against rank", document),
+    )
+    if not any(summary.run_cpu_s(run) for run in document.runs if run.failure is None):
+        picture.why_absent = "no rank reported its CPU time"
+        return picture
+    benchmarks = document.benchmarks()
+    figure, axes = panels(benchmarks, 2.5)
+    for axis, benchmark in zip(axes, benchmarks):
+        for scheme in document.schemes():
+            style = look(scheme, document.schemes())
+            seconds = _cpu_by_rank(document.good_runs(benchmark, scheme))
+            axis.plot(
+                list(seconds),
+                list(seconds.values()),
+                color=style.colour,
+                linestyle=style.line,
+                linewidth=0.8,
+                marker=style.marker,
+                markersize=3.5,
+                label=scheme,
+            )
+        _node_borders(axis, document)
+        axis.set(title=benchmark, xlabel="rank", ylabel="CPU time (s)")
+        from_zero(axis)
+        axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+    legend_above(figure, axes[0])
+    picture.svg = render(figure)
+    return picture
+
+
+def _alt(what: str, document: Document) -> str:
+    return (
+        f"{what}; one panel per benchmark ({', '.join(document.benchmarks())}), "
+        f"schemes {', '.join(document.schemes())}. The figures are in the tables of this page."
+    )
+
+
+def _by_size(document: Document, picture: Picture, figures: BySize, label: str) -> Picture:
+    if picture.why_absent is not None:
+        return picture
+    benchmarks = document.benchmarks()
+    figure, axes = panels(benchmarks, 2.9)
+    sizes = [row.bytes for run in document.runs for row in run.rows]
+    means: List[float] = []
+    for axis, benchmark in zip(axes, benchmarks):
+        panel: List[float] = []
+        for scheme in document.schemes():
+            values = figures(document, benchmark, scheme)
+            panel += [value.mean for value in values.values() if value.mean > 0]
+            _size_line(axis, values, scheme, document.schemes())
+        axis.set(title=benchmark, xlabel="message size (bytes)", ylabel=label)
+        _size_axis(axis, sizes)
+        if panel:
+            log_axis(axis, min(panel), max(panel))
+        means += panel
+    if not means:
+        picture.why_absent = (
+            "no run gave such figures: every run failed, or every size was too short to resolve"
+        )
+        return picture
+    legend_above(figure, axes[0])
+    picture.svg = render(figure)
+    return picture
+
+
+def _size_line(
+    axis: Any, values: Dict[int, summary.Spread], scheme: str, schemes: List[str]
+) -> None:
+    style = look(scheme, schemes)
+    deviations = [value.deviation for value in values.values()]
+    axis.errorbar(
+        list(values),
+        [value.mean for value in values.values()],
+        yerr=deviations if any(deviations) else None,
+        color=style.colour,
+        linestyle=style.line,
+        marker=style.marker,
+        capsize=2,
+        elinewidth=0.8,
+        label=scheme,
+    )
+
+
+def _size_axis(axis: Any, sizes: List[int]) -> None:
+    axis.set_xscale("log", base=2)
+    if sizes:  # the same for all pictures, also where some sizes have no figure
+        axis.set_xlim(max(min(sizes), 1) / 1.5, max(max(sizes), 1) * 1.5)
+    axis.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
+    axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
+
+
+def _bars(axis: Any, document: Document, benchmark: str) -> None:
+    schemes = document.schemes()
+    top = 0.0
+    for place, scheme in enumerate(schemes):
+        figures = summary.cell(document, benchmark, scheme).energy_j
+        if figures.value is None:
+            continue
+        style = look(scheme, schemes)
+        axis.bar(
+            place,
+            figures.value.mean,
+            yerr=figures.value.deviation or None,
+            width=0.62,
+            color="white" if style.hatch else "#999999",
+            edgecolor=style.colour,
+            hatch=style.hatch,
+            capsize=3,
+        )
+        height = figures.value.mean + figures.value.deviation
+        top = max(top, height)
+        axis.annotate(
+            _bar_label(figures), (place, height), (0, 3), textcoords="offset points", ha="center",
+            va="bottom", fontsize=8,
+        )
+    axis.set(title=benchmark, ylabel="energy (J)", ylim=(0, top * 1.28 or 1))
+    axis.set_xticks(range(len(schemes)), schemes)
+    axis.set_xlim(-0.6, len(schemes) - 0.4)
+    axis.grid(axis="x", visible=False)
+
+
+def _bar_label(figures: summary.Quantity) -> str:
+    assert figures.value is not None
+    label = f"{words.number(figures.value.mean)} J"
+    if figures.ratio is not None and figures.ratio.mean != 1:
+        label += f"\n{(figures.ratio.mean - 1) * 100:+.1f} %"
+    return label
+
+
+def _cpu_by_rank(runs: List[Run]) -> Dict[int, float]:
+    seconds: Dict[int, List[float]] = {}
+    for run in runs:
+        for rank in run.ranks:
+            if rank.cpu_s is not None:
+                seconds.setdefault(rank.rank, []).append(rank.cpu_s)
+    return {rank: sum(values) / len(values) for rank, values in sorted(seconds.items())}
+
+
+def _cpu_scope(document: Document) -> str:
+    scopes = {rank.cpu_scope for run in document.runs for rank in run.ranks if rank.cpu_scope}
+    if len(scopes) != 1:
+        return ""
+    return " during the timed calls" if scopes == {"calls"} else ", start and end included"
+
+
+def _node_borders(axis: Any, document: Document) -> None:
+    """Lines where the node changes; ranks are placed node by node."""
+    rank_nodes: Dict[int, Optional[int]] = {}
+    for run in document.runs:
+        for rank in run.ranks:
+            rank_nodes[rank.rank] = rank.node
+    ordered = sorted(rank_nodes)
+    for before, after in zip(ordered, ordered[1:]):
+        if rank_nodes[before] != rank_nodes[after]:
+            axis.axvline((before + after) / 2, color="#888888", linewidth=0.7)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The page, its pictures and the text, also where data are missing."""
+from __future__ import annotations
+
+import base64
+import copy
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from bench.report import main, page, text, words  # noqa: E402
+from bench.report.document import Document, from_json, save  # noqa: E402
+from bench.report.tests.synthetic import make_document  # noqa: E402
+
+Json = Dict[str, Any]
+CHROMIUM_FLAGS = (
+    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars --window-size=1060,4600"
+).split()
+
+
+@pytest.fixture(scope="module")
+def data() -> Json:
+    return make_document(repetitions=2, ppn=4)
+
+
+def broken(data: Json, what: str) -> Document:
+    """A document in which one kind of data is missing."""
+    changed = copy.deepcopy(data)
+    for run in changed["runs"]:
+        if what == "energy":
+            for meter in run["energy"]:
+                meter["samples"] = {"t_ns": [], "uj": []}
+                meter.update(domains=[], total_domains=[], source=None, why_absent="no <powercap>")
+        if what == "states":
+            run["states"] = []
+        if what == "cpu":
+            run["ranks"] = []
+        if what == "rows":
+            run.update(rows=[], window="mpirun", failure="exit status 1", exit_status=1)
+    if what == "runs":
+        changed["runs"] = []
+    return from_json(changed, what)
+
+
+def parse(html: str) -> ElementTree.Element:
+    assert html.startswith("<!DOCTYPE html>\n")
+    return ElementTree.fromstring(html.split("\n", 1)[1])
+
+
+def images(html: str) -> List[ElementTree.Element]:
+    return list(parse(html).iter("img"))
+
+
+def test_page_is_well_formed_and_every_picture_has_words(data: Json) -> None:
+    html = page.render([from_json(data, "generator")], ["a <b> & c"])
+    figures = [element for element in parse(html).iter("figure")]
+    assert len(figures) == 4 + 3 + 1 + 3
+    for figure in figures:
+        image, caption = figure.find("img"), figure.find("figcaption")
+        assert image is not None and len(image.get("alt", "")) > 40
+        assert caption is not None and caption.text
+        assert re.search(r"(time|power|energy|states): (measured|emulated)", caption.text)
+    assert "a &lt;b&gt; &amp; c" in html
+
+
+def test_nothing_is_loaded_from_anywhere(data: Json) -> None:
+    html = page.render([from_json(data, "generator")], ["a"])
+    assert not re.search(r"https?://", html)
+    for element in parse(html).iter():
+        assert element.tag not in ("script", "link", "iframe", "object")
+        assert element.get("src", "data:").startswith("data:")
+    for image in images(html):
+        svg = base64.b64decode(image.get("src", "").split(",", 1)[1])
+        for element in ElementTree.fromstring(svg).iter():
+            for name, value in element.items():
+                if name.endswith("href"):
+                    assert value.startswith(("#", "data:")), value
+
+
+def test_the_same_document_gives_the_same_page(data: Json) -> None:
+    document = from_json(data, "generator")
+    assert page.render([document], ["a"]) == page.render([document], ["a"])
+
+
+@pytest.mark.parametrize(
+    "what, said",
+    [
+        ("energy", "No picture: node 0: no &lt;powercap&gt;"),
+        ("states", "No picture: no states were recorded"),
+        ("cpu", "No picture: no rank reported its CPU time"),
+        ("rows", "No picture: no run gave such figures"),
+        ("runs", "There are no runs"),
+    ],
+)
+def test_missing_data_is_said_not_drawn(data: Json, what: str, said: str) -> None:
+    document = broken(data, what)
+    html = page.render([document], [what])
+    parse(html)
+    assert said in html
+    assert text.render(document)
+
+
+def test_unequal_runs_still_draw(data: Json) -> None:
+    """One scheme failed throughout, another lost a size and a rank's CPU time."""
+    changed = copy.deepcopy(data)
+    for run in changed["runs"]:
+        if run["scheme"] == "dvfs":
+            run.update(failure="exit status 205", exit_status=205, rows=[], energy=[], states=[])
+        if run["scheme"] == "throttle":
+            run["rows"].pop()
+            run["ranks"][3].update(cpu_s=None, cpu_scope=None)
+    document = from_json(changed, "generator")
+    assert len(images(page.render([document], ["a"]))) == 4 + 3 + 1 + 3
+    summary = text.render(document)
+    assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in summary
+    assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", summary)
+
+
+def test_oversubscription_is_said(data: Json) -> None:
+    document = from_json(data, "generator")
+    assert "with 16 ranks on 2 CPUs: oversubscribed" in words.time_caption(document)
+    assert "not comparable to real hardware" in " ".join(words.provenance(document))
+    document.host.cpus = 16
+    assert words.time_caption(document) == "time: measured"
+    assert "not comparable" not in " ".join(words.provenance(document))
+
+
+def test_levers_off_is_a_warning(data: Json) -> None:
+    changed = copy.deepcopy(data)
+    changed["runs"][1]["ranks"][0]["report"]["why_off"] = "not bound"
+    found = words.warnings(from_json(changed, "generator"))
+    assert found == ["Run alltoall-dvfs-1: levers off on 1 rank: not bound."]
+
+
+def test_spread_is_rounded_together_with_its_mean() -> None:
+    from bench.report.summary import Spread
+
+    assert words.mean_and_deviation(Spread(7603.2, 149.7, 3)) == "7603 ± 150"
+    assert words.mean_and_deviation(Spread(0.82301, 0.0162, 3)) == "0.823 ± 0.016"
+    assert words.mean_and_deviation(Spread(760.0, 1e-13, 3)) == "760 ± 0"
+    assert words.mean_and_deviation(Spread(0.5, 0.0, 1)) == "0.5"
+    assert words.mean_and_deviation(None) == "-"
+
+
+def test_text_holds_the_ratios(data: Json) -> None:
+    summary = text.render(from_json(data, "generator"))
+    line = next(line for line in summary.splitlines() if line.startswith("alltoall   throttle"))
+    assert re.search(r"1\.120 ± 0\.000 +1\.120 ± 0\.000 +0\.4\d\d ± 0\.00\d", line)
+
+
+def test_command_line(data: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(from_json(data, "generator"), tmp_path / "d.json")
+    output = tmp_path / "page.html"
+    assert main.main([str(tmp_path / "d.json"), "-o", str(output), "--text"]) == 0
+    assert output.read_text().startswith("<!DOCTYPE html>")
+    assert "Headline" in capsys.readouterr().out
+    assert main.main([str(tmp_path / "no.json"), "--text"]) == 2
+    assert "no.json: cannot be read" in capsys.readouterr().err
+    assert main.main([str(tmp_path / "d.json"), "-o", str(tmp_path / "no" / "p.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as caught:
+        main.main([str(tmp_path / "d.json")])
+    assert caught.value.code == 2
+
+
+def test_executable_prints_help() -> None:
+    program = Path(main.__file__).parent / "report"
+    done = subprocess.run(
+        [str(program), "--help"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "--output" in done.stdout
+
+
+def test_chromium_renders_it(data: Json, tmp_path: Path) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    html = tmp_path / "page.html"
+    html.write_text(page.render([from_json(data, "generator")], ["a"]), encoding="utf-8")
+    shot = tmp_path / "shot.png"
+    command = [chromium, *CHROMIUM_FLAGS, f"--user-data-dir={tmp_path / 'profile'}"]
+    command += [f"--screenshot={shot}", html.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert shot.exists(), done.stderr
+    assert shot.stat().st_size > 200_000  # an empty page of this size has 20 kB

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The report as plain text."""
+from __future__ import annotations
+
+import textwrap
+from typing import List
+
+from bench.report import tables, words
+from bench.report.document import Document
+
+_WIDTH = 100
+
+
+def render(document: Document) -> str:
+    """All tables of a document, its warnings first and its provenance last."""
+    parts = [_paragraph(words.setting(document))]
+    parts += [_paragraph("WARNING: " + line) for line in words.warnings(document)]
+    parts += [_table(table) for table in tables.all_tables(document)]
+    parts += ["What is measured, what is not"]
+    parts += [_paragraph(line) for line in words.provenance(document)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, _WIDTH)
+
+
+def _table(table: tables.Table) -> str:
+    lines: List[List[str]] = [table.heads] + table.rows
+    widths = [max(len(line[k]) for line in lines) for k in range(len(table.heads))]
+    words_columns = [
+        k for k in range(len(widths)) if not any(line[k][:1].isdigit() for line in table.rows)
+    ]
+    out = [table.title, "=" * len(table.title)]
+    for line in lines:
+        cells = [
+            text.ljust(width) if k in words_columns else text.rjust(width)
+            for k, (text, width) in enumerate(zip(line, widths))
+        ]
+        out.append("  ".join(cells).rstrip())
+    return "\n".join(out) + "\n" + _paragraph(table.note)
