@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""`bench/run`: sessions of benchmarks.  A subcommand per family of benchmarks."""
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import List, NoReturn, Optional
+
+from bench.driver import places
+from bench.driver.errors import DriverError, Stopped
+from bench.driver.options import Options, parse
+from bench.driver.session import Session
+from bench.report import text
+from bench.report.document import Document
+
+USAGE = """usage: run osu [options]
+
+Runs benchmarks under the power schemes and writes a document, a page and a summary.
+  osu    OSU's latency benchmarks of collectives; 'run osu --help' lists the options
+"""
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Runs the command; returns its exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] in (["--help"], ["-h"]):
+        print(USAGE, end="")
+        return 0
+    if given[:1] != ["osu"]:
+        print(f"run: {given[0] if given else 'nothing'} is not a benchmark\n{USAGE}", end="",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    return _run_osu(parse(given[1:]))
+
+
+def _run_osu(options: Options) -> int:
+    _turn_signals_into_exceptions()
+    session: Optional[Session] = None
+    status = 0
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+        session = Session(options, places.find(options))
+        session.run()
+    except DriverError as error:
+        print(f"run: {error}", file=sys.stderr)
+        status = 1
+    except OSError as error:
+        print(f"run: {error.filename or options.output}: {error.strerror}", file=sys.stderr)
+        status = 1
+    except Stopped as stopped:
+        print(f"run: {stopped}; the runs made so far are kept", file=sys.stderr)
+        status = 128 + stopped.signal_number
+    if session is not None and session.document.runs:
+        _report(session.document, options)
+        if any(run.failure is not None for run in session.document.runs):
+            status = status or 1
+    return status
+
+
+def _report(document: Document, options: Options) -> None:
+    """Writes summary and page and prints the summary."""
+    summary = text.render(document)
+    (options.output / "summary.txt").write_text(summary, encoding="utf-8")
+    print(summary, end="")
+    try:
+        from bench.report import page  # here, so that runs need no matplotlib
+    except ImportError as error:
+        print(
+            f"run: no page: {error} in {sys.executable}; later: bench/report/report "
+            f"{options.output}/document.json -o page.html",
+            file=sys.stderr,
+        )
+        return
+    html = page.render([document], [options.output.name])
+    (options.output / "report.html").write_text(html, encoding="utf-8")
+    print(f"\nPage: {options.output}/report.html")
+
+
+def _turn_signals_into_exceptions() -> None:
+    """The first signal unwinds the session, which cleans up; later ones must not cut that short."""
+
+    def stop(number: int, _frame: Optional[FrameType]) -> NoReturn:
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(name, signal.SIG_IGN)
+        raise Stopped(number)
+
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, stop)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

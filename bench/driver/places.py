@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Finds the built programs and the component that a session needs."""
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional
+
+from bench.driver.errors import DriverError
+from bench.driver.options import Options
+
+COMPONENT = "mca_coll_poweraware.so"
+
+
+@dataclass
+class Places:
+    """Absolute paths of what was found; no sampler means no energies."""
+
+    programs: Dict[str, Path]
+    plugin_dir: Path
+    sampler: Optional[Path]
+    guard: Optional[Path]
+
+
+def find(options: Options) -> Places:
+    """All that is needed, or one error that names everything that is missing."""
+    missing: List[str] = []
+    programs: Dict[str, Path] = {}
+    for benchmark in options.benchmarks:
+        program = _benchmark(options, benchmark)
+        if program is None:
+            missing.append(f"osu_{benchmark} in {options.osu_dir or options.build / 'bench/osu'}")
+        else:
+            programs[benchmark] = program
+    if not os.access(options.cluster_program, os.X_OK):
+        missing.append(str(options.cluster_program))
+    component = _component(options)
+    if component is None:
+        missing.append(f"{COMPONENT} in {options.plugin_dir or options.build}")
+    if missing or component is None:
+        raise DriverError(
+            f"not found: {'; '.join(missing)}: build first (make), and name the build directory "
+            "with --build when it is not ./build"
+        )
+    return Places(
+        programs=programs,
+        plugin_dir=_plugin_dir(options, component),
+        sampler=_tool(options.build, "poweraware-sample"),
+        guard=_tool(options.build, "poweraware-guard"),
+    )
+
+
+def _benchmark(options: Options, benchmark: str) -> Optional[Path]:
+    """Ours from the build, or OSU's, which installs into a folder per kind of benchmark."""
+    name = f"osu_{benchmark}"
+    if options.osu_dir is None:
+        return _executable([options.build / "bench/osu" / name])
+    return _executable([options.osu_dir / name, *sorted(options.osu_dir.rglob(name))])
+
+
+def _tool(build: Path, name: str) -> Optional[Path]:
+    return _executable([build / "opal" / name, build / "opal/tools" / name])
+
+
+def _executable(candidates: List[Path]) -> Optional[Path]:
+    for path in candidates:
+        if path.is_file() and os.access(path, os.X_OK):
+            return path.resolve()
+    return None
+
+
+def _component(options: Options) -> Optional[Path]:
+    folder = options.plugin_dir or options.build / "coll_poweraware/.libs"
+    path = folder / COMPONENT
+    return path.resolve() if path.is_file() else None
+
+
+def _plugin_dir(options: Options, component: Path) -> Path:
+    """A folder with nothing but the component: Open MPI tries to load every file it finds."""
+    if options.plugin_dir is not None:
+        return options.plugin_dir.resolve()
+    folder = options.output / "plugin"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(component, folder / COMPONENT)
+    return folder

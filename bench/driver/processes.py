@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Child processes that this program alone may end.
+
+Each child leads a session of its own, so that Ctrl-C in the terminal reaches only the driver, which
+then ends its children in order.  Output goes to files: pipes would have to be drained all the time,
+and a daemon that inherits one keeps it open.
+"""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import IO, Callable, Dict, List, Optional
+
+TERM_GRACE_S = 10.0
+_POLL_S = 0.02
+
+
+def start(
+    command: List[str], log: Path, output: Optional[Path] = None,
+    environment: Optional[Dict[str, str]] = None,
+) -> "subprocess.Popen[bytes]":
+    """Starts a command; standard error, and output without a file of its own, go to log."""
+    with log.open("ab") as errors:
+        if output is None:
+            return _popen(command, errors, errors, environment)
+        with output.open("wb") as target:
+            return _popen(command, target, errors, environment)
+
+
+def wait(
+    process: "subprocess.Popen[bytes]", timeout_s: float,
+    tick: Callable[[], None] = lambda: None,
+) -> Optional[int]:
+    """Waits for the end, calling tick meanwhile; None when the time is over."""
+    deadline = time.monotonic() + timeout_s
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(_POLL_S)
+        tick()
+    return process.returncode
+
+
+def stop(process: "subprocess.Popen[bytes]", grace_s: float = TERM_GRACE_S) -> None:
+    """Asks the process to end, and kills its session when it does not."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    if wait(process, grace_s) is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def last_words(log: Path, limit: int = 300) -> str:
+    """The last non-empty lines of a log in one line, to say why something failed."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    words = " / ".join(line.strip() for line in lines if line.strip())
+    return words if len(words) <= limit else "..." + words[-limit:]
+
+
+def _popen(
+    command: List[str],
+    output: IO[bytes],
+    errors: IO[bytes],
+    environment: Optional[Dict[str, str]],
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        env=environment,
+        start_new_session=True,
+    )

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""A session: every benchmark under every scheme, one run after the other, into one document.
+
+1. Bring the cluster up.  2. Per run: start the samplers, run mpirun, stop the samplers, collect.
+3. Save the document after each run, so that whatever happens later loses nothing.  4. Take the
+cluster down.
+"""
+from __future__ import annotations
+
+import os
+import random
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional
+
+from bench.driver import facts, osu, processes, ranks
+from bench.driver.cluster import Cluster
+from bench.driver.errors import DriverError
+from bench.driver.options import Options
+from bench.driver.places import Places
+from bench.driver.progress import Progress
+from bench.driver.sampler import Samplers
+from bench.driver.states import TraceReader, node_states, realtime_offset_ns
+from bench.report import document as doc
+
+COMPONENT_PRIORITY = "95"
+_PATH_PARAMETER = "OMPI_MCA_mca_base_component_path"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run to be made."""
+
+    benchmark: str
+    scheme: str
+    repetition: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.benchmark}-{self.scheme}-{self.repetition}"
+
+
+def plan(options: Options) -> List[Step]:
+    """All runs.  Within each repetition every benchmark meets the schemes in a random order, so
+    that what changes slowly on the host (heat, other load) does not favour one of them."""
+    chance = random.Random(options.seed)
+    steps = []
+    for repetition in range(1, options.repetitions + 1):
+        for benchmark in options.benchmarks:
+            schemes = list(options.schemes)
+            chance.shuffle(schemes)
+            steps += [Step(benchmark, scheme, repetition) for scheme in schemes]
+    return steps
+
+
+class Session:
+    """One session from start to end; document is always what there is so far."""
+
+    def __init__(self, options: Options, places: Places) -> None:
+        self.document = _empty_document(options)
+        self._options = options
+        self._places = places
+        self._steps = plan(options)
+        self._progress = Progress([(step.benchmark, step.scheme) for step in self._steps])
+        self._cluster = Cluster(options, options.output / "cluster.log")
+        self._traces: Dict[int, TraceReader] = {}
+        self._packages: Dict[int, Dict[int, int]] = {}
+
+    @property
+    def document_path(self) -> Path:
+        return self._options.output / "document.json"
+
+    def run(self) -> None:
+        """Makes all runs; cleans up whatever happens."""
+        try:
+            self._progress.say(f"bringing up {len(self._options.layout)} nodes")
+            self._cluster.start()
+            self._check_nodes()
+            for number, step in enumerate(self._steps, 1):
+                self._progress.begin(f"run {number}/{len(self._steps)}: {step.id}")
+                run = self._one_run(step)
+                self.document.runs.append(run)
+                self._save()
+                self._progress.end(f"{step.id}: {run.failure or 'ok'}, {run.wall_s:.1f} s")
+            self.document.complete = True
+            self._save()
+        finally:
+            self._cluster.stop()
+
+    def _save(self) -> None:
+        self.document.provenance = facts.provenance(self._options, self.document.runs)
+        doc.save(self.document, self.document_path)
+
+    def _check_nodes(self) -> None:
+        """The nodes must see the output folder; emulated ones have a trace and a topology."""
+        folder = str(self._options.output)
+        for index, node in enumerate(self._cluster.nodes):
+            if self._cluster.call_on(node.name, ["test", "-w", folder]) is None:
+                raise DriverError(
+                    f"node {node.name} does not see {folder}: choose an --output that is not "
+                    "below a temporary folder"
+                )
+            if node.emulator is not None:
+                self._traces[index] = TraceReader(node.emulator / "trace.csv")
+                answer = self._cluster.call_on(node.name, ["lscpu", "-p=CPU,SOCKET"])
+                self._packages[index] = facts.packages(answer)
+
+    def _one_run(self, step: Step) -> doc.Run:
+        folder = self._options.output / "runs" / step.id
+        (folder / "ranks").mkdir(parents=True, exist_ok=True)
+        samplers = Samplers(self._cluster, self._places.sampler, self._options.interval_ms)
+        try:
+            samplers.start(folder)
+            run = self._run_benchmark(step, folder)
+        finally:
+            samplers.stop()
+        run.energy = samplers.collect(folder)
+        return run
+
+    def _run_benchmark(self, step: Step, folder: Path) -> doc.Run:
+        options = self._options
+        own = options.osu_dir is None
+        json_file = folder / "result.json" if own else None
+        mca = self._parameters(step, folder)
+        command = osu.command(self._places.programs[step.benchmark], options, json_file)
+        line = self._cluster.run_command(mca, command)
+
+        offset_ns = realtime_offset_ns()
+        for trace in self._traces.values():
+            trace.advance(offset_ns)
+        initial = {node: trace.states() for node, trace in self._traces.items()}
+        start_ns, start_s = time.time_ns(), time.monotonic()
+        status = self._wait_for(line, folder)
+        end_ns, wall_s = time.time_ns(), time.monotonic() - start_s
+
+        run = doc.Run(
+            id=step.id,
+            benchmark=step.benchmark,
+            scheme=step.scheme,
+            repetition=step.repetition,
+            command=line,
+            mca=mca,
+            exit_status=status,
+            failure=None,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            wall_s=wall_s,
+            window="rows" if own else "mpirun",
+        )
+        self._read_results(run, folder, json_file)
+        run.failure = self._failure(run, folder)
+        if not any(row.t_begin_ns is not None for row in run.rows):
+            run.window = "mpirun"
+        for node, trace in self._traces.items():
+            events = trace.advance(offset_ns)
+            if initial[node]:
+                packages = self._packages[node]
+                run.states.append(
+                    node_states(node, initial[node], events, start_ns, end_ns, packages)
+                )
+        return run
+
+    def _parameters(self, step: Step, folder: Path) -> Dict[str, str]:
+        """MCA parameters of a run; the user's come last and win."""
+        parameters = {
+            "coll_poweraware_priority": COMPONENT_PRIORITY,
+            "coll_poweraware_scheme": step.scheme,
+            "coll_poweraware_report_dir": str(folder / "ranks"),
+        }
+        if self._places.guard is not None:
+            parameters["coll_poweraware_guard_program"] = str(self._places.guard)
+        return {**parameters, **self._options.mca}
+
+    def _wait_for(self, line: List[str], folder: Path) -> Optional[int]:
+        """Runs a command with the component in reach; None when it took too long."""
+        environment = {**os.environ, _PATH_PARAMETER: f"{self._places.plugin_dir}:SYS_DEFAULT"}
+        process = processes.start(line, folder / "errors.txt", folder / "output.txt", environment)
+        try:
+            return processes.wait(process, self._options.timeout_s, self._progress.tick)
+        finally:
+            processes.stop(process)
+
+    def _read_results(self, run: doc.Run, folder: Path, json_file: Optional[Path]) -> None:
+        told: List[doc.Rank] = []
+        result = osu.read_json(json_file) if json_file is not None else None
+        if result is not None:
+            run.rows, told = result
+        else:
+            text = (folder / "output.txt").read_text(encoding="utf-8", errors="replace")
+            run.rows = osu.parse_text(text)
+        names = [node.name for node in self._cluster.nodes]
+        run.ranks = ranks.join(told, ranks.read_reports(folder / "ranks"), names)
+
+    def _failure(self, run: doc.Run, folder: Path) -> Optional[str]:
+        if run.exit_status is None:
+            return f"took over {self._options.timeout_s:.0f} s and was ended"
+        if run.exit_status != 0:
+            words = processes.last_words(folder / "errors.txt")
+            return f"exit status {run.exit_status}" + (f": {words}" if words else "")
+        return osu.why_invalid(run.rows, self._options)
+
+
+def _empty_document(options: Options) -> doc.Document:
+    return doc.Document(
+        format=doc.FORMAT,
+        version=doc.VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        complete=False,
+        command=options.command,
+        host=facts.host(),
+        software=facts.software(options.build),
+        cluster=facts.cluster(options),
+        provenance=facts.provenance(options, []),
+        settings=facts.settings(options),
+    )
