@@ -119,7 +119,7 @@ def _open_mpi_version() -> str:
     done = subprocess.run(
         [mpirun, "--version"], capture_output=True, text=True, timeout=60, check=False
     )
-    match = re.search(r"\(Open MPI\) (\S+)", done.stdout)
+    match = re.search(r"\((?:Open MPI|OpenRTE)\) (\S+)", done.stdout)
     return match.group(1) if match else "unknown"
 
 

@@ -3,6 +3,7 @@
 """`bench/run`: sessions of benchmarks.  A subcommand per family of benchmarks."""
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from types import FrameType
@@ -14,6 +15,8 @@ from bench.driver.options import Options, parse
 from bench.driver.session import Session
 from bench.report import text
 from bench.report.document import Document
+
+RESULTS = ("document.json", "report.html", "summary.txt", "runs")
 
 USAGE = """usage: run osu [options]
 
@@ -40,8 +43,9 @@ def _run_osu(options: Options) -> int:
     session: Optional[Session] = None
     status = 0
     try:
-        options.output.mkdir(parents=True, exist_ok=True)
-        session = Session(options, places.find(options))
+        found = places.find(options)
+        _make_room(options)
+        session = Session(options, found)
         session.run()
     except DriverError as error:
         print(f"run: {error}", file=sys.stderr)
@@ -57,6 +61,20 @@ def _run_osu(options: Options) -> int:
         if any(run.failure is not None for run in session.document.runs):
             status = status or 1
     return status
+
+
+def _make_room(options: Options) -> None:
+    """An output folder without results; only what a session writes is ever removed."""
+    earlier = [path for path in map(options.output.joinpath, RESULTS) if path.exists()]
+    if earlier and not options.force:
+        raise DriverError(f"{earlier[0]} is there from an earlier session: choose another --output "
+                          "or replace it with --force")  # fmt: skip
+    for path in earlier:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    options.output.mkdir(parents=True, exist_ok=True)
 
 
 def _report(document: Document, options: Options) -> None:

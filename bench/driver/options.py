@@ -14,7 +14,7 @@ TOP = Path(__file__).resolve().parents[2]
 NO_MACHINE = "none"
 
 BENCHMARKS = ("alltoall", "bcast", "reduce")
-SCHEMES = ("off", "dvfs", "throttle", "auto")
+SCHEMES = ("off", "dvfs", "throttle")
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Options:
     latency_us: Optional[float]
     osu_dir: Optional[Path]
     output: Path
+    force: bool
     mca: Dict[str, str]
     keep_cluster: bool
     cluster_name: str
@@ -71,6 +72,7 @@ def parse(arguments: Sequence[str]) -> Options:
         latency_us=given.latency_us,
         osu_dir=given.osu_dir,
         output=(given.output or _dated_folder()).resolve(),
+        force=given.force,
         mca=dict(given.mca),
         keep_cluster=given.keep_cluster,
         cluster_name=given.cluster_name or f"bench-{os.getpid()}",
@@ -171,6 +173,9 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="results (default: results/<date>)"
+    )
+    group.add_argument(
+        "--force", action="store_true", help="replace the results of an earlier session there"
     )
     group.add_argument(
         "--build",

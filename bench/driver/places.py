@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional
@@ -17,7 +16,8 @@ COMPONENT = "mca_coll_poweraware.so"
 
 @dataclass
 class Places:
-    """Absolute paths of what was found; no sampler means no energies."""
+    """Absolute paths of what was found; no sampler means no energies.  plugin_dir holds nothing
+    but the component: Open MPI tries to load every file it finds there."""
 
     programs: Dict[str, Path]
     plugin_dir: Path
@@ -47,7 +47,7 @@ def find(options: Options) -> Places:
         )
     return Places(
         programs=programs,
-        plugin_dir=_plugin_dir(options, component),
+        plugin_dir=component.parent.resolve(),
         sampler=_tool(options.build, "poweraware-sample"),
         guard=_tool(options.build, "poweraware-guard"),
     )
@@ -73,16 +73,6 @@ def _executable(candidates: List[Path]) -> Optional[Path]:
 
 
 def _component(options: Options) -> Optional[Path]:
-    folder = options.plugin_dir or options.build / "coll_poweraware/.libs"
+    folder = options.plugin_dir or options.build / "coll_poweraware/component"
     path = folder / COMPONENT
-    return path.resolve() if path.is_file() else None
-
-
-def _plugin_dir(options: Options, component: Path) -> Path:
-    """A folder with nothing but the component: Open MPI tries to load every file it finds."""
-    if options.plugin_dir is not None:
-        return options.plugin_dir.resolve()
-    folder = options.output / "plugin"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(component, folder / COMPONENT)
-    return folder
+    return path if path.is_file() else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional
 
-from bench.driver import facts, osu, processes, ranks
+from bench.driver import facts, machine, osu, processes, ranks
 from bench.driver.cluster import Cluster
 from bench.driver.errors import DriverError
 from bench.driver.options import Options
@@ -169,6 +169,8 @@ class Session:
             "coll_poweraware_scheme": step.scheme,
             "coll_poweraware_report_dir": str(folder / "ranks"),
         }
+        if self._options.machine is not None:
+            parameters.update(machine.parameters(self._options.machine))
         if self._places.guard is not None:
             parameters["coll_poweraware_guard_program"] = str(self._places.guard)
         return {**parameters, **self._options.mca}

@@ -42,8 +42,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         return 2
     except ImportError as error:
         print(
-            f"report: {sys.executable}: {error}: install matplotlib for it, name another Python "
-            "in the environment variable PYTHON, or use --text",
+            f"report: {sys.executable}: {error}: install matplotlib for it, or use --text",
             file=sys.stderr,
         )
         return 2
@@ -53,7 +52,3 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if options.text:
         print("\n\n".join(text.render(document) for document in documents), end="")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Dict, List, Optional
 
-from bench.report.document import Document, Origin, Rank
+from bench.report.document import BASELINE, Document, Origin, Rank
 from bench.report.summary import Spread
 
 _KIND_WORDS = {
@@ -96,8 +96,9 @@ def provenance(document: Document) -> List[str]:
         lines.append(
             f"The {document.cluster.ranks} ranks shared "
             f"{plural(document.host.cpus, 'real CPU')}: they took turns, so every time is "
-            "stretched, and energies and powers over time with it. Times are not comparable to "
-            "real hardware; ratios between schemes show control and accounting, not speed."
+            "stretched, and energy, which is power times time, with it. Times are not comparable "
+            "to real hardware. Mean power and states compare the schemes; times and energies show "
+            "that control and accounting work, not how fast or frugal a real cluster would be."
         )
     return lines
 
@@ -128,6 +129,8 @@ def warnings(document: Document) -> List[str]:
     for run in failed:
         lines.append(f"Run {run.id} failed and is left out: {run.failure}.")
     for run in document.runs:
+        if run.scheme == BASELINE:  # moves no levers
+            continue
         for reason, count in why_off(run.ranks).items():
             lines.append(f"Run {run.id}: levers off on {plural(count, 'rank')}: {reason}.")
     return lines

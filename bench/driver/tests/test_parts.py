@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import List
+from typing import List, Optional
 
 import pytest
 
-from bench.driver import facts, main, options, osu, ranks, sampler, states
+from bench.driver import facts, machine, main, options, osu, ranks, sampler, states
 from bench.driver.progress import Progress
 from bench.report.document import Rank
 
@@ -161,6 +161,20 @@ def test_the_whole_node_meter_stands_alone() -> None:
 def test_lscpu() -> None:
     assert facts.packages("# CPU,Socket\n0,0\n1,1\n") == {0: 0, 1: 1}
     assert facts.packages(None) == {}
+
+
+@pytest.mark.parametrize(
+    "text, scope",
+    [
+        ("tstate_scope = package\n", "package"),
+        ("  tstate_scope=thread # comment\n", "core"),
+        ("#tstate_scope = package\n", None),
+    ],
+)
+def test_machine_parameters(tmp_path: Path, text: str, scope: Optional[str]) -> None:
+    (tmp_path / "m.machine").write_text("name = m\n" + text)
+    expected = {} if scope is None else {"coll_poweraware_tstate_scope": scope}
+    assert machine.parameters(tmp_path / "m.machine") == expected
 
 
 def test_progress_estimates_by_kind() -> None:

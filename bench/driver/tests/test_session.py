@@ -102,11 +102,10 @@ def world(tmp_path: Path) -> World:
     install("cluster.py", tmp_path / "cluster")
     install("sampler.py", made.build / "opal/poweraware-sample")
     install("osu.py", made.build / "bench/osu/osu_alltoall")
-    libraries = made.build / "coll_poweraware/.libs"
-    libraries.mkdir(parents=True)
-    for name in ("mca_coll_poweraware.so", "mca_coll_poweraware.la", "coll.o"):
-        (libraries / name).touch()
-    (tmp_path / "invented.machine").touch()
+    component = made.build / "coll_poweraware/component"
+    component.mkdir(parents=True)
+    (component / "mca_coll_poweraware.so").touch()
+    (tmp_path / "invented.machine").write_text("# invented\ntstate_scope = package\n")
     return made
 
 
@@ -121,6 +120,7 @@ def test_a_good_session(world: World) -> None:
         assert [row.bytes for row in run.rows] == [1024, 2048]
         assert run.mca["coll_poweraware_scheme"] == run.scheme
         assert run.mca["coll_poweraware_priority"] == "95"
+        assert run.mca["coll_poweraware_tstate_scope"] == "package"
         assert run.mca["coll_tuned_priority"] == "1"
         assert [rank.node for rank in run.ranks] == [0, 0, 1]
         assert all(rank.cpu_s == 0.25 and rank.cpu_scope == "calls" for rank in run.ranks)
@@ -130,7 +130,6 @@ def test_a_good_session(world: World) -> None:
         # Two nodes of 100 W; core-0 is a part of package-0.
         assert energy.run_energy_j(run, 2) == pytest.approx(2 * 100.0 * (end_ns - begin_ns) / 1e9)
     assert document.provenance.energy.kind == document.provenance.states.kind == "emulated"
-    assert [p.name for p in (world.output / "plugin").iterdir()] == ["mca_coll_poweraware.so"]
     assert "alltoall   throttle" in done.stdout
     assert (world.output / "summary.txt").read_text() in done.stdout
     assert "time left not known yet] run 1/3: alltoall-" in done.stderr
@@ -271,8 +270,27 @@ def test_a_cluster_that_does_not_come_up(world: World) -> None:
 
 def test_everything_missing_is_named_at_once(world: World) -> None:
     (world.build / "bench/osu/osu_alltoall").unlink()
-    (world.build / "coll_poweraware/.libs/mca_coll_poweraware.so").unlink()
+    (world.build / "coll_poweraware/component/mca_coll_poweraware.so").unlink()
     done = world.run()
     assert done.returncode == 1
     assert "osu_alltoall in " in done.stderr and "mca_coll_poweraware.so in " in done.stderr
     assert not (world.state / "calls").exists()
+
+
+def test_earlier_results_are_replaced_only_on_demand(world: World) -> None:
+    assert world.run("--schemes", "off").returncode == 0
+    (world.output / "notes.txt").touch()
+    refused = world.run("--schemes", "dvfs")
+    assert refused.returncode == 1 and "from an earlier session" in refused.stderr
+    assert [run.scheme for run in world.document().runs] == ["off"]
+    assert world.run("--schemes", "dvfs", "--force").returncode == 0
+    assert [run.scheme for run in world.document().runs] == ["dvfs"]
+    assert [path.name for path in (world.output / "runs").iterdir()] == ["alltoall-dvfs-1"]
+    assert (world.output / "notes.txt").exists()
+
+
+def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:
+    command = [str(TOP / "bench/run"), "osu", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S,
+                          check=True)  # fmt: skip
+    assert "--benchmarks" in done.stdout

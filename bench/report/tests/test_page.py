@@ -136,6 +136,7 @@ def test_oversubscription_is_said(data: Json) -> None:
 
 def test_levers_off_is_a_warning(data: Json) -> None:
     changed = copy.deepcopy(data)
+    changed["runs"][0]["ranks"][0]["report"]["why_off"] = "scheme is off"
     changed["runs"][1]["ranks"][0]["report"]["why_off"] = "not bound"
     found = words.warnings(from_json(changed, "generator"))
     assert found == ["Run alltoall-dvfs-1: levers off on 1 rank: not bound."]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,6 +79,7 @@ def down() -> int:
             except ProcessLookupError:
                 pass
     (STATE / "up").unlink(missing_ok=True)
+    shutil.rmtree(STATE / "nodes", ignore_errors=True)
     return 0
 
 
