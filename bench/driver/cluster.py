@@ -48,10 +48,17 @@ class Cluster:
             ("--latency-us", options.latency_us),
         ):
             arguments += [] if value is None else [flag, str(value)]
-        if not options.keep_cluster:
+        if not options.keep_cluster and self._watchdog is None:
             self._watch()
         self._call("up", arguments, _UP_TIMEOUT_S)
         self.nodes = self._read_status()
+
+    def is_up(self) -> bool:
+        """Whether the cluster is still there: a node that dies takes all of it down."""
+        try:
+            return bool(self._read_status())
+        except DriverError:
+            return False
 
     def stop(self) -> None:
         """Takes the cluster down, also one that came up only in part."""

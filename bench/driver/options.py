@@ -141,11 +141,11 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
         "--sizes",
         type=_sizes,
         metavar="MIN:MAX",
-        default=(1024, 262144),
-        help="message sizes in bytes (default: 1024:262144)",
+        default=(1024, 65536),
+        help="message sizes in bytes (default: 1024:65536)",
     )
-    group.add_argument("--iterations", type=_positive, default=20, metavar="N", help="timed calls per size (default: %(default)s)")
-    group.add_argument("--warmup", type=_count, default=3, metavar="N", help="untimed calls per size (default: %(default)s)")
+    group.add_argument("--iterations", type=_positive, default=10, metavar="N", help="timed calls per size (default: %(default)s)")
+    group.add_argument("--warmup", type=_count, default=2, metavar="N", help="untimed calls per size (default: %(default)s)")
     group.add_argument("--repetitions", type=_positive, default=3, metavar="N", help="runs of each scheme (default: %(default)s)")
     group.add_argument(
         "--seed", type=int, help="of the order of the schemes (default: from the clock)"

@@ -75,15 +75,15 @@ class Session:
     def run(self) -> None:
         """Makes all runs; cleans up whatever happens."""
         try:
-            self._progress.say(f"bringing up {len(self._options.layout)} nodes")
-            self._cluster.start()
-            self._check_nodes()
+            self._bring_up()
             for number, step in enumerate(self._steps, 1):
                 self._progress.begin(f"run {number}/{len(self._steps)}: {step.id}")
                 run = self._one_run(step)
                 self.document.runs.append(run)
                 self._save()
                 self._progress.end(f"{step.id}: {run.failure or 'ok'}, {run.wall_s:.1f} s")
+                if run.failure is not None and not self._cluster.is_up():
+                    self._bring_up()
             self.document.complete = True
             self._save()
         finally:
@@ -92,6 +92,11 @@ class Session:
     def _save(self) -> None:
         self.document.provenance = facts.provenance(self._options, self.document.runs)
         doc.save(self.document, self.document_path)
+
+    def _bring_up(self) -> None:
+        self._progress.say(f"bringing up {len(self._options.layout)} nodes")
+        self._cluster.start()
+        self._check_nodes()
 
     def _check_nodes(self) -> None:
         """The nodes must see the output folder; emulated ones have a trace and a topology."""

@@ -16,7 +16,7 @@ from bench.report.document import Changes, CpuStates, NodeStates, Residency
 
 # A run of many small calls can change states millions of times: beyond this many per node only the
 # changes around its middle are kept, while transitions and residency always count all.
-MAX_CHANGES = 20_000
+MAX_CHANGES = 8_000
 
 FULL_DUTY = 100.0
 _CLOCK_MODULATION = "msr:0x19a"

@@ -9,7 +9,9 @@ import matplotlib.ticker
 
 from bench.report import summary, words
 from bench.report.document import BASELINE, Document, Run
-from bench.report.picture import Picture, from_zero, legend_above, log_axis, look, panels, render
+from bench.report.picture import Look, Picture, from_zero, legend_above, log_axis, look, panels, render
+
+_BARS = f"percent: change against {BASELINE}; bars: standard deviation over repetitions."
 
 BySize = Callable[[Document, str, str], Dict[int, summary.Spread]]
 
@@ -31,32 +33,33 @@ def energy_by_size(document: Document) -> Picture:
     picture = Picture(
         title="Energy per call by message size",
         caption="Energy of all nodes while a size ran, divided by its calls; sizes too short for "
-        "the sampling interval are left out. " + words.power_caption(document, "energy") + ".",
+        f"the sampling interval are left out. {_energy_caption(document)}.",
         alt=_alt("Energy per call in joules against message size in bytes", document),
         why_absent=summary.why_no_energy(document),
     )
     return _by_size(document, picture, summary.energy_by_size, "energy per call (J)")
 
 
+def power_bars(document: Document) -> Picture:
+    """Mean power of a run per benchmark and scheme."""
+    picture = Picture(
+        title="Mean power per benchmark and scheme",
+        caption=f"Mean power of all nodes over a run; {_BARS} {words.power_caption(document)}.",
+        alt=_alt("Bars of mean power in watts for each scheme", document),
+        why_absent=summary.why_no_energy(document),
+    )
+    return _bars(document, picture, lambda cell: cell.power_w, "W", "mean power")
+
+
 def energy_bars(document: Document) -> Picture:
-    """Energy of a run per benchmark and scheme, with the change against the baseline."""
+    """Energy of a run per benchmark and scheme."""
     picture = Picture(
         title="Energy per benchmark and scheme",
-        caption="Energy of all nodes over a run; percent: change against "
-        f"{BASELINE}; bars: standard deviation over repetitions. "
-        + words.power_caption(document, "energy")
-        + ".",
+        caption=f"Energy of all nodes over a run; {_BARS} {_energy_caption(document)}.",
         alt=_alt("Bars of energy in joules for each scheme", document),
         why_absent=summary.why_no_energy(document),
     )
-    if picture.why_absent is not None:
-        return picture
-    benchmarks = document.benchmarks()
-    figure, axes = panels(benchmarks, 2.5)
-    for axis, benchmark in zip(axes, benchmarks):
-        _bars(axis, document, benchmark)
-    picture.svg = render(figure)
-    return picture
+    return _bars(document, picture, lambda cell: cell.energy_j, "J", "energy")
 
 
 def cpu_seconds(document: Document) -> Picture:
@@ -102,6 +105,10 @@ def _alt(what: str, document: Document) -> str:
     )
 
 
+def _energy_caption(document: Document) -> str:
+    return f"{words.power_caption(document, 'energy')}; {words.time_caption(document)}"
+
+
 def _by_size(document: Document, picture: Picture, figures: BySize, label: str) -> Picture:
     if picture.why_absent is not None:
         return picture
@@ -113,7 +120,7 @@ def _by_size(document: Document, picture: Picture, figures: BySize, label: str) 
         panel: List[float] = []
         for scheme in document.schemes():
             values = figures(document, benchmark, scheme)
-            panel += [value.mean for value in values.values() if value.mean > 0]
+            panel += _extent(values)
             _size_line(axis, values, scheme, document.schemes())
         axis.set(title=benchmark, xlabel="message size (bytes)", ylabel=label)
         _size_axis(axis, sizes)
@@ -128,6 +135,15 @@ def _by_size(document: Document, picture: Picture, figures: BySize, label: str) 
     legend_above(figure, axes[0])
     picture.svg = render(figure)
     return picture
+
+
+def _extent(values: Dict[int, summary.Spread]) -> List[float]:
+    """What a logarithmic axis has to show: the means and the ends of their bars."""
+    ends: List[float] = []
+    for value in values.values():
+        lowest = max(value.mean - value.deviation, value.mean / 3)
+        ends += [lowest, value.mean, value.mean + value.deviation]
+    return [end for end in ends if end > 0]
 
 
 def _size_line(
@@ -156,39 +172,58 @@ def _size_axis(axis: Any, sizes: List[int]) -> None:
     axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
 
 
-def _bars(axis: Any, document: Document, benchmark: str) -> None:
-    schemes = document.schemes()
-    top = 0.0
-    for place, scheme in enumerate(schemes):
-        figures = summary.cell(document, benchmark, scheme).energy_j
-        if figures.value is None:
-            continue
-        style = look(scheme, schemes)
-        axis.bar(
-            place,
-            figures.value.mean,
-            yerr=figures.value.deviation or None,
-            width=0.62,
-            color="white" if style.hatch else "#999999",
-            edgecolor=style.colour,
-            hatch=style.hatch,
-            capsize=3,
-        )
-        height = figures.value.mean + figures.value.deviation
-        top = max(top, height)
-        axis.annotate(
-            _bar_label(figures), (place, height), (0, 3), textcoords="offset points", ha="center",
-            va="bottom", fontsize=8,
-        )
-    axis.set(title=benchmark, ylabel="energy (J)", ylim=(0, top * 1.28 or 1))
-    axis.set_xticks(range(len(schemes)), schemes)
-    axis.set_xlim(-0.6, len(schemes) - 0.4)
-    axis.grid(axis="x", visible=False)
+def _bars(
+    document: Document,
+    picture: Picture,
+    quantity: Callable[[summary.Cell], summary.Quantity],
+    unit: str,
+    name: str,
+) -> Picture:
+    if picture.why_absent is not None:
+        return picture
+    benchmarks, schemes = document.benchmarks(), document.schemes()
+    figure, axes = panels(benchmarks, 2.5)
+    for axis, benchmark in zip(axes, benchmarks):
+        tops = [0.0]
+        for place, scheme in enumerate(schemes):
+            values = quantity(summary.cell(document, benchmark, scheme))
+            if values.value is not None:
+                _bar(axis, place, values, unit, look(scheme, schemes))
+                tops.append(values.value.mean + values.value.deviation)
+        axis.set(title=benchmark, ylabel=f"{name} ({unit})", ylim=(0, max(tops) * 1.28 or 1))
+        axis.set_xticks(range(len(schemes)), schemes)
+        axis.set_xlim(-0.6, len(schemes) - 0.4)
+        axis.grid(axis="x", visible=False)
+    picture.svg = render(figure)
+    return picture
 
 
-def _bar_label(figures: summary.Quantity) -> str:
+def _bar(axis: Any, place: int, values: summary.Quantity, unit: str, style: Look) -> None:
+    assert values.value is not None
+    axis.bar(
+        place,
+        values.value.mean,
+        yerr=values.value.deviation or None,
+        width=0.62,
+        color="white" if style.hatch else "#999999",
+        edgecolor=style.colour,
+        hatch=style.hatch,
+        capsize=3,
+    )
+    axis.annotate(
+        _bar_label(values, unit),
+        (place, values.value.mean + values.value.deviation),
+        (0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=8,
+    )
+
+
+def _bar_label(figures: summary.Quantity, unit: str) -> str:
     assert figures.value is not None
-    label = f"{words.number(figures.value.mean)} J"
+    label = f"{words.number(figures.value.mean)} {unit}"
     if figures.ratio is not None and figures.ratio.mean != 1:
         label += f"\n{(figures.ratio.mean - 1) * 100:+.1f} %"
     return label

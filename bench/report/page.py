@@ -46,6 +46,7 @@ def pictures(document: Document) -> List[Picture]:
     found = [
         figures.latency(document),
         figures_time.power(document),
+        figures.power_bars(document),
         figures.energy_bars(document),
         figures.energy_by_size(document),
     ]
@@ -65,11 +66,11 @@ def _document(document: Document, name: str) -> str:
     found = words.warnings(document)
     if found:
         parts.append(_box("Warnings", found, "box warning"))
-    parts.append(_table(tables.headline(document)))
+    parts += [_table(tables.headline(document)), _table(tables.ratios(document))]
     parts.append(_box("What is measured, what is not", words.provenance(document), "box"))
     if document.runs:
         parts += [_picture(picture) for picture in pictures(document)]
-    parts += [_table(table) for table in tables.all_tables(document)[1:]]
+    parts += [_table(table) for table in tables.all_tables(document)[2:]]
     parts.append(_commands(document))
     return "".join(parts)
 

@@ -128,9 +128,10 @@ def from_zero(axis: Any) -> None:
 def log_axis(axis: Any, low: float, high: float) -> None:
     """A logarithmic vertical axis with labelled ticks even where it spans little."""
     low, high = low / 1.4, high * 1.4
-    within_decade = high / low < 30
     axis.set(yscale="log", ylim=(low, high))
-    subs = (1.0, 2.0, 3.0, 5.0, 7.0) if within_decade else (1.0,)
+    subs: Tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 7.0)
+    if high / low > 20:
+        subs = (1.0, 2.0, 5.0) if high / low < 500 else (1.0,)
     axis.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs, numticks=12))
     axis.yaxis.set_major_formatter(lambda value, _: number(value))
     axis.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())

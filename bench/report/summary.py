@@ -121,16 +121,18 @@ def latency_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int
 
 
 def energy_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
-    """Joules of all nodes per call and message size, where the samples resolve it."""
+    """Joules of all nodes per call and message size, where the samples resolve it in every
+    repetition: with only the longest repetitions the mean would be too high."""
     values: Dict[int, List[float]] = {}
-    for run in document.good_runs(benchmark, scheme):
+    runs = document.good_runs(benchmark, scheme)
+    for run in runs:
         for row in run.rows:
             joules = energy.row_energy_j(
                 run, row, document.cluster.nodes, document.settings.interval_ms
             )
             if joules is not None and row.iterations:
                 values.setdefault(row.bytes, []).append(joules / row.iterations)
-    return _spreads(values)
+    return _spreads({size: found for size, found in values.items() if len(found) == len(runs)})
 
 
 def why_no_energy(document: Document) -> Optional[str]:

@@ -21,25 +21,35 @@ class Table:
 
 
 def headline(document: Document) -> Table:
-    """Time, power, energy and CPU time per benchmark and scheme, with ratios to the baseline."""
+    """Time, power, energy and CPU time per benchmark and scheme."""
     rows = []
     for cell in summary.cells(document):
         runs = str(cell.runs) if not cell.failed else f"{cell.runs} (+{cell.failed} failed)"
         figures = (cell.time_s, cell.power_w, cell.energy_j, cell.cpu_s)
-        rows.append(
-            [cell.benchmark, cell.scheme, runs]
-            + [words.mean_and_deviation(figure.value) for figure in figures]
-            + [_ratio(cell, ratio) for ratio in (cell.latency_ratio, *(f.ratio for f in figures))]
-        )
+        values = [words.mean_and_deviation(figure.value) for figure in figures]
+        rows.append([cell.benchmark, cell.scheme, runs] + values)
     heads = ["benchmark", "scheme", "runs", "time (s)", "power (W)", "energy (J)", "CPU time (s)"]
-    heads += [f"{name} / {BASELINE}" for name in ("latency", "time", "power", "energy", "CPU")]
     note = (
-        "Mean ± sample standard deviation over repetitions. Ratios are taken repetition by "
-        "repetition; latency is the geometric mean over message sizes. "
-        f"{_interval_words(document)} {words.time_caption(document)}; "
-        f"{words.power_caption(document, 'power and energy')}."
+        "Mean ± sample standard deviation over repetitions; power and energy of all nodes. "
+        f"{_interval_words(document)} {_provenance_words(document)}"
     )
     return Table("Headline", heads, rows, note)
+
+
+def ratios(document: Document) -> Table:
+    """The headline figures over those of the baseline."""
+    rows = []
+    for cell in summary.cells(document):
+        figures = (cell.time_s, cell.power_w, cell.energy_j, cell.cpu_s)
+        found = [cell.latency_ratio] + [figure.ratio for figure in figures]
+        rows.append([cell.benchmark, cell.scheme] + [_ratio(cell, ratio) for ratio in found])
+    names = ("latency", "time", "power", "energy", "CPU time")
+    heads = ["benchmark", "scheme"] + [f"{name} / {BASELINE}" for name in names]
+    note = (
+        "Taken repetition by repetition, mean ± sample standard deviation; latency: geometric mean "
+        f"over message sizes. {_provenance_words(document)}"
+    )
+    return Table(f"Ratios to {BASELINE}", heads, rows, note)
 
 
 def latencies(document: Document) -> Table:
@@ -167,6 +177,7 @@ def all_tables(document: Document) -> List[Table]:
     """The tables of the text summary, without empty ones."""
     found = [
         headline(document),
+        ratios(document),
         latencies(document),
         energies(document),
         domains(document),
@@ -186,6 +197,12 @@ def _by_size(document: Document, title: str, figures: Any, note: str) -> Table:
             cells = [words.mean_and_deviation(column.get(size)) for column in columns]
             rows.append([benchmark, words.size(size)] + cells)
     return Table(title, ["benchmark", "size"] + schemes, rows, note)
+
+
+def _provenance_words(document: Document) -> str:
+    return (
+        f"{words.time_caption(document)}; {words.power_caption(document, 'power and energy')}."
+    )
 
 
 def _interval_words(document: Document) -> str:

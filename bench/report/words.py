@@ -34,7 +34,10 @@ def mean_and_deviation(figure: Optional[Spread]) -> str:
         return number(figure.mean)
     if figure.deviation < 1e-6 * abs(figure.mean) or figure.deviation == 0:
         return f"{number(figure.mean)} ± 0"
-    decimals = max(0, 1 - math.floor(math.log10(figure.deviation)))
+    decimals = 1 - math.floor(math.log10(figure.deviation))
+    if figure.mean != 0:
+        decimals = min(decimals, 4 - math.floor(math.log10(abs(figure.mean))))
+    decimals = max(0, decimals)
     return f"{figure.mean:.{decimals}f} ± {figure.deviation:.{decimals}f}"
 
 

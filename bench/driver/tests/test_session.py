@@ -192,6 +192,16 @@ def test_a_hanging_run_is_ended(world: World) -> None:
     world.assert_nothing_is_left()
 
 
+def test_a_lost_cluster_is_brought_up_again(world: World) -> None:
+    done = world.run(FAKE_OSU="node-dies:dvfs")  # seed 3: dvfs is not the last
+    assert done.returncode == 1
+    failures = {run.scheme: run.failure for run in world.document().runs}
+    assert failures == {"off": None, "throttle": None, "dvfs": "exit status 137"}
+    assert sum(call.startswith("up") for call in world.calls()) == 2
+    assert all(run.states for run in world.document().runs if run.failure is None)
+    world.assert_nothing_is_left()
+
+
 def test_without_a_sampler_there_are_times_and_a_reason(world: World) -> None:
     (world.build / "opal/poweraware-sample").unlink()
     assert world.run().returncode == 0

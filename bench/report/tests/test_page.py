@@ -63,7 +63,7 @@ def images(html: str) -> List[ElementTree.Element]:
 def test_page_is_well_formed_and_every_picture_has_words(data: Json) -> None:
     html = page.render([from_json(data, "generator")], ["a <b> & c"])
     figures = [element for element in parse(html).iter("figure")]
-    assert len(figures) == 4 + 3 + 1 + 3
+    assert len(figures) == 5 + 3 + 1 + 3
     for figure in figures:
         image, caption = figure.find("img"), figure.find("figcaption")
         assert image is not None and len(image.get("alt", "")) > 40
@@ -119,7 +119,7 @@ def test_unequal_runs_still_draw(data: Json) -> None:
             run["rows"].pop()
             run["ranks"][3].update(cpu_s=None, cpu_scope=None)
     document = from_json(changed, "generator")
-    assert len(images(page.render([document], ["a"]))) == 4 + 3 + 1 + 3
+    assert len(images(page.render([document], ["a"]))) == 5 + 3 + 1 + 3
     summary = text.render(document)
     assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in summary
     assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", summary)
@@ -148,13 +148,15 @@ def test_spread_is_rounded_together_with_its_mean() -> None:
     assert words.mean_and_deviation(Spread(7603.2, 149.7, 3)) == "7603 ± 150"
     assert words.mean_and_deviation(Spread(0.82301, 0.0162, 3)) == "0.823 ± 0.016"
     assert words.mean_and_deviation(Spread(760.0, 1e-13, 3)) == "760 ± 0"
+    assert words.mean_and_deviation(Spread(1148.812, 0.0231, 3)) == "1148.8 ± 0.0"
     assert words.mean_and_deviation(Spread(0.5, 0.0, 1)) == "0.5"
     assert words.mean_and_deviation(None) == "-"
 
 
 def test_text_holds_the_ratios(data: Json) -> None:
     summary = text.render(from_json(data, "generator"))
-    line = next(line for line in summary.splitlines() if line.startswith("alltoall   throttle"))
+    ratios = summary.split("Ratios to off", 1)[1].splitlines()
+    line = next(line for line in ratios if line.startswith("alltoall   throttle"))
     assert re.search(r"1\.120 ± 0\.000 +1\.120 ± 0\.000 +0\.4\d\d ± 0\.00\d", line)
 
 

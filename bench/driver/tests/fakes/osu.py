@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -74,6 +75,11 @@ def main() -> int:
     if kind(scheme) == "fail":
         print("MPI_ABORT was invoked", file=sys.stderr)
         return 13
+    if kind(scheme) == "node-dies":
+        state = Path(os.environ["FAKE_STATE"])
+        (state / "up").unlink()
+        shutil.rmtree(state / "nodes")
+        return 137
     if kind(scheme) == "hang":
         time.sleep(600)
     told = write_ranks(scheme)
