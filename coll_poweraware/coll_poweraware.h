@@ -79,7 +79,9 @@ typedef struct mca_coll_poweraware_component {
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t start_ns;
-    bool running; /* between init_query and close in an MPI process */
+    size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
+    bool watched;         /* somebody wants a report or a trace: small calls count too */
+    bool running;         /* between init_query and close in an MPI process */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;

@@ -21,7 +21,6 @@ typedef enum path { PATH_STOCK, PATH_DVFS, PATH_THROTTLE } path_t;
 
 /* What a call needs from entry to exit. */
 typedef struct visit {
-    mca_coll_poweraware_module_t *module;
     coll_poweraware_counters_t *counters;
     coll_poweraware_collective_t collective;
     path_t path;
@@ -56,11 +55,11 @@ static void arm_levers(void)
 static path_t choose_path(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
                           size_t bytes)
 {
-    const coll_poweraware_params_t *params = &SELF->params;
-    if (COLL_POWERAWARE_OFF == params->scheme || bytes < params->min_bytes) {
+    if (bytes < SELF->handled_bytes) {
         return PATH_STOCK;
     }
-    if (COLL_POWERAWARE_THROTTLE == params->scheme && NULL != coll_poweraware_state_get(m, comm)) {
+    if (COLL_POWERAWARE_THROTTLE == SELF->params.scheme &&
+        NULL != coll_poweraware_state_get(m, comm)) {
         return PATH_THROTTLE;
     }
     return PATH_DVFS;
@@ -71,7 +70,6 @@ static visit_t enter(mca_coll_base_module_t *module, struct ompi_communicator_t 
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     visit_t visit = {
-        .module = m,
         .counters = &m->counters[collective],
         .collective = collective,
         .path = choose_path(m, comm, bytes),
@@ -112,7 +110,24 @@ static int leave(const visit_t *visit, int rc)
     return rc;
 }
 
-static size_t bytes_of(size_t count, struct ompi_datatype_t *datatype)
+/* Most calls of most programs are small: they must cost no more than this on their way to the stock
+   function. */
+static inline bool passes_through(mca_coll_base_module_t *module,
+                                  coll_poweraware_collective_t collective, size_t bytes)
+{
+    if (SELF->watched || bytes >= SELF->handled_bytes) {
+        return false;
+    }
+    ++((mca_coll_poweraware_module_t *)module)->counters[collective].calls;
+    return true;
+}
+
+static inline const coll_poweraware_saved_t *saved_of(const mca_coll_base_module_t *module)
+{
+    return &((const mca_coll_poweraware_module_t *)module)->saved;
+}
+
+static inline size_t bytes_of(size_t count, struct ompi_datatype_t *datatype)
 {
     size_t size;
     ompi_datatype_type_size(datatype, &size);
@@ -125,8 +140,12 @@ int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, struct ompi_d
 {
     /* sdtype means nothing when sbuf is MPI_IN_PLACE */
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
+    const coll_poweraware_saved_t *saved = saved_of(module);
+    if (passes_through(module, COLL_POWERAWARE_ALLTOALL, bytes)) {
+        return saved->alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                               saved->alltoall_module);
+    }
     visit_t visit = enter(module, comm, COLL_POWERAWARE_ALLTOALL, bytes);
-    const coll_poweraware_saved_t *saved = &visit.module->saved;
     /* on one node there is no phase in which half of the ranks could rest */
     bool ours =
         PATH_THROTTLE == visit.path && MPI_IN_PLACE != sbuf && visit.call.hierarchy->num_nodes > 1;
@@ -142,8 +161,11 @@ int coll_poweraware_bcast(void *buffer, pwr_count_t count, struct ompi_datatype_
                           mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
+    const coll_poweraware_saved_t *saved = saved_of(module);
+    if (passes_through(module, COLL_POWERAWARE_BCAST, bytes)) {
+        return saved->bcast(buffer, count, datatype, root, comm, saved->bcast_module);
+    }
     visit_t visit = enter(module, comm, COLL_POWERAWARE_BCAST, bytes);
-    const coll_poweraware_saved_t *saved = &visit.module->saved;
     int rc = PATH_THROTTLE == visit.path
                  ? coll_poweraware_bcast_leader(&visit.call, buffer, (size_t)count, datatype, root)
                  : saved->bcast(buffer, count, datatype, root, comm, saved->bcast_module);
@@ -155,8 +177,11 @@ int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
                            struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
+    const coll_poweraware_saved_t *saved = saved_of(module);
+    if (passes_through(module, COLL_POWERAWARE_REDUCE, bytes)) {
+        return saved->reduce(sbuf, rbuf, count, datatype, op, root, comm, saved->reduce_module);
+    }
     visit_t visit = enter(module, comm, COLL_POWERAWARE_REDUCE, bytes);
-    const coll_poweraware_saved_t *saved = &visit.module->saved;
     bool ours =
         PATH_THROTTLE == visit.path && coll_poweraware_reduce_leader_can(&visit.call, datatype, op);
     int rc = ours

@@ -116,6 +116,9 @@ static int init_query(bool progress_threads, bool mpi_threads)
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;
+    SELF->handled_bytes =
+        COLL_POWERAWARE_OFF == SELF->params.scheme ? SIZE_MAX : SELF->params.min_bytes;
+    SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     if (NULL != SELF->params.trace_dir) {
         pwr_events_start(TRACE_EVENTS);

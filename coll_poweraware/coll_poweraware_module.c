@@ -98,7 +98,9 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
+    bool nothing_to_do = SIZE_MAX == mca_coll_poweraware_component.handled_bytes &&
+                         !mca_coll_poweraware_component.watched;
+    if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;
     }
     mca_coll_poweraware_module_t *m = OBJ_NEW(mca_coll_poweraware_module_t);

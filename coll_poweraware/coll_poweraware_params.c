@@ -131,7 +131,8 @@ static int register_rows(const mca_base_component_t *component)
         {"verbose", "0: silent, 1: what the user must know, once per job, 2: every rank's reasons",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &p->verbose},
         {"scheme",
-         "off: stock algorithms, counted only; dvfs: stock algorithms at the lowest frequency; "
+         "off: stock algorithms, counted if a report is wanted; dvfs: stock algorithms at the "
+         "lowest frequency; "
          "throttle: power-aware algorithms with frequency and clock throttling",
          MCA_BASE_VAR_TYPE_INT, schemes, OPAL_INFO_LVL_2, &p->scheme},
         {"tstate_scope", "What a T-state acts on in this hardware: core or package",

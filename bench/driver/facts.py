@@ -48,8 +48,8 @@ def settings(options: Options) -> doc.Settings:
     return doc.Settings(
         benchmarks=options.benchmarks,
         schemes=options.schemes,
-        min_bytes=options.sizes[0],
-        max_bytes=options.sizes[1],
+        min_bytes=min(low for low, _ in options.sizes.values()),
+        max_bytes=max(high for _, high in options.sizes.values()),
         iterations=options.iterations,
         warmup=options.warmup,
         repetitions=options.repetitions,

@@ -15,6 +15,7 @@ NO_MACHINE = "none"
 
 BENCHMARKS = ("alltoall", "bcast", "reduce")
 SCHEMES = ("off", "dvfs", "throttle")
+ANY = ""
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Options:
     machine: Optional[Path]
     benchmarks: List[str]
     schemes: List[str]
-    sizes: Tuple[int, int]
+    sizes: Dict[str, Tuple[int, int]]  # benchmark -> smallest, largest message in bytes
     iterations: int
     warmup: int
     repetitions: int
@@ -61,7 +62,7 @@ def parse(arguments: Sequence[str]) -> Options:
         machine=machine,
         benchmarks=given.benchmarks,
         schemes=given.schemes,
-        sizes=given.sizes,
+        sizes=_sizes_of(parser, given.benchmarks, given.sizes),
         iterations=given.iterations,
         warmup=given.warmup,
         repetitions=given.repetitions,
@@ -140,9 +141,9 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sizes",
         type=_sizes,
-        metavar="MIN:MAX",
-        default=(1024, 65536),
-        help="message sizes in bytes (default: 1024:65536)",
+        metavar="MIN:MAX or B=MIN:MAX,...",
+        default={ANY: (1024, 65536)},
+        help="message sizes in bytes, of all benchmarks or of each (default: 1024:65536)",
     )
     group.add_argument("--iterations", type=_positive, default=10, metavar="N", help="timed calls per size (default: %(default)s)")
     group.add_argument("--warmup", type=_count, default=2, metavar="N", help="untimed calls per size (default: %(default)s)")
@@ -237,11 +238,28 @@ def _schemes(text: str) -> List[str]:
     return names
 
 
-def _sizes(text: str) -> Tuple[int, int]:
-    parts = text.split(":")
-    if len(parts) != 2 or not all(part.isdigit() for part in parts):
-        raise argparse.ArgumentTypeError(f"'{text}' is not MIN:MAX in bytes")
-    low, high = int(parts[0]), int(parts[1])
-    if low > high:
-        raise argparse.ArgumentTypeError(f"'{text}': MIN is above MAX")
-    return low, high
+def _sizes(text: str) -> Dict[str, Tuple[int, int]]:
+    """Sizes by benchmark, or of ANY benchmark that is not named."""
+    sizes: Dict[str, Tuple[int, int]] = {}
+    for part in text.split(","):
+        name, equals, bounds = part.rpartition("=")
+        numbers = bounds.split(":")
+        if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
+            raise argparse.ArgumentTypeError(f"'{part}' is not MIN:MAX or BENCHMARK=MIN:MAX in bytes")
+        low, high = int(numbers[0]), int(numbers[1])
+        if low > high:
+            raise argparse.ArgumentTypeError(f"'{part}': MIN is above MAX")
+        sizes[name if equals else ANY] = (low, high)
+    return sizes
+
+
+def _sizes_of(
+    parser: argparse.ArgumentParser, benchmarks: List[str], sizes: Dict[str, Tuple[int, int]]
+) -> Dict[str, Tuple[int, int]]:
+    for name in sizes:
+        if name != ANY and name not in benchmarks:
+            parser.error(f"--sizes: '{name}' is not of the benchmarks {','.join(benchmarks)}")
+    for name in benchmarks:
+        if name not in sizes and ANY not in sizes:
+            parser.error(f"--sizes: no sizes for '{name}'")
+    return {name: sizes.get(name) or sizes[ANY] for name in benchmarks}

@@ -22,9 +22,12 @@ _COLUMNS = {
 }
 
 
-def command(program: Path, options: Options, json_file: Optional[Path]) -> List[str]:
+def command(
+    program: Path, benchmark: str, options: Options, json_file: Optional[Path]
+) -> List[str]:
     """Full output (-f) and data validation (-c); the JSON file for our own programs only."""
-    line = [str(program), "-f", "-c", "-m", f"{options.sizes[0]}:{options.sizes[1]}"]
+    low, high = options.sizes[benchmark]
+    line = [str(program), "-f", "-c", "-m", f"{low}:{high}"]
     line += ["-i", str(options.iterations), "-x", str(options.warmup)]
     return line if json_file is None else line + ["--json", str(json_file)]
 
@@ -70,14 +73,14 @@ def read_json(path: Path) -> Optional[Tuple[List[Row], List[Rank]]]:
         return None
 
 
-def why_invalid(rows: List[Row], options: Options) -> Optional[str]:
+def why_invalid(rows: List[Row], largest: int) -> Optional[str]:
     """Why the rows are not a result; None when they are."""
     if not rows:
         return "the benchmark printed no results"
     wrong = [str(row.bytes) for row in rows if row.validated is False]
     if wrong:
         return f"wrong data for message sizes {', '.join(wrong)}"
-    if rows[-1].bytes * 2 <= options.sizes[1]:
+    if rows[-1].bytes * 2 <= largest:
         return f"the results end at {rows[-1].bytes} bytes"
     return None
 

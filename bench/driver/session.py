@@ -129,7 +129,9 @@ class Session:
         own = options.osu_dir is None
         json_file = folder / "result.json" if own else None
         mca = self._parameters(step, folder)
-        command = osu.command(self._places.programs[step.benchmark], options, json_file)
+        command = osu.command(
+            self._places.programs[step.benchmark], step.benchmark, options, json_file
+        )
         line = self._cluster.run_command(mca, command)
 
         offset_ns = realtime_offset_ns()
@@ -206,7 +208,7 @@ class Session:
         if run.exit_status != 0:
             words = processes.last_words(folder / "errors.txt")
             return f"exit status {run.exit_status}" + (f": {words}" if words else "")
-        return osu.why_invalid(run.rows, self._options)
+        return osu.why_invalid(run.rows, self._options.sizes[run.benchmark][1])
 
 
 def _empty_document(options: Options) -> doc.Document:

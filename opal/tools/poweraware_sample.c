@@ -145,17 +145,39 @@ static void print_header(FILE *out, const pwr_meter_t *meter)
     fputs("]}\n", out);
 }
 
-static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t *energy_uj)
+static uint64_t realtime_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    pwr_status_t status = pwr_meter_read(meter, energy_uj);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Reads all domains and tells the middle of the time it took.  On a crowded machine the sampler may
+   lose the CPU in between, which makes the time a guess: such a reading is taken again. */
+static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, uint64_t *energy_uj,
+                            uint64_t *t_ns)
+{
+    enum { ATTEMPTS = 3 };
+    for (int attempt = 1;; attempt++) {
+        uint64_t before = realtime_ns();
+        pwr_status_t status = pwr_meter_read(meter, energy_uj);
+        uint64_t took = realtime_ns() - before;
+        if (status != PWR_OK || took <= longest_ns || attempt == ATTEMPTS) {
+            *t_ns = before + took / 2;
+            return status;
+        }
+    }
+}
+
+static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns, uint64_t *energy_uj)
+{
+    uint64_t t_ns;
+    pwr_status_t status = read_at(meter, longest_ns, energy_uj, &t_ns);
     if (status != PWR_OK) {
         fprintf(stderr, "poweraware-sample: reading energy: %s\n", pwr_status_text(status));
         return false;
     }
-    fprintf(out, "{\"t_ns\":%" PRIu64 ",\"energy_uj\":[",
-            (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
+    fprintf(out, "{\"t_ns\":%" PRIu64 ",\"energy_uj\":[", t_ns);
     for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
         fprintf(out, "%s%" PRIu64, i > 0 ? "," : "", energy_uj[i]);
     }
@@ -197,12 +219,12 @@ static int sample(FILE *out, pwr_meter_t *meter, const pwr_env_t *env, const sig
         return EXIT_FAILURE;
     }
     print_header(out, meter);
-    bool written = print_sample(out, meter, energy_uj);
+    bool written = print_sample(out, meter, interval_ns / 10, energy_uj);
     uint64_t deadline = pwr_env_now_ns(env) + interval_ns;
     bool stopped = false;
     while (written && !stopped) {
         stopped = stopped_before(env, stop, deadline);
-        written = print_sample(out, meter, energy_uj);
+        written = print_sample(out, meter, interval_ns / 10, energy_uj);
         /* A suspended machine skips the samples it missed. */
         uint64_t now = pwr_env_now_ns(env);
         deadline = deadline + interval_ns > now ? deadline + interval_ns : now + interval_ns;

@@ -190,8 +190,10 @@ def test_progress_estimates_by_kind() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--sizes", "8"], "'8' is not MIN:MAX in bytes"),
+        (["--sizes", "8"], "'8' is not MIN:MAX or BENCHMARK=MIN:MAX"),
         (["--sizes", "8:4"], "MIN is above MAX"),
+        (["--sizes", "scan=1:8"], "'scan' is not of the benchmarks"),
+        (["--sizes", "bcast=1:8"], "no sizes for 'alltoall'"),
         (["--schemes", "off,fast"], "scheme 'fast' is not of"),
         (["--benchmarks", "bcast,bcast"], "is not a list of different names"),
         (["--machine", "/no/such.machine"], "no such file; 'none' uses the real hardware"),
