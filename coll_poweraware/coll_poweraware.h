@@ -75,7 +75,7 @@ typedef struct mca_coll_poweraware_component {
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers (scheme off, several threads) */
     const char *no_power_why;
-    pwr_wait_policy_t wait_policy;
+    /* of communicators that are gone: */
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t start_ns;
@@ -100,8 +100,11 @@ typedef struct coll_poweraware_saved {
     mca_coll_base_module_t *reduce_module;
 } coll_poweraware_saved_t;
 
-/* Built by the first call that needs it, collectively. */
+/* Built by the first call that needs it, collectively.  One thread at a time uses a communicator,
+   so nothing in here is locked. */
 typedef struct coll_poweraware_state {
+    pwr_wait_policy_t wait_policy;
+    pwr_wait_stats_t wait_stats;
     pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
     ompi_request_t **requests; /* [coll_poweraware_max_requests(hierarchy)] */

@@ -8,6 +8,8 @@
  */
 #include "coll_poweraware.h"
 
+#include <stdatomic.h>
+
 #include "algorithms/algorithms.h"
 #include "pwr_ompi/events.h"
 
@@ -37,14 +39,13 @@ static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {
 /* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
 static void arm_levers(void)
 {
-    static bool told;
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     if (NULL != SELF->power) {
         pwr_power_arm(SELF->power);
     }
-    if (told) {
+    if (atomic_flag_test_and_set(&told)) {
         return;
     }
-    told = true;
     const char *why = NULL == SELF->power ? SELF->no_power_why : pwr_power_why_off(SELF->power);
     if (NULL != why && '\0' != why[0]) {
         coll_poweraware_say(0 == OPAL_PROC_MY_NAME.vpid ? 1 : 2,
@@ -84,6 +85,8 @@ static visit_t enter(mca_coll_base_module_t *module, struct ompi_communicator_t 
             .comm = comm,
             .hierarchy = m->state->hierarchy,
             .segment = m->state->segment,
+            .wait_policy = &m->state->wait_policy,
+            .wait_stats = &m->state->wait_stats,
             .requests = m->state->requests,
             .tag = tags[collective],
         };

@@ -5,7 +5,6 @@
  */
 #include "coll_poweraware.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* Rows of the functions that we keep of our predecessors. */
@@ -42,13 +41,23 @@ static void construct(mca_coll_poweraware_module_t *m)
     memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
 }
 
+/* Communicators may be freed in several threads at once. */
 static void add_to_totals(const mca_coll_poweraware_module_t *m)
 {
+    mca_coll_poweraware_component_t *component = &mca_coll_poweraware_component;
     for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
-        coll_poweraware_counters_t *total = &mca_coll_poweraware_component.totals[i];
+        coll_poweraware_counters_t *total = &component->totals[i];
         __atomic_fetch_add(&total->calls, m->counters[i].calls, __ATOMIC_RELAXED);
         __atomic_fetch_add(&total->handled, m->counters[i].handled, __ATOMIC_RELAXED);
         __atomic_fetch_add(&total->ns, m->counters[i].ns, __ATOMIC_RELAXED);
+    }
+    if (NULL != m->state) {
+        const pwr_wait_stats_t *waits = &m->state->wait_stats;
+        pwr_wait_stats_t *total = &component->wait_stats;
+        __atomic_fetch_add(&total->waits, waits->waits, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&total->sleeps, waits->sleeps, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&total->spin_ns, waits->spin_ns, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&total->sleep_ns, waits->sleep_ns, __ATOMIC_RELAXED);
     }
 }
 

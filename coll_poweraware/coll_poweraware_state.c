@@ -152,7 +152,7 @@ static bool share_segment(const mca_coll_poweraware_module_t *m, struct ompi_com
 }
 
 /* Known only now: MPI_Init sets the yield flag last. */
-static void set_wait_policy(void)
+static pwr_wait_policy_t wait_policy(void)
 {
     enum { SLEEP_MIN_NS = 50 * 1000, SLEEP_MAX_NS = 1000 * 1000 };
     bool crowded = opal_progress_yield_when_idle;
@@ -160,7 +160,7 @@ static void set_wait_policy(void)
         unsigned cpus = pwr_topo_num_cpus(pwr_power_topo(SELF->power));
         crowded = crowded || (unsigned)opal_process_info.num_local_peers + 1 > cpus;
     }
-    SELF->wait_policy = (pwr_wait_policy_t){
+    return (pwr_wait_policy_t){
         .spin_ns = (uint32_t)SELF->params.spin_us * 1000u,
         .sleep_min_ns = SLEEP_MIN_NS,
         .sleep_max_ns = SLEEP_MAX_NS,
@@ -179,7 +179,10 @@ static void release(coll_poweraware_state_t *state)
 static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m,
                                       struct ompi_communicator_t *comm)
 {
-    coll_poweraware_state_t built = {.hierarchy = find_hierarchy(m, comm)};
+    coll_poweraware_state_t built = {
+        .wait_policy = wait_policy(),
+        .hierarchy = find_hierarchy(m, comm),
+    };
     if (NULL != built.hierarchy) {
         built.requests =
             calloc((size_t)coll_poweraware_max_requests(built.hierarchy), sizeof *built.requests);
@@ -203,7 +206,6 @@ coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t 
 {
     if (!m->state_tried) {
         m->state_tried = true;
-        set_wait_policy();
         m->state = build(m, comm);
     }
     return m->state;

@@ -60,9 +60,8 @@ static int progress(void *arg)
 
 void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target)
 {
-    (void)call;
     if (!pwr_flag_reached(flag, target)) {
-        pwr_wait_until(flag, target, &SELF->wait_policy, progress, NULL, 0, &SELF->wait_stats);
+        pwr_wait_until(flag, target, call->wait_policy, progress, NULL, 0, call->wait_stats);
     }
 }
 
@@ -108,12 +107,12 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
         .gap_ns = FIRST_PROGRESS_NS,
         .next_ns = pwr_env_now_ns(&SELF->env) + FIRST_PROGRESS_NS,
     };
-    pwr_wait_policy_t policy = SELF->wait_policy;
+    pwr_wait_policy_t policy = *call->wait_policy;
     policy.spin_ns = 0; /* a throttled rank expects a long phase */
     policy.sleep_min_ns = FIRST_PROGRESS_NS;
     policy.sleep_max_ns = LONGEST_PROGRESS_NS;
     pwr_power_throttle(SELF->power, level);
-    pwr_wait_until(flag, target, &policy, progress_throttled, &throttled, 0, &SELF->wait_stats);
+    pwr_wait_until(flag, target, &policy, progress_throttled, &throttled, 0, call->wait_stats);
     pwr_power_unthrottle(SELF->power);
 }
 

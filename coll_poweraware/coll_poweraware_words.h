@@ -16,6 +16,8 @@ typedef struct coll_poweraware_call {
     struct ompi_communicator_t *comm;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
+    const pwr_wait_policy_t *wait_policy;
+    pwr_wait_stats_t *wait_stats;
     int tag; /* of all messages of this call */
     ompi_request_t **requests;
     int posted;
