@@ -114,7 +114,6 @@ def _by_size(document: Document, picture: Picture, figures: BySize, label: str) 
         return picture
     benchmarks = document.benchmarks()
     figure, axes = panels(benchmarks, 2.9)
-    sizes = [row.bytes for run in document.runs for row in run.rows]
     means: List[float] = []
     for axis, benchmark in zip(axes, benchmarks):
         panel: List[float] = []
@@ -123,7 +122,7 @@ def _by_size(document: Document, picture: Picture, figures: BySize, label: str) 
             panel += _extent(values)
             _size_line(axis, values, scheme, document.schemes())
         axis.set(title=benchmark, xlabel="message size (bytes)", ylabel=label)
-        _size_axis(axis, sizes)
+        _size_axis(axis, _sizes_of(document, benchmark))
         if panel:
             log_axis(axis, min(panel), max(panel))
         means += panel
@@ -164,9 +163,14 @@ def _size_line(
     )
 
 
+def _sizes_of(document: Document, benchmark: str) -> List[int]:
+    runs = [run for run in document.runs if run.benchmark == benchmark]
+    return [row.bytes for run in runs for row in run.rows]
+
+
 def _size_axis(axis: Any, sizes: List[int]) -> None:
     axis.set_xscale("log", base=2)
-    if sizes:  # the same for all pictures, also where some sizes have no figure
+    if sizes:  # the same for all pictures of a benchmark, also where some sizes have no figure
         axis.set_xlim(max(min(sizes), 1) / 1.5, max(max(sizes), 1) * 1.5)
     axis.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
     axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
