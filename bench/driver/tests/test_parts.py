@@ -13,7 +13,7 @@ from bench.driver import facts, machine, main, options, osu, ranks, sampler, sta
 from bench.driver.progress import Progress
 from bench.report.document import Rank
 
-# OSU 7.0 with -f -c, as printed by osu_alltoall.
+# Written by hand after OSU 7.0 with -f -c; real outputs are in bench/osu/tests/samples.
 OSU_7_FULL = """
 # OSU MPI All-to-All Personalized Exchange Latency Test v7.0
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation
@@ -60,6 +60,21 @@ def test_incomplete_json_is_no_result(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
     assert osu.read_json(tmp_path / "r.json") is None
     assert osu.read_json(tmp_path / "absent.json") is None
+
+
+SAMPLES = sorted((Path(__file__).resolve().parents[2] / "osu" / "tests" / "samples").glob("*.txt"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[path.stem for path in SAMPLES])
+def test_output_of_the_real_osu_benchmarks(sample: Path) -> None:
+    text = sample.read_text()
+    rows = osu.parse_text(text)
+    numbers = [line for line in text.splitlines() if line[:1].isdigit()]
+    assert [row.bytes for row in rows] == [int(line.split()[0]) for line in numbers]
+    assert [row.avg_us for row in rows] == [float(line.split()[1]) for line in numbers]
+    assert all(row.validated is not None for row in rows) == ("validation" in sample.stem)
+    assert all(row.iterations is not None for row in rows) == ("full" in sample.stem)
+
 
 
 def test_ranks_are_joined_and_placed(tmp_path: Path) -> None:
