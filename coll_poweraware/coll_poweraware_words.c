@@ -9,7 +9,6 @@
 #include "pwr_ompi/events.h"
 
 #include "ompi/datatype/ompi_datatype.h"
-#include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/pml/pml.h"
 
 #define SELF (&mca_coll_poweraware_component)
