@@ -32,7 +32,8 @@ enum { FIXTURE_CEILING_KHZ = 3000000, FIXTURE_FLOOR_KHZ = 1500000, FIXTURE_LOWES
 typedef struct fixture {
     pwr_env_t env; /* root is the temporary directory */
     char root[200];
-    char log[4096]; /* all lines of all levels, each with a newline */
+    char guard_program[224]; /* a copy of the guardian of this build that every user may start */
+    char log[4096];          /* all lines of all levels, each with a newline */
 } fixture_t;
 
 /* A row of a test table: test gets a fresh fixture_t * as *state. */

@@ -19,17 +19,17 @@
 
 enum { CLOCK_MODULATION = 0x19a };
 
-static const pwr_power_config_t both_levers = {.use_pstates = true,
-                                               .use_tstates = true,
-                                               .guard_program = FIXTURE_GUARD_PROGRAM,
-                                               .claim_directory = "/"};
+static const pwr_power_config_t both_levers = {
+    .use_pstates = true, .use_tstates = true, .claim_directory = "/"};
 
 static pwr_power_t *open_power(fixture_t *fixture, const pwr_power_config_t *config,
                                const char *cpulist)
 {
     pwr_power_t *power;
+    pwr_power_config_t used = *config;
+    used.guard_program = config->guard_program ? config->guard_program : fixture->guard_program;
     assert_int_equal(
-        pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist), &power),
+        pwr_power_open_on(&fixture->env, &used, fixture_topo(fixture, NULL, cpulist), &power),
         PWR_OK);
     return power;
 }
