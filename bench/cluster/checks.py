@@ -51,6 +51,8 @@ def missing(spec: Spec, machine: Machine = Machine()) -> list[str]:
         tools.append("tc")
     found = [line for tool in tools for line in _tool(machine, tool)]
     found += _namespaces(machine)
+    if not (machine.root / "etc/hosts").exists():
+        found.append("/etc/hosts is not there, so nodes cannot have names: touch it as root")
     if spec.latency_us is not None:
         found += _device(machine, "dev/net/tun", "a latency")
         found += _raised_by(network.find_switch)

@@ -15,9 +15,9 @@ from bench.cluster.spec import Spec
 @pytest.fixture(name="machine")
 def _machine(tmp_path: Path) -> checks.Machine:
     """A machine that has everything, and an ordinary user on it."""
-    for device in ("dev/net/tun", "dev/fuse"):
-        (tmp_path / device).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / device).write_text("")
+    for file in ("dev/net/tun", "dev/fuse", "etc/hosts"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
     set_to(tmp_path, "user/max_user_namespaces", 96000)
     return checks.Machine(
         root=tmp_path,
@@ -99,6 +99,12 @@ def test_no_fuse(machine: checks.Machine) -> None:
     (machine.root / "dev/fuse").unlink()
     (line,) = checks.missing(Spec(2, machine="m"), machine)
     assert "/dev/fuse is not there" in line and "modprobe fuse" in line
+
+
+def test_no_hosts_file(machine: checks.Machine) -> None:
+    (machine.root / "etc/hosts").unlink()
+    (line,) = checks.missing(Spec(2), machine)
+    assert "/etc/hosts is not there" in line and "touch" in line
 
 
 def test_switch_not_built(

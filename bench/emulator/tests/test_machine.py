@@ -183,6 +183,7 @@ def test_user_namespace(emulate: Emulate) -> None:
     probe = subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=False)
     if probe.returncode != 0:
         pytest.skip("user namespaces are not allowed here")
+    need_tool("rdmsr")
     result = emulate(
         "laptop1",
         "wrmsr -p 3 0x19a 0x1e && rdmsr -p 3 0x19a; cat /sys/class/powercap/intel-rapl:0/name",
@@ -194,6 +195,7 @@ def test_user_namespace(emulate: Emulate) -> None:
 def test_no_dev_cpu(tmp_path: Path) -> None:
     """A host without /dev/cpu, as most containers are: /dev is rebuilt with one."""
     need_root()
+    need_tool("rdmsr")
     inner = (
         f"mkdir {tmp_path}/dev && mount -t tmpfs tmpfs {tmp_path}/dev && cd {tmp_path}/dev && "
         "for d in null zero full random urandom tty fuse; do touch $d;"
