@@ -19,6 +19,7 @@ from bench.cluster.errors import ClusterError
 from bench.cluster.lifecycle import bring_up
 from bench.cluster.network import dropped_frames
 from bench.cluster.options import parse
+from bench.cluster.paths import search_administration
 from bench.cluster.state import Cluster, Store, runtime_base
 
 FAILURE = 1
@@ -29,6 +30,7 @@ _KEEPER_END_S = 1.0
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = parse(sys.argv[1:] if arguments is None else arguments)
+    search_administration()
     store = Store(options.base or runtime_base(os.geteuid()))
     commands = {
         "up": _up,

@@ -11,6 +11,15 @@ from bench.cluster.errors import ClusterError
 
 TOP = Path(__file__).resolve().parents[2]
 
+_ADMINISTRATION = ("/usr/sbin", "/sbin")
+
+
+def search_administration() -> None:
+    """Adds to $PATH where ip and tc may lie: ordinary users of Debian do not have it there."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    folders += [folder for folder in _ADMINISTRATION if folder not in folders]
+    os.environ["PATH"] = os.pathsep.join(folders)
+
 
 def built(relative: str) -> Path:
     """A built file, in $PWR_BUILDDIR or in the usual places of a build."""

@@ -3,12 +3,14 @@
 """What is said to be missing, on machines made of files."""
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Optional
 
 import pytest
 
 from bench.cluster import checks
+from bench.cluster.paths import search_administration
 from bench.cluster.spec import Spec
 
 
@@ -123,6 +125,12 @@ def test_no_tun(machine: checks.Machine, monkeypatch: pytest.MonkeyPatch, tmp_pa
     (machine.root / "dev/net/tun").unlink()
     (line,) = checks.missing(Spec(2, latency_us=5), machine)
     assert "/dev/net/tun is not there" in line and "modprobe tun" in line
+
+
+def test_tools_of_administration_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/usr/sbin")
+    search_administration()
+    assert os.environ["PATH"] == "/usr/bin:/usr/sbin:/sbin"
 
 
 def test_this_machine_answers() -> None:
