@@ -64,8 +64,8 @@ static int exchange_local(const exchange_t *x)
 {
     const pwr_hierarchy_t *h = x->call->hierarchy;
     pwr_events_add(PWR_EVENT_PHASE, 1, -1, 0);
-    int rc = ompi_datatype_sndrcv(block_for(x, h->my_rank), (int)x->scount, x->sdtype,
-                                  block_from(x, h->my_rank), (int)x->rcount, x->rdtype);
+    int rc = ompi_datatype_sndrcv(block_for(x, h->my_rank), (pwr_count_t)x->scount, x->sdtype,
+                                  block_from(x, h->my_rank), (pwr_count_t)x->rcount, x->rdtype);
     pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, x->bytes * (size_t)(h->num_local - 1));
     for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
         int from = h->local_ranks[(h->my_local + h->num_local - d) % h->num_local];

@@ -98,7 +98,7 @@ static int contribute(const reduce_t *r, coll_poweraware_chunk_t *chunk, size_t 
 {
     pwr_events_add(PWR_EVENT_COPY, 1, -1, 0);
     int rc = ompi_datatype_copy_content_same_ddt(
-        r->datatype, (int32_t)count, area(r, chunk, r->call->hierarchy->my_local),
+        r->datatype, count, area(r, chunk, r->call->hierarchy->my_local),
         (char *)r->contribution + (ptrdiff_t)first * r->extent);
     pwr_events_add(PWR_EVENT_COPY_END, 1, -1, 0);
     pwr_flag_add(&chunk->slot->arrived, 1);
@@ -200,9 +200,8 @@ static int lead_chunk(reduce_t *r, coll_poweraware_chunk_t *chunk, size_t first,
     pwr_flag_add(&chunk->slot->ready, 1);
     if (OMPI_SUCCESS == rc && r->call->hierarchy->my_rank == r->root) { /* 4 */
         char *to = r->rbuf + (ptrdiff_t)first * r->extent;
-        rc = ompi_datatype_copy_content_same_ddt(r->datatype, (int32_t)count, to, sum) < 0
-                 ? OMPI_ERROR
-                 : OMPI_SUCCESS;
+        rc = ompi_datatype_copy_content_same_ddt(r->datatype, count, to, sum) < 0 ? OMPI_ERROR
+                                                                                  : OMPI_SUCCESS;
     }
     return rc;
 }
