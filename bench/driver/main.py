@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import List, NoReturn, Optional
 
@@ -57,7 +58,8 @@ def _run_osu(options: Options) -> int:
         print(f"run: {stopped}; the runs made so far are kept", file=sys.stderr)
         status = 128 + stopped.signal_number
     if session is not None and session.document.runs:
-        _report(session.document, options)
+        if not _report(session.document, options):
+            status = status or 1
         if any(run.failure is not None for run in session.document.runs):
             status = status or 1
     return status
@@ -77,11 +79,22 @@ def _make_room(options: Options) -> None:
     options.output.mkdir(parents=True, exist_ok=True)
 
 
-def _report(document: Document, options: Options) -> None:
-    """Writes summary and page and prints the summary."""
+def _write(path: Path, content: str) -> bool:
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        path.unlink(missing_ok=True)  # half a page helps nobody
+        print(f"run: {path}: cannot be written: {error.strerror}; make it later with "
+              f"bench/report/report {path.parent}/document.json", file=sys.stderr)  # fmt: skip
+        return False
+    return True
+
+
+def _report(document: Document, options: Options) -> bool:
+    """Writes summary and page and prints the summary; false when a file could not be written."""
     summary = text.render(document)
-    (options.output / "summary.txt").write_text(summary, encoding="utf-8")
     print(summary, end="")
+    written = _write(options.output / "summary.txt", summary)
     try:
         from bench.report import page  # here, so that runs need no matplotlib
     except ImportError as error:
@@ -90,10 +103,11 @@ def _report(document: Document, options: Options) -> None:
             f"{options.output}/document.json -o page.html",
             file=sys.stderr,
         )
-        return
-    html = page.render([document], [options.output.name])
-    (options.output / "report.html").write_text(html, encoding="utf-8")
+        return written
+    if not _write(options.output / "report.html", page.render([document], [options.output.name])):
+        return False
     print(f"\nPage: {options.output}/report.html")
+    return written
 
 
 def _turn_signals_into_exceptions() -> None:

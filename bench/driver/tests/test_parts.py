@@ -225,6 +225,17 @@ def test_wrong_options(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_page_that_cannot_be_written_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    page.symlink_to("/dev/full")
+    assert not main._write(page, "x" * 100000)
+    assert f"{page}: cannot be written: No space left" in capsys.readouterr().err
+    assert not page.is_symlink()
+    assert main._write(page, "x")
+
+
 def test_unknown_benchmark_family(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["nas"]) == 2
     assert "nas is not a benchmark" in capsys.readouterr().err
