@@ -47,6 +47,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return FAILURE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except BrokenPipeError:  # `cluster status | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 def _up(options: argparse.Namespace, store: Store) -> int:
