@@ -124,6 +124,7 @@ OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
 int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component);
 void coll_poweraware_params_free(coll_poweraware_params_t *params);
+const char *coll_poweraware_scheme_name(int scheme); /* the word of the parameter */
 
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
@@ -154,8 +155,6 @@ int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
                            struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
 
 /* coll_poweraware_report.c */
-const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
-const char *coll_poweraware_scheme_name(int scheme);
 void coll_poweraware_report_write(int rank);
 
 /* One line to the user (or the verbose stream), prefixed with our name. */

@@ -28,6 +28,7 @@ typedef struct param_row {
     void *storage;
 } param_row_t;
 
+/* Each value is its own index. */
 static const mca_base_var_enum_value_t schemes[] = {
     {COLL_POWERAWARE_OFF, "off"},
     {COLL_POWERAWARE_DVFS, "dvfs"},
@@ -46,6 +47,11 @@ static const mca_base_var_enum_value_t waits[] = {
     {COLL_POWERAWARE_WAIT_POLL, "poll"},
     {0, NULL},
 };
+
+const char *coll_poweraware_scheme_name(int scheme)
+{
+    return schemes[scheme].string;
+}
 
 static void set_defaults(coll_poweraware_params_t *params)
 {

@@ -13,7 +13,7 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective)
+static const char *collective_name(coll_poweraware_collective_t collective)
 {
     static const char *const names[COLL_POWERAWARE_NUM_COLLECTIVES] = {
         [COLL_POWERAWARE_ALLTOALL] = "alltoall",
@@ -21,16 +21,6 @@ const char *coll_poweraware_collective_name(coll_poweraware_collective_t collect
         [COLL_POWERAWARE_REDUCE] = "reduce",
     };
     return names[collective];
-}
-
-const char *coll_poweraware_scheme_name(int scheme)
-{
-    static const char *const names[] = {
-        [COLL_POWERAWARE_OFF] = "off",
-        [COLL_POWERAWARE_DVFS] = "dvfs",
-        [COLL_POWERAWARE_THROTTLE] = "throttle",
-    };
-    return names[scheme];
 }
 
 static double cpu_seconds(void)
@@ -80,9 +70,8 @@ static void write_collectives(FILE *file)
     for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
         const coll_poweraware_counters_t *total = &SELF->totals[i];
         fprintf(file, "%s\"%s\": {\"calls\": %llu, \"handled\": %llu, \"seconds\": %.9f}",
-                0 == i ? "" : ", ", coll_poweraware_collective_name(i),
-                (unsigned long long)total->calls, (unsigned long long)total->handled,
-                1e-9 * (double)total->ns);
+                0 == i ? "" : ", ", collective_name(i), (unsigned long long)total->calls,
+                (unsigned long long)total->handled, 1e-9 * (double)total->ns);
     }
     fprintf(file, "},\n");
 }

@@ -8,7 +8,6 @@
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 
-#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
 
 #define SELF (&mca_coll_poweraware_component)

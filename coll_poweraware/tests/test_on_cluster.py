@@ -45,19 +45,13 @@ class Nodes:
         for key, value in {**ALWAYS, **(mca or {})}.items():
             command += ["--mca", key, value]
         return subprocess.run([*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=timeout + 60, check=False, env=environment())
+                              text=True, timeout=timeout + 60, check=False)
 
     def levers(self) -> dict[str, rules.Levers]:
         """What the emulated hardware of each node saw."""
         return {node.name: rules.read_levers(node / "emulator" / "trace.csv")
                 for node in sorted((self.state / "nodes").iterdir())
                 if (node / "emulator" / "trace.csv").exists()}
-
-
-def environment() -> dict[str, str]:
-    """For the ranks: where the plug-in is, without installing it."""
-    return {**os.environ,
-            "OMPI_MCA_mca_base_component_path": f"{BUILD}/coll_poweraware/component:SYS_DEFAULT"}
 
 
 def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
