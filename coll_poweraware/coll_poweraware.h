@@ -56,8 +56,8 @@ typedef struct coll_poweraware_params {
     size_t segment_bytes; /* of one node's segment */
     bool pstates;
     bool tstates;
-    char *guard;
-    char *claim_dir;
+    char *helper_dir;
+    char *run_dir;
     char *root;
     char *report_dir;
     char *trace_dir;

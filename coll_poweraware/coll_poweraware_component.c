@@ -93,8 +93,7 @@ static void open_power(bool mpi_threads)
     const pwr_power_config_t config = {
         .use_pstates = params->pstates,
         .use_tstates = params->tstates && COLL_POWERAWARE_THROTTLE == params->scheme,
-        .guard_program = params->guard,
-        .claim_directory = params->claim_dir,
+        .run_directory = params->run_dir,
     };
     pwr_status_t status = pwr_power_open(&SELF->env, &config, &SELF->power);
     if (PWR_OK != status) {
@@ -113,6 +112,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
         .root = NULL == SELF->params.root ? "" : SELF->params.root,
         .now_ns = pwr_env_real.now_ns,
         .log = log_line,
+        .helper_dir = SELF->params.helper_dir,
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;

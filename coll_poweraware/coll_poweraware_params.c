@@ -161,10 +161,10 @@ static int register_rows(const mca_base_component_t *component)
          OPAL_INFO_LVL_4, &p->pstates},
         {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,
          NULL, OPAL_INFO_LVL_4, &p->tstates},
-        {"guard_program", "Path of poweraware-guard (empty: the installed one)",
-         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->guard},
-        {"claim_dir", "Folder of the node's registry of CPUs (empty: /dev/shm)",
-         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->claim_dir},
+        {"helper_dir", "Folder of poweraware-guard and other helpers (empty: the installed ones)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->helper_dir},
+        {"run_dir", "Folder of claimed CPUs and journals (empty: /dev/shm/poweraware.<uid>)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->run_dir},
         {"root", "Prefix of /sys and /dev paths, for tests and containers",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_9, &p->root},
         {"report_dir", "Folder into which every rank writes rank-<N>.json at MPI_Finalize",
@@ -188,7 +188,7 @@ static char *copy(const char *text)
 
 void coll_poweraware_params_free(coll_poweraware_params_t *params)
 {
-    char **const strings[] = {&params->guard, &params->claim_dir, &params->root,
+    char **const strings[] = {&params->helper_dir, &params->run_dir, &params->root,
                               &params->report_dir, &params->trace_dir};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
         free(*strings[i]);
@@ -205,8 +205,8 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     }
     coll_poweraware_params_free(params);
     *params = registered;
-    params->guard = copy(registered.guard);
-    params->claim_dir = copy(registered.claim_dir);
+    params->helper_dir = copy(registered.helper_dir);
+    params->run_dir = copy(registered.run_dir);
     params->root = copy(registered.root);
     params->report_dir = copy(registered.report_dir);
     params->trace_dir = copy(registered.trace_dir);

@@ -65,6 +65,13 @@ pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, un
     return PWR_OK;
 }
 
+pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *name, unsigned size)
+{
+    const char *directory = env->helper_dir ? env->helper_dir : PWR_PKGLIBEXECDIR;
+    int length = snprintf(name, size, "%s/%s", directory, program);
+    return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_ARG;
+}
+
 pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd)
 {
     char name[PATH_MAX];

@@ -27,7 +27,7 @@ struct pwr_power {
     const pwr_env_t *env;
     bool use_pstates;
     bool use_tstates;
-    char *guard_program; /* NULL: the installed one */
+    char *run_directory; /* NULL: the default */
     pwr_topo_t *topo;
     pwr_claim_t *claim; /* NULL: the registry could not be used */
     pwr_guard_t *guard; /* NULL before arming and when no lever is on */
@@ -50,14 +50,14 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
     made->env = env;
     made->use_pstates = config->use_pstates;
     made->use_tstates = config->use_tstates;
-    if (config->guard_program) {
-        made->guard_program = strdup(config->guard_program);
-        if (!made->guard_program) {
+    if (config->run_directory) {
+        made->run_directory = strdup(config->run_directory);
+        if (!made->run_directory) {
             free(made);
             return PWR_ERR_NOMEM;
         }
     }
-    if (pwr_claim_take(env, topo, config->claim_directory, &made->claim) != PWR_OK) {
+    if (pwr_claim_take(env, topo, config->run_directory, &made->claim) != PWR_OK) {
         made->claim = NULL; /* said by the claim; keeps the levers off */
     }
     made->topo = topo;
@@ -159,7 +159,8 @@ void pwr_power_arm(pwr_power_t *power)
         keep_off(power, asked, reason);
         return;
     }
-    if (pwr_guard_start(power->env, power->guard_program, &power->guard) != PWR_OK) {
+    const pwr_guard_config_t guard_config = {.run_directory = power->run_directory};
+    if (pwr_guard_start(power->env, &guard_config, &power->guard) != PWR_OK) {
         keep_off(power, asked, "no guardian process that would restore them");
         return;
     }
@@ -249,7 +250,8 @@ static void set_level(pwr_power_t *power, unsigned level)
     if (power->level == level) {
         return;
     }
-    pwr_status_t status = pwr_tstate_set(power->tstate, level);
+    pwr_status_t status =
+        pwr_tstate_set(power->tstate, PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * level);
     if (status != PWR_OK) {
         note_failure(power, "T-states", status, drop_tstates(power));
         return;
@@ -322,6 +324,6 @@ void pwr_power_close(pwr_power_t *power)
     }
     pwr_claim_release(power->claim);
     pwr_topo_close(power->topo);
-    free(power->guard_program);
+    free(power->run_directory);
     free(power);
 }

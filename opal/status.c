@@ -20,6 +20,8 @@ const char *pwr_status_text(pwr_status_t status)
         [PWR_ERR_RANGE] = "out of range",
         [PWR_ERR_SHARED] = "shared with another process",
         [PWR_ERR_TIMEOUT] = "timed out",
+        [PWR_ERR_FOREIGN] = "changed by somebody else",
+        [PWR_ERR_GONE] = "gone offline",
     };
     unsigned index = (unsigned)status;
     return index < sizeof text / sizeof text[0] ? text[index] : "unknown status";

@@ -179,7 +179,7 @@ class Session:
         if self._options.machine is not None:
             parameters.update(machine.parameters(self._options.machine))
         if self._places.guard is not None:
-            parameters["coll_poweraware_guard_program"] = str(self._places.guard)
+            parameters["coll_poweraware_helper_dir"] = str(self._places.guard.parent)
         return {**parameters, **self._options.mca}
 
     def _wait_for(self, line: List[str], folder: Path) -> Optional[int]:

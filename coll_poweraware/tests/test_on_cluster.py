@@ -26,7 +26,7 @@ MACHINES = SRC / "bench" / "emulator" / "machines"
 TESTS = BUILD / "coll_poweraware" / "tests"
 ALWAYS = {
     "coll": "poweraware",
-    "coll_poweraware_guard_program": str(BUILD / "opal" / "poweraware-guard"),
+    "coll_poweraware_helper_dir": str(BUILD / "opal"),
 }
 
 

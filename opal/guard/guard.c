@@ -21,7 +21,6 @@
 
 extern char **environ;
 
-static const char default_program[] = PWR_PKGLIBEXECDIR "/poweraware-guard";
 /* Generous: a node that starts hundreds of ranks is slow; nobody waits this long otherwise. */
 static const uint64_t answer_timeout_ns = 10u * 1000000000ull;
 
@@ -158,27 +157,50 @@ static pwr_status_t start_pair(const pwr_env_t *env, const char *program, int *f
     return PWR_OK;
 }
 
-pwr_status_t pwr_guard_start(const pwr_env_t *env, const char *program, pwr_guard_t **guard)
+/* HELLO and its answer. */
+static pwr_status_t greet(const pwr_env_t *env, int fd, pid_t *pid)
 {
-    const char *path = program ? program : default_program;
-    pwr_guard_message_t ready;
+    pwr_guard_message_t message = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_HELLO};
+    size_t length = strlen(env->root);
+    if (length >= sizeof message.root) {
+        return PWR_ERR_ARG;
+    }
+    memcpy(message.root, env->root, length + 1);
+    pwr_status_t status = send_message(fd, &message);
+    if (status == PWR_OK) {
+        status = receive(env, fd, PWR_GUARD_READY, &message);
+    }
+    if (status == PWR_OK) {
+        *pid = message.pid;
+    }
+    return status;
+}
+
+pwr_status_t pwr_guard_start(const pwr_env_t *env, const pwr_guard_config_t *config,
+                             pwr_guard_t **guard)
+{
+    char program[PATH_MAX];
+    pwr_status_t status = pwr_env_helper(env, "poweraware-guard", program, sizeof program);
+    if (status != PWR_OK) {
+        return status;
+    }
     pwr_guard_t *made = calloc(1, sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
+    (void)config;
     made->env = env;
-    pwr_status_t status = start_pair(env, path, &made->fd);
+    status = start_pair(env, program, &made->fd);
     if (status != PWR_OK) {
         goto free_guard;
     }
-    status = receive(env, made->fd, PWR_GUARD_READY, &ready);
+    status = greet(env, made->fd, &made->pid);
     if (status != PWR_OK) {
         pwr_env_log(env, PWR_LOG_WARN,
                     "the guardian %s did not report ready (%s): is it the one of this version?",
-                    path, pwr_status_text(status));
+                    program, pwr_status_text(status));
         goto close_socket;
     }
-    made->pid = ready.pid;
     *guard = made;
     return PWR_OK;
 
@@ -189,10 +211,24 @@ free_guard:
     return status;
 }
 
-pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const pwr_guard_record_t *record)
+static uint32_t door_number(const pwr_door_t *door)
 {
-    pwr_guard_message_t message = {
-        .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_REMEMBER, .record = *record};
+    uint32_t number = 0;
+    while (number < pwr_num_doors && pwr_doors[number] != door) {
+        number++;
+    }
+    return number;
+}
+
+static pwr_status_t tell(pwr_guard_t *guard, pwr_guard_kind_t kind, const pwr_control_t *control,
+                         uint64_t value)
+{
+    pwr_guard_message_t message = {.magic = PWR_GUARD_MAGIC,
+                                   .kind = kind,
+                                   .door = door_number(control->door),
+                                   .control = control->kind,
+                                   .cpu = control->cpu,
+                                   .value = value};
     if (guard->broken) {
         return PWR_ERR_IO;
     }
@@ -207,6 +243,16 @@ pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const pwr_guard_record_t *re
         return PWR_ERR_IO;
     }
     return (pwr_status_t)message.status;
+}
+
+pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const pwr_control_t *control, uint64_t original)
+{
+    return tell(guard, PWR_GUARD_REMEMBER, control, original);
+}
+
+pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const pwr_control_t *control, uint64_t value)
+{
+    return tell(guard, PWR_GUARD_ANNOUNCE, control, value);
 }
 
 pid_t pwr_guard_pid(const pwr_guard_t *guard)

@@ -9,9 +9,10 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { LIST_BYTES = 4096, NO_CPU = -1 };
+enum { LIST_BYTES = 4096, PATH_BYTES = 128, NO_CPU = -1 };
 
 static bool is_mine(const pwr_topo_t *topo, unsigned long cpu)
 {
@@ -54,21 +55,23 @@ static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, long *l
     return *lowest == NO_CPU ? PWR_ERR_PARSE : PWR_OK;
 }
 
-pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, const char *list_path,
-                                   unsigned cpu, bool *driven)
+pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, unsigned cpu, bool *driven)
 {
+    char list_path[PATH_BYTES];
     char list[LIST_BYTES];
     long lowest, foreign;
-    pwr_status_t status = pwr_env_read_text(request->env, list_path, list, sizeof list);
+    snprintf(list_path, sizeof list_path, "/sys/devices/system/cpu/cpu%u/cpufreq/related_cpus",
+             cpu);
+    pwr_status_t status = pwr_env_read_text(request->held.env, list_path, list, sizeof list);
     if (status == PWR_OK) {
         status = parse_cpus(list, request->topo, &lowest, &foreign);
     }
     if (status != PWR_OK) {
-        pwr_why_add_file(request->why, list_path, status, "needs read permission");
+        pwr_why_add_file(request->held.why, list_path, status, "needs read permission");
         return status;
     }
     if (foreign != NO_CPU) {
-        pwr_why_add(request->why,
+        pwr_why_add(request->held.why,
                     "%s: one frequency for CPU %u and CPU %ld, which is not in this process's "
                     "binding (bind each process to whole frequency domains)",
                     list_path, cpu, foreign);

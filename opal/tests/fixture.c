@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "control/control.h"
 #include "topo/topo_private.h"
 
 enum { NOBODY = 65534, LONGEST_TEST_S = 120 };
@@ -45,10 +46,10 @@ static void copy_guard(fixture_t *fixture)
 {
     char bytes[65536];
     ssize_t got;
-    snprintf(fixture->guard_program, sizeof fixture->guard_program, "%s/poweraware-guard",
-             fixture->root);
+    char program[240];
+    snprintf(program, sizeof program, "%s/poweraware-guard", fixture->root);
     int from = open(FIXTURE_GUARD_PROGRAM, O_RDONLY | O_CLOEXEC);
-    int to = open(fixture->guard_program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    int to = open(program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     assert_true(from >= 0 && to >= 0);
     while ((got = read(from, bytes, sizeof bytes)) > 0) {
         assert_int_equal(write(to, bytes, (size_t)got), got);
@@ -69,6 +70,7 @@ int fixture_setup(void **state)
     assert_int_equal(chmod(fixture->root, 0755), 0);
     fixture->env = (pwr_env_t){
         .root = fixture->root, .now_ns = monotonic_ns, .log = keep_line, .arg = fixture};
+    fixture->env.helper_dir = fixture->root;
     copy_guard(fixture);
     alarm(LONGEST_TEST_S); /* a hang is a failure, not a wait */
     *state = fixture;
@@ -231,8 +233,18 @@ pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *
 pwr_guard_t *fixture_guard(fixture_t *fixture)
 {
     pwr_guard_t *guard;
-    assert_int_equal(pwr_guard_start(&fixture->env, fixture->guard_program, &guard), PWR_OK);
+    const pwr_guard_config_t config = {.run_directory = "/run"};
+    assert_int_equal(pwr_guard_start(&fixture->env, &config, &guard), PWR_OK);
     return guard;
+}
+
+void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, pwr_control_t *control)
+{
+    char reason[256];
+    const pwr_why_t why = pwr_why_init(reason, sizeof reason);
+    assert_int_equal(pwr_door_cpufreq.open(&pwr_door_cpufreq, &fixture->env, PWR_CONTROL_CEILING,
+                                           cpu, &why, control),
+                     PWR_OK);
 }
 
 int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture))

@@ -23,6 +23,8 @@
 #include "pwr/guard.h"
 #include "pwr/topo.h"
 
+struct pwr_control;
+
 /* The programs of this build. */
 #define FIXTURE_GUARD_PROGRAM PWR_TEST_TOOLS "/poweraware-guard"
 #define FIXTURE_SAMPLE_PROGRAM PWR_TEST_TOOLS "/poweraware-sample"
@@ -30,10 +32,10 @@
 enum { FIXTURE_CEILING_KHZ = 3000000, FIXTURE_FLOOR_KHZ = 1500000, FIXTURE_LOWEST_KHZ = 1200000 };
 
 typedef struct fixture {
-    pwr_env_t env; /* root is the temporary directory */
+    pwr_env_t env; /* root and helper_dir are the temporary directory; it has a copy of the guardian
+                      that every user may start */
     char root[200];
-    char guard_program[224]; /* a copy of the guardian of this build that every user may start */
-    char log[4096];          /* all lines of all levels, each with a newline */
+    char log[4096]; /* all lines of all levels, each with a newline */
 } fixture_t;
 
 /* A row of a test table: test gets a fresh fixture_t * as *state. */
@@ -62,8 +64,11 @@ unsigned long fixture_get_khz(const fixture_t *fixture, unsigned cpu, const char
 /* A machine of two packages with four cores each (CPUs 0-3 and 4-7), or with synthetic (hwloc's
    notation) another one, bound to cpulist. */
 pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *cpulist);
-/* The guardian of this build. */
+/* The guardian of this build, with its files below the root. */
 pwr_guard_t *fixture_guard(fixture_t *fixture);
+
+/* The ceiling of a CPU's cpufreq folder, as a control; closed by its door. */
+void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, struct pwr_control *control);
 
 /* Runs body in a child without root's rights, and returns its result (0..255). */
 int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture));

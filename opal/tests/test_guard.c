@@ -13,30 +13,53 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static pwr_guard_record_t text_record(const fixture_t *fixture, const char *path,
-                                      const char *original, uint32_t priority)
+#include "control/control.h"
+
+enum { FOUND = 3000000, LOWER = 1200000, THEIRS = 2000000 };
+
+static void put_lever(fixture_t *fixture, unsigned khz)
 {
-    pwr_guard_record_t record = {.priority = priority, .size = (uint32_t)strlen(original)};
-    assert_int_equal(pwr_env_path(&fixture->env, path, record.path, sizeof record.path), PWR_OK);
-    memcpy(record.data, original, record.size);
-    return record;
+    char text[16];
+    snprintf(text, sizeof text, "%u\n", khz);
+    fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", text);
 }
 
-static bool has_content(const fixture_t *fixture, const char *path, const char *expected)
+static unsigned long lever(const fixture_t *fixture)
 {
-    char text[64];
-    fixture_get(fixture, path, text, sizeof text);
-    return strcmp(text, expected) == 0;
+    return fixture_get_khz(fixture, 0, "scaling_max_freq");
 }
 
 static bool is_restored(const fixture_t *fixture)
 {
-    return has_content(fixture, "/lever", "found\n");
+    return lever(fixture) == FOUND;
 }
 
-/* A client that hands "found" over, writes "lower" and then does what end says. */
+/* Tells the guardian what a careful client tells before it writes LOWER. */
+static pwr_status_t tell(fixture_t *fixture, pwr_guard_t *guard)
+{
+    pwr_control_t control;
+    fixture_open_ceiling(fixture, 0, &control);
+    pwr_status_t status = pwr_guard_remember(guard, &control, FOUND);
+    if (status == PWR_OK) {
+        status = pwr_guard_announce(guard, &control, LOWER);
+    }
+    control.door->close(&control);
+    return status;
+}
+
+/* A guardian that knows of the lever, which is at FOUND. */
+static pwr_guard_t *guard_lever(fixture_t *fixture)
+{
+    put_lever(fixture, FOUND);
+    pwr_guard_t *guard = fixture_guard(fixture);
+    assert_int_equal(tell(fixture, guard), PWR_OK);
+    return guard;
+}
+
+/* A client that hands FOUND over, writes LOWER and then does what end says. */
 typedef enum client_end { LIVES, EXITS, LEAVES_A_CHILD } client_end_t;
 
 typedef struct client {
@@ -49,10 +72,9 @@ typedef struct client {
 static void run_client(fixture_t *fixture, int report, int release, client_end_t end)
 {
     pwr_guard_t *guard = fixture_guard(fixture);
-    pwr_guard_record_t record = text_record(fixture, "/lever", "found\n", 0);
     pid_t guardian = pwr_guard_pid(guard);
-    bool safe = pwr_guard_remember(guard, &record) == PWR_OK;
-    fixture_put(fixture, "/lever", "lower\n");
+    bool safe = tell(fixture, guard) == PWR_OK;
+    put_lever(fixture, LOWER);
     if (end == LEAVES_A_CHILD && fork() == 0) {
         /* Holds the guardian's socket open, as a child of an application would. */
         char byte;
@@ -72,7 +94,7 @@ static client_t start_client(fixture_t *fixture, client_end_t end)
 {
     client_t client;
     int report[2], release[2];
-    fixture_put(fixture, "/lever", "found\n");
+    put_lever(fixture, FOUND);
     assert_int_equal(pipe(report), 0);
     assert_int_equal(pipe(release), 0);
     client.pid = fork();
@@ -100,7 +122,7 @@ static void forget_client(const client_t *client)
 static void test_killed_client_is_restored(void **state)
 {
     client_t client = start_client(*state, LIVES);
-    assert_true(has_content(*state, "/lever", "lower\n"));
+    assert_int_equal(lever(*state), LOWER);
     assert_int_equal(kill(client.pid, SIGKILL), 0);
     assert_int_equal(waitpid(client.pid, NULL, 0), client.pid);
     assert_true(fixture_eventually(is_restored, *state));
@@ -164,99 +186,109 @@ static void test_guardian_is_in_a_session_of_its_own_and_nobodys_child(void **st
 
 static void test_farewell_writes_nothing(void **state)
 {
-    fixture_t *fixture = *state;
-    pwr_guard_record_t record = text_record(fixture, "/lever", "found\n", 0);
-    pwr_guard_t *guard = fixture_guard(fixture);
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_OK);
-    fixture_put(fixture, "/lever", "later\n");
+    pwr_guard_t *guard = guard_lever(*state);
+    put_lever(*state, LOWER);
     pwr_guard_stop(guard);
     pwr_guard_stop(NULL);
     /* It has closed its socket, so all that it would write is written. */
-    assert_true(has_content(fixture, "/lever", "later\n"));
+    assert_int_equal(lever(*state), LOWER);
 }
 
 static void test_abandon_restores_while_the_client_lives(void **state)
 {
-    fixture_t *fixture = *state;
-    pwr_guard_record_t record = text_record(fixture, "/lever", "found\n", 0);
-    pwr_guard_t *guard = fixture_guard(fixture);
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_OK);
-    fixture_put(fixture, "/lever", "lower\n");
+    pwr_guard_t *guard = guard_lever(*state);
+    put_lever(*state, LOWER);
     pwr_guard_abandon(guard);
     pwr_guard_abandon(NULL);
-    assert_true(fixture_eventually(is_restored, fixture));
+    assert_true(fixture_eventually(is_restored, *state));
 }
 
-static void test_first_value_is_the_original(void **state)
+/* Waits until the guardian has ended, and so has written all that it would. */
+static void abandon_and_wait(pwr_guard_t *guard)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    pid_t guardian = pwr_guard_pid(guard);
+    pwr_guard_abandon(guard);
+    while (kill(guardian, 0) == 0) {
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void test_somebody_elses_value_stays(void **state)
+{
+    pwr_guard_t *guard = guard_lever(*state);
+    put_lever(*state, THEIRS);
+    abandon_and_wait(guard);
+    assert_int_equal(lever(*state), THEIRS);
+}
+
+/* A ceiling that was lowered by others while we held nothing is what goes back. */
+static void test_a_new_original_replaces_the_old_one(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_guard_record_t first = text_record(fixture, "/lever", "found\n", 0);
-    pwr_guard_record_t second = text_record(fixture, "/lever", "wrong\n", 0);
-    pwr_guard_t *guard = fixture_guard(fixture);
-    assert_int_equal(pwr_guard_remember(guard, &first), PWR_OK);
-    assert_int_equal(pwr_guard_remember(guard, &second), PWR_OK);
-    fixture_put(fixture, "/lever", "lower\n");
-    pwr_guard_abandon(guard);
-    assert_true(fixture_eventually(is_restored, fixture));
+    pwr_control_t control;
+    pwr_guard_t *guard = guard_lever(fixture);
+    fixture_open_ceiling(fixture, 0, &control);
+    assert_int_equal(pwr_guard_remember(guard, &control, THEIRS), PWR_OK);
+    put_lever(fixture, LOWER);
+    abandon_and_wait(guard);
+    assert_int_equal(lever(fixture), THEIRS);
+    control.door->close(&control);
 }
 
-static bool is_ordered(const fixture_t *fixture)
-{
-    return has_content(fixture, "/lever", "last\n\n");
-}
-
-/* Two records of one file at different offsets overlap: the later write wins. */
-static void test_priority_orders_the_restore(void **state)
+static void test_announcing_needs_an_original(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_guard_record_t late = text_record(fixture, "/lever", "last\n", 2);
-    pwr_guard_record_t early = text_record(fixture, "/lever", "irst\n", 1);
-    early.offset = 1;
+    pwr_control_t control;
+    put_lever(fixture, FOUND);
     pwr_guard_t *guard = fixture_guard(fixture);
-    fixture_put(fixture, "/lever", "xxxxxx");
-    assert_int_equal(pwr_guard_remember(guard, &late), PWR_OK);
-    assert_int_equal(pwr_guard_remember(guard, &early), PWR_OK);
-    pwr_guard_abandon(guard);
-    assert_true(fixture_eventually(is_ordered, fixture));
+    fixture_open_ceiling(fixture, 0, &control);
+    assert_int_equal(pwr_guard_announce(guard, &control, LOWER), PWR_ERR_ARG);
+    control.door->close(&control);
+    pwr_guard_stop(guard);
 }
+
+enum { MANY = 300 };
 
 static bool are_all_restored(const fixture_t *fixture)
 {
-    for (uint64_t cpu = 0; cpu < 300; cpu++) {
-        if (fixture_get_msr(fixture, 0, "msr", 8 * cpu) != cpu + 1) {
+    for (unsigned cpu = 0; cpu < MANY; cpu++) {
+        if (fixture_get_khz(fixture, cpu, "scaling_max_freq") != FOUND + cpu) {
             return false;
         }
     }
     return true;
 }
 
-static void test_many_records_and_binary_offsets(void **state)
+static void test_many_controls(void **state)
 {
     fixture_t *fixture = *state;
     pwr_guard_t *guard = fixture_guard(fixture);
-    for (uint64_t cpu = 0; cpu < 300; cpu++) {
-        pwr_guard_record_t record = {.offset = 8 * cpu, .size = sizeof cpu};
-        uint64_t original = cpu + 1;
-        assert_int_equal(
-            pwr_env_path(&fixture->env, "/dev/cpu/0/msr", record.path, sizeof record.path), PWR_OK);
-        memcpy(record.data, &original, sizeof original);
-        assert_int_equal(pwr_guard_remember(guard, &record), PWR_OK);
-        fixture_put_msr(fixture, 0, "msr", 8 * cpu, 0);
+    for (unsigned cpu = 0; cpu < MANY; cpu++) {
+        pwr_control_t control;
+        fixture_put_cpufreq_file(fixture, cpu, "scaling_max_freq", "1200000\n");
+        fixture_open_ceiling(fixture, cpu, &control);
+        assert_int_equal(pwr_guard_remember(guard, &control, FOUND + cpu), PWR_OK);
+        assert_int_equal(pwr_guard_announce(guard, &control, LOWER), PWR_OK);
+        control.door->close(&control);
     }
     pwr_guard_abandon(guard);
     assert_true(fixture_eventually(are_all_restored, fixture));
 }
 
-static void test_a_file_that_cannot_be_written_does_not_stop_the_others(void **state)
+static void test_a_control_that_is_gone_does_not_stop_the_others(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_guard_record_t never = text_record(fixture, "/never", "found\n", 0);
-    pwr_guard_record_t later = text_record(fixture, "/lever", "found\n", 1);
+    pwr_control_t control;
     pwr_guard_t *guard = fixture_guard(fixture);
-    fixture_make_directory(fixture, "/never");
-    assert_int_equal(pwr_guard_remember(guard, &never), PWR_OK);
-    assert_int_equal(pwr_guard_remember(guard, &later), PWR_OK);
-    fixture_put(fixture, "/lever", "lower\n");
+    fixture_put_cpufreq_file(fixture, 7, "scaling_max_freq", "3000000\n");
+    fixture_open_ceiling(fixture, 7, &control);
+    assert_int_equal(pwr_guard_remember(guard, &control, FOUND), PWR_OK);
+    control.door->close(&control);
+    fixture_remove(fixture, "/sys/devices/system/cpu/cpu7/cpufreq/scaling_max_freq");
+    put_lever(fixture, FOUND);
+    assert_int_equal(tell(fixture, guard), PWR_OK);
+    put_lever(fixture, LOWER);
     pwr_guard_abandon(guard);
     assert_true(fixture_eventually(is_restored, fixture));
 }
@@ -264,40 +296,26 @@ static void test_a_file_that_cannot_be_written_does_not_stop_the_others(void **s
 static void test_dead_guardian_is_an_error_and_no_signal(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_guard_record_t record = text_record(fixture, "/lever", "found\n", 0);
+    put_lever(fixture, FOUND);
     pwr_guard_t *guard = fixture_guard(fixture);
     assert_int_equal(kill(pwr_guard_pid(guard), SIGKILL), 0);
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_IO);
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_IO);
+    assert_int_equal(tell(fixture, guard), PWR_ERR_IO);
+    assert_int_equal(tell(fixture, guard), PWR_ERR_IO);
     assert_non_null(strstr(fixture->log, "is gone"));
-    pwr_guard_stop(guard);
-}
-
-static void test_impossible_records_are_refused(void **state)
-{
-    fixture_t *fixture = *state;
-    pwr_guard_t *guard = fixture_guard(fixture);
-    pwr_guard_record_t record = text_record(fixture, "/lever", "found\n", 0);
-    record.size = PWR_GUARD_DATA_MAX + 1;
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_ARG);
-    record.size = 0;
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_ARG);
-    record = text_record(fixture, "/lever", "found\n", 0);
-    record.path[0] = 'x';
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_ARG);
-    memset(record.path, '/', sizeof record.path);
-    assert_int_equal(pwr_guard_remember(guard, &record), PWR_ERR_ARG);
     pwr_guard_stop(guard);
 }
 
 static void test_programs_that_are_no_guardian(void **state)
 {
     fixture_t *fixture = *state;
+    const pwr_guard_config_t config = {.run_directory = "/run"};
     pwr_guard_t *guard = NULL;
-    assert_int_equal(pwr_guard_start(&fixture->env, "/none/poweraware-guard", &guard),
-                     PWR_ERR_UNSUPPORTED);
+    fixture->env.helper_dir = "/none";
+    assert_int_equal(pwr_guard_start(&fixture->env, &config, &guard), PWR_ERR_UNSUPPORTED);
     assert_non_null(strstr(fixture->log, "/none/poweraware-guard"));
-    assert_int_equal(pwr_guard_start(&fixture->env, "/bin/true", &guard), PWR_ERR_IO);
+    fixture->env.helper_dir = fixture->root;
+    fixture_link(fixture, "/poweraware-guard", "/bin/true");
+    assert_int_equal(pwr_guard_start(&fixture->env, &config, &guard), PWR_ERR_IO);
     assert_non_null(strstr(fixture->log, "did not report ready"));
     assert_null(guard);
 }
@@ -335,12 +353,12 @@ int main(void)
         FIXTURE_TEST(test_guardian_is_in_a_session_of_its_own_and_nobodys_child),
         FIXTURE_TEST(test_farewell_writes_nothing),
         FIXTURE_TEST(test_abandon_restores_while_the_client_lives),
-        FIXTURE_TEST(test_first_value_is_the_original),
-        FIXTURE_TEST(test_priority_orders_the_restore),
-        FIXTURE_TEST(test_many_records_and_binary_offsets),
-        FIXTURE_TEST(test_a_file_that_cannot_be_written_does_not_stop_the_others),
+        FIXTURE_TEST(test_somebody_elses_value_stays),
+        FIXTURE_TEST(test_a_new_original_replaces_the_old_one),
+        FIXTURE_TEST(test_announcing_needs_an_original),
+        FIXTURE_TEST(test_many_controls),
+        FIXTURE_TEST(test_a_control_that_is_gone_does_not_stop_the_others),
         FIXTURE_TEST(test_dead_guardian_is_an_error_and_no_signal),
-        FIXTURE_TEST(test_impossible_records_are_refused),
         FIXTURE_TEST(test_programs_that_are_no_guardian),
         FIXTURE_TEST(test_guardian_inherits_no_descriptor),
         FIXTURE_TEST(test_help),

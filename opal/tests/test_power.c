@@ -20,16 +20,14 @@
 enum { CLOCK_MODULATION = 0x19a };
 
 static const pwr_power_config_t both_levers = {
-    .use_pstates = true, .use_tstates = true, .claim_directory = "/"};
+    .use_pstates = true, .use_tstates = true, .run_directory = "/"};
 
 static pwr_power_t *open_power(fixture_t *fixture, const pwr_power_config_t *config,
                                const char *cpulist)
 {
     pwr_power_t *power;
-    pwr_power_config_t used = *config;
-    used.guard_program = config->guard_program ? config->guard_program : fixture->guard_program;
     assert_int_equal(
-        pwr_power_open_on(&fixture->env, &used, fixture_topo(fixture, NULL, cpulist), &power),
+        pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist), &power),
         PWR_OK);
     return power;
 }
@@ -186,7 +184,7 @@ static void test_shared_with_another_process(void **state)
 static void test_no_registry_of_claims(void **state)
 {
     pwr_power_config_t config = both_levers;
-    config.claim_directory = "/none";
+    config.run_directory = "/none";
     put_hardware(*state);
     pwr_power_t *power = open_power(*state, &config, "2-3");
     pwr_power_arm(power);
@@ -196,10 +194,10 @@ static void test_no_registry_of_claims(void **state)
 
 static void test_no_guardian(void **state)
 {
-    pwr_power_config_t config = both_levers;
-    config.guard_program = "/none/poweraware-guard";
-    put_hardware(*state);
-    pwr_power_t *power = open_power(*state, &config, "2-3");
+    fixture_t *fixture = *state;
+    fixture->env.helper_dir = "/none";
+    put_hardware(fixture);
+    pwr_power_t *power = open_power(fixture, &both_levers, "2-3");
     pwr_power_arm(power);
     expect_off(*state, power, "no guardian");
     assert_true(is_untouched(*state));
@@ -222,7 +220,7 @@ static void test_no_hardware(void **state)
 static int arm_without_rights(fixture_t *fixture)
 {
     pwr_power_config_t config = both_levers;
-    config.claim_directory = "/open";
+    config.run_directory = "/open";
     pwr_power_t *power = open_power(fixture, &config, "2-3");
     pwr_power_arm(power);
     bool good = !pwr_power_has_pstates(power) && !pwr_power_has_tstates(power) &&
@@ -347,7 +345,7 @@ static void test_this_machine(void **state)
     pwr_power_config_t config = both_levers;
     pwr_power_t *power;
     env.root = "";
-    config.claim_directory = fixture->root;
+    config.run_directory = fixture->root;
     assert_int_equal(pwr_power_open(&env, &config, &power), PWR_OK);
     assert_true(pwr_topo_num_my_cpus(pwr_power_topo(power)) > 0);
     pwr_power_arm(power);

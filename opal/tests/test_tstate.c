@@ -21,7 +21,7 @@ typedef struct opened {
     pwr_guard_t *guard;
     pwr_tstate_t *tstate; /* NULL: did not open */
     pwr_status_t status;
-    char why[256];
+    char why[512];
 } opened_t;
 
 static opened_t open_tstates(fixture_t *fixture, const char *cpulist)
@@ -38,6 +38,11 @@ static void close_tstates(opened_t *opened)
     pwr_tstate_close(opened->tstate);
     pwr_guard_stop(opened->guard);
     pwr_topo_close(opened->topo);
+}
+
+static pwr_status_t set_level(opened_t *opened, unsigned level)
+{
+    return pwr_tstate_set(opened->tstate, PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * level);
 }
 
 static void expect_refusal(fixture_t *fixture, pwr_status_t status, const char *why)
@@ -64,13 +69,14 @@ static void test_levels_are_eighths_of_the_clock(void **state)
     assert_int_equal(opened.status, PWR_OK);
     assert_string_equal(pwr_tstate_backend(opened.tstate), "msr");
     for (unsigned level = 0; level <= PWR_TSTATE_DEEPEST; level++) {
-        assert_int_equal(pwr_tstate_set(opened.tstate, level), PWR_OK);
+        assert_int_equal(set_level(&opened, level), PWR_OK);
         assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), expected[level]);
         assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), expected[level]);
     }
-    assert_int_equal(pwr_tstate_set(opened.tstate, 8), PWR_ERR_RANGE);
+    assert_int_equal(pwr_tstate_set(opened.tstate, 0), PWR_ERR_RANGE);
+    assert_int_equal(pwr_tstate_set(opened.tstate, 17), PWR_ERR_RANGE);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), expected[7]);
-    assert_int_equal(pwr_tstate_set(opened.tstate, 0), PWR_OK);
+    assert_int_equal(pwr_tstate_set(opened.tstate, PWR_DUTY_FULL), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
 }
@@ -81,7 +87,7 @@ static void test_other_bits_are_kept_and_originals_come_back(void **state)
     put_both(fixture, "msr", 0);
     fixture_put_msr(fixture, 2, "msr", CLOCK_MODULATION, 0xabcdef000000e00fu);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 7), PWR_OK);
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0xabcdef000000e012u);
     assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0xabcdef000000e00fu);
@@ -95,9 +101,9 @@ static void test_deeper_throttling_of_others_stays(void **state)
     fixture_t *fixture = *state;
     put_both(fixture, "msr", 0x15); /* enabled, 5/16 */
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 4), PWR_OK);
+    assert_int_equal(set_level(&opened, 4), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x15);
-    assert_int_equal(pwr_tstate_set(opened.tstate, 7), PWR_OK);
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x12);
     close_tstates(&opened);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x15);
@@ -109,7 +115,7 @@ static void test_only_own_cpus_are_touched(void **state)
     put_both(fixture, "msr", 0);
     fixture_put_msr(fixture, 1, "msr", CLOCK_MODULATION, 0x5);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 7), PWR_OK);
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 1, "msr", CLOCK_MODULATION), 0x5);
     close_tstates(&opened);
 }
@@ -121,7 +127,7 @@ static void test_msr_safe_comes_first(void **state)
     put_both(fixture, "msr_safe", 0);
     opened_t opened = open_tstates(fixture, "2-3");
     assert_string_equal(pwr_tstate_backend(opened.tstate), "msr_safe");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 1), PWR_OK);
+    assert_int_equal(set_level(&opened, 1), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr_safe", CLOCK_MODULATION), 0x1e);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
@@ -149,7 +155,7 @@ static void test_no_such_register(void **state)
     fixture_t *fixture = *state;
     fixture_put(fixture, "/dev/cpu/2/msr", "short");
     fixture_put(fixture, "/dev/cpu/3/msr", "short");
-    expect_refusal(fixture, PWR_ERR_UNSUPPORTED, "no IA32_CLOCK_MODULATION");
+    expect_refusal(fixture, PWR_ERR_IO, "MSR 0x19a: reading: ");
 }
 
 /* /dev/full reads as zeros and refuses every write, as msr-safe does outside its allow list. */
@@ -158,7 +164,7 @@ static void test_register_that_cannot_be_written(void **state)
     fixture_t *fixture = *state;
     fixture_link(fixture, "/dev/cpu/2/msr", "/dev/full");
     fixture_link(fixture, "/dev/cpu/3/msr", "/dev/full");
-    expect_refusal(fixture, PWR_ERR_IO, "writing 0x19a");
+    expect_refusal(fixture, PWR_ERR_IO, "MSR 0x19a: writing back: ");
 }
 
 static int open_without_rights(fixture_t *fixture)
@@ -209,7 +215,7 @@ static void test_guardian_knows_every_original(void **state)
     fixture_t *fixture = *state;
     put_both(fixture, "msr", 0x5);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 7), PWR_OK);
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
     assert_false(is_restored(fixture));
     pwr_guard_abandon(opened.guard);
     opened.guard = NULL;
@@ -222,9 +228,9 @@ static void test_failed_writes_are_reported_and_restored_later(void **state)
     fixture_t *fixture = *state;
     put_both(fixture, "msr", 0);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_set(opened.tstate, 7), PWR_OK);
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
     fixture_limit_writes(CLOCK_MODULATION);
-    assert_int_equal(pwr_tstate_set(opened.tstate, 3), PWR_ERR_IO);
+    assert_int_equal(set_level(&opened, 3), PWR_ERR_IO);
     assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_ERR_IO);
     fixture_limit_writes(RLIM_INFINITY);
     assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_OK);

@@ -27,8 +27,21 @@
 
 enum { RESTORE_ATTEMPTS = 6, FIRST_PAUSE_MS = 5, LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
 
+enum { MAX_OURS = 16 };
+
+typedef struct record {
+    const pwr_door_t *door;
+    pwr_control_kind_t kind;
+    unsigned cpu;
+    uint64_t original;
+    uint64_t ours[MAX_OURS];
+    unsigned num_ours;
+} record_t;
+
 typedef struct journal {
-    pwr_guard_record_t *records;
+    pwr_env_t env;
+    char root[PATH_MAX];
+    record_t *records;
     size_t count;
     size_t capacity;
 } journal_t;
@@ -77,42 +90,61 @@ static int watch_client(void)
 
 /* ---- 2. remember ---- */
 
-static bool is_sound(const pwr_guard_record_t *record)
-{
-    return record->path[0] == '/' && memchr(record->path, '\0', sizeof record->path) &&
-           record->size > 0 && record->size <= sizeof record->data;
-}
-
-static bool is_known(const journal_t *journal, const pwr_guard_record_t *record)
+static record_t *find(const journal_t *journal, const pwr_guard_message_t *message)
 {
     for (size_t i = 0; i < journal->count; i++) {
-        const pwr_guard_record_t *known = &journal->records[i];
-        if (known->offset == record->offset && strcmp(known->path, record->path) == 0) {
-            return true;
+        record_t *known = &journal->records[i];
+        if (known->door == pwr_doors[message->door] && known->kind == message->control &&
+            known->cpu == message->cpu) {
+            return known;
         }
     }
-    return false;
+    return NULL;
 }
 
-static pwr_status_t remember(journal_t *journal, const pwr_guard_record_t *record)
+static pwr_status_t remember(journal_t *journal, const pwr_guard_message_t *message)
 {
-    if (!is_sound(record)) {
-        return PWR_ERR_ARG;
-    }
-    if (is_known(journal, record)) {
-        return PWR_OK; /* the first value is the original */
+    record_t *known = find(journal, message);
+    if (known) {
+        known->original = message->value;
+        return PWR_OK;
     }
     if (journal->count == journal->capacity) {
         size_t capacity = journal->capacity > 0 ? 2 * journal->capacity : 64;
-        pwr_guard_record_t *records = realloc(journal->records, capacity * sizeof *records);
+        record_t *records = realloc(journal->records, capacity * sizeof *records);
         if (!records) {
             return PWR_ERR_NOMEM;
         }
         journal->records = records;
         journal->capacity = capacity;
     }
-    journal->records[journal->count++] = *record;
+    journal->records[journal->count++] = (record_t){.door = pwr_doors[message->door],
+                                                    .kind = (pwr_control_kind_t)message->control,
+                                                    .cpu = message->cpu,
+                                                    .original = message->value};
     return PWR_OK;
+}
+
+static pwr_status_t announce(const journal_t *journal, const pwr_guard_message_t *message)
+{
+    record_t *known = find(journal, message);
+    if (!known) {
+        return PWR_ERR_ARG;
+    }
+    if (known->num_ours == MAX_OURS) {
+        return PWR_ERR_RANGE;
+    }
+    known->ours[known->num_ours++] = message->value;
+    return PWR_OK;
+}
+
+static pwr_status_t take(journal_t *journal, const pwr_guard_message_t *message)
+{
+    if (message->door >= pwr_num_doors || message->control >= PWR_CONTROL_KINDS) {
+        return PWR_ERR_ARG;
+    }
+    return message->kind == PWR_GUARD_REMEMBER ? remember(journal, message)
+                                               : announce(journal, message);
 }
 
 typedef enum verdict { GO_ON, DISMISSED, ABANDONED } verdict_t;
@@ -135,12 +167,11 @@ static verdict_t drain(journal_t *journal)
         if (message.kind == PWR_GUARD_FAREWELL) {
             return DISMISSED;
         }
-        if (message.kind != PWR_GUARD_REMEMBER) {
+        if (message.kind != PWR_GUARD_REMEMBER && message.kind != PWR_GUARD_ANNOUNCE) {
             return ABANDONED;
         }
-        pwr_guard_message_t answer = {.magic = PWR_GUARD_MAGIC,
-                                      .kind = PWR_GUARD_CONFIRM,
-                                      .status = remember(journal, &message.record)};
+        pwr_guard_message_t answer = {
+            .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_CONFIRM, .status = take(journal, &message)};
         /* A client that cannot hear the answer is noticed by the next recv. */
         (void)send(PWR_GUARD_FD, &answer, sizeof answer, MSG_NOSIGNAL);
     }
@@ -167,23 +198,41 @@ static verdict_t serve(journal_t *journal)
 
 /* ---- 3. restore ---- */
 
-static int compare_priority(const void *left, const void *right)
+static int compare_kind(const void *left, const void *right)
 {
-    uint32_t a = ((const pwr_guard_record_t *)left)->priority;
-    uint32_t b = ((const pwr_guard_record_t *)right)->priority;
-    return (a > b) - (a < b);
+    return (int)((const record_t *)left)->kind - (int)((const record_t *)right)->kind;
 }
 
-static int write_back(const pwr_guard_record_t *record)
+static bool is_ours(const record_t *record, uint64_t now)
 {
-    int fd = open(record->path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return errno;
+    uint64_t mask = pwr_control_mask(record->kind);
+    for (unsigned i = 0; i < record->num_ours; i++) {
+        if (((record->ours[i] ^ now) & mask) == 0) {
+            return true;
+        }
     }
-    ssize_t put = pwrite(fd, record->data, record->size, (off_t)record->offset);
-    int cause = put == (ssize_t)record->size ? 0 : put < 0 ? errno : EIO;
-    close(fd);
-    return cause;
+    return false;
+}
+
+/* What is neither the original nor ours was set by somebody else, and stays. */
+static pwr_status_t write_back(const journal_t *journal, const record_t *record)
+{
+    char reason[1];
+    const pwr_why_t why = pwr_why_init(reason, sizeof reason);
+    pwr_control_t control;
+    uint64_t now;
+    pwr_status_t status =
+        record->door->open(record->door, &journal->env, record->kind, record->cpu, &why, &control);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = record->door->read(&control, &now);
+    if (status == PWR_OK && is_ours(record, now)) {
+        uint64_t mask = pwr_control_mask(record->kind);
+        status = record->door->write(&control, (now & ~mask) | (record->original & mask));
+    }
+    record->door->close(&control);
+    return status;
 }
 
 static void pause_ms(long ms)
@@ -193,37 +242,56 @@ static void pause_ms(long ms)
     }
 }
 
-static void restore(const pwr_guard_record_t *record)
+static void restore(const journal_t *journal, const record_t *record)
 {
-    int cause = write_back(record);
+    pwr_status_t status = write_back(journal, record);
     long wait_ms = FIRST_PAUSE_MS;
-    for (int attempt = 1; cause != 0 && attempt < RESTORE_ATTEMPTS; attempt++) {
+    for (int attempt = 1; status != PWR_OK && attempt < RESTORE_ATTEMPTS; attempt++) {
         pause_ms(wait_ms);
         wait_ms *= 2;
-        cause = write_back(record);
+        status = write_back(journal, record);
     }
-    if (cause != 0) {
-        syslog(LOG_ERR, "cannot restore %s (offset 0x%llx): %s", record->path,
-               (unsigned long long)record->offset, strerror(cause));
+    if (status != PWR_OK) {
+        syslog(LOG_ERR, "cannot restore the %s of CPU %u through %s: %s",
+               pwr_control_kind_name(record->kind), record->cpu, record->door->name,
+               pwr_status_text(status));
     }
 }
 
 static void restore_all(journal_t *journal)
 {
     if (journal->count > 0) {
-        qsort(journal->records, journal->count, sizeof journal->records[0], compare_priority);
+        qsort(journal->records, journal->count, sizeof journal->records[0], compare_kind);
     }
     for (size_t i = 0; i < journal->count; i++) {
-        restore(&journal->records[i]);
+        restore(journal, &journal->records[i]);
     }
+}
+
+static bool hear_hello(journal_t *journal)
+{
+    pwr_guard_message_t hello;
+    ssize_t got;
+    do {
+        got = recv(PWR_GUARD_FD, &hello, sizeof hello, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof hello || hello.magic != PWR_GUARD_MAGIC ||
+        hello.kind != PWR_GUARD_HELLO || !memchr(hello.root, '\0', sizeof hello.root)) {
+        return false;
+    }
+    memcpy(journal->root, hello.root, sizeof journal->root);
+    journal->env = pwr_env_real;
+    journal->env.root = journal->root;
+    return true;
 }
 
 static int guard(void)
 {
-    journal_t journal = {0};
+    static journal_t journal;
     pwr_guard_message_t ready = {
         .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_READY, .pid = (int32_t)getpid()};
-    if (send(PWR_GUARD_FD, &ready, sizeof ready, MSG_NOSIGNAL) != (ssize_t)sizeof ready) {
+    if (!hear_hello(&journal) ||
+        send(PWR_GUARD_FD, &ready, sizeof ready, MSG_NOSIGNAL) != (ssize_t)sizeof ready) {
         return EXIT_FAILURE;
     }
     if (serve(&journal) == ABANDONED) {

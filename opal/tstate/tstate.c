@@ -1,82 +1,118 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * T-states: picks the back end.
+ * T-states: IA32_CLOCK_MODULATION of every own CPU, through the first door that works for all.
+ *
+ * Source: Intel SDM volume 3, "Software Controlled Clock Modulation".
  */
 #include "config.h"
 
-#include "tstate/tstate_backend.h"
+#include "control/held.h"
+#include "pwr/lever.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* In the order in which they are tried: the one an administrator can open to users first. */
-static const pwr_tstate_backend_t *const backends[] = {
-    &pwr_tstate_msr_safe,
-    &pwr_tstate_msr,
+static const pwr_door_t *const doors[] = {
+    &pwr_door_msr_safe,
+    &pwr_door_msr,
 };
 
 struct pwr_tstate {
-    const pwr_tstate_backend_t *backend;
-    void *state;
-    bool changed; /* something was written since open or the last restore */
+    const pwr_door_t *door;
+    unsigned count;
+    pwr_held_t cpus[];
 };
+
+static void close_all(pwr_tstate_t *tstate)
+{
+    for (unsigned i = 0; i < tstate->count; i++) {
+        pwr_held_close(&tstate->cpus[i]);
+    }
+    free(tstate);
+}
+
+static pwr_status_t open_door(const pwr_door_t *door, const pwr_held_request_t *request,
+                              const pwr_topo_t *topo, pwr_tstate_t **tstate)
+{
+    unsigned cpus = pwr_topo_num_my_cpus(topo);
+    pwr_tstate_t *made = calloc(1, sizeof *made + cpus * sizeof made->cpus[0]);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    made->door = door;
+    for (; made->count < cpus; made->count++) {
+        pwr_status_t status =
+            pwr_held_open(request, door, PWR_CONTROL_CLOCK_MODULATION,
+                          pwr_topo_my_cpu(topo, made->count), &made->cpus[made->count]);
+        if (status != PWR_OK) {
+            close_all(made);
+            return status;
+        }
+    }
+    *tstate = made;
+    return PWR_OK;
+}
 
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate)
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
-    pwr_tstate_request_t request = {env, topo, guard, &reasons};
+    const pwr_held_request_t request = {env, guard, &reasons};
     pwr_status_t failure = PWR_ERR_UNSUPPORTED;
-    pwr_tstate_t *made = calloc(1, sizeof *made);
-    if (!made) {
-        return PWR_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        pwr_status_t status = backends[i]->open(backends[i], &request, &made->state);
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++) {
+        pwr_status_t status = open_door(doors[i], &request, topo, tstate);
         if (status == PWR_OK) {
-            made->backend = backends[i];
-            *tstate = made;
             return PWR_OK;
         }
         failure = pwr_why_worse(failure, status);
     }
-    free(made);
     return failure;
 }
 
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate)
 {
-    return tstate->backend->name;
+    return tstate->door->name;
 }
 
-pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned level)
+unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate)
 {
-    if (level > PWR_TSTATE_DEEPEST) {
+    unsigned adopted = 0;
+    for (unsigned i = 0; i < tstate->count; i++) {
+        adopted += tstate->cpus[i].adopted;
+    }
+    return adopted;
+}
+
+pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty)
+{
+    pwr_status_t status = PWR_OK;
+    if (duty < 1 || duty > PWR_DUTY_FULL) {
         return PWR_ERR_RANGE;
     }
-    if (level == PWR_TSTATE_FULL) {
+    if (duty == PWR_DUTY_FULL) {
         return pwr_tstate_restore(tstate);
     }
-    tstate->changed = true;
-    return tstate->backend->set(tstate->state, level);
+    for (unsigned i = 0; i < tstate->count && status == PWR_OK; i++) {
+        status = pwr_held_lower(&tstate->cpus[i], duty);
+    }
+    return status;
 }
 
 pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate)
 {
-    if (!tstate->changed) {
-        return PWR_OK;
+    pwr_status_t first = PWR_OK;
+    for (unsigned i = 0; i < tstate->count; i++) {
+        pwr_status_t status = pwr_held_restore(&tstate->cpus[i]);
+        first = first == PWR_OK ? status : first;
     }
-    pwr_status_t status = tstate->backend->restore(tstate->state);
-    tstate->changed = status != PWR_OK;
-    return status;
+    return first;
 }
 
 void pwr_tstate_close(pwr_tstate_t *tstate)
 {
     if (tstate) {
         (void)pwr_tstate_restore(tstate);
-        tstate->backend->close(tstate->state);
-        free(tstate);
+        close_all(tstate);
     }
 }

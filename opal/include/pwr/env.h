@@ -23,6 +23,9 @@ typedef struct pwr_env {
     /* One line without newline, lower case, exact cause and what to do. */
     void (*log)(void *arg, pwr_log_level_t level, const char *line);
     void *arg;
+    /* Where the library's helper programs are (poweraware-guard); NULL: where they are installed.
+       Not below root. */
+    const char *helper_dir;
 } pwr_env_t;
 
 /* The real machine: root "", CLOCK_MONOTONIC, warnings to stderr. */
@@ -36,6 +39,9 @@ void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format
 /* The full name, env->root + path, into name[size] (PATH_MAX is enough).  PWR_ERR_ARG when path is
    not absolute or the name does not fit. */
 pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, unsigned size);
+
+/* The full name of a helper program into name[size].  PWR_ERR_ARG when it does not fit. */
+pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *name, unsigned size);
 
 /* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
    Does not log: probing for files that may be absent is normal.  Does not create files. */

@@ -3,8 +3,8 @@
  *
  * Levers: P-states and T-states of the CPUs that are ours.
  *
- * A back end is a const descriptor with a probe and ops, listed in one array per kind of lever
- * (opal/pstate/pstate.c, opal/tstate/tstate.c); a new one is one file and one row there.
+ * What can be moved, and through which door, is a table row per back end (opal/pstate/pstate.c,
+ * opal/tstate/tstate.c); doors are in opal/control.
  */
 #ifndef PWR_LEVER_H
 #define PWR_LEVER_H
@@ -22,7 +22,8 @@ typedef struct pwr_pstate pwr_pstate_t;
    read.  Descriptors stay open.  Originals are handed to guard first.
    Errors: UNSUPPORTED (no such hardware), PERM (there, but not for us), SHARED (one frequency for
    CPUs of ours and of others), PARSE, RANGE, IO (what a file says or answers), NOMEM; why[why_size]
-   then holds one line that says what is missing and what grants it. */
+   then holds one line that says what is missing and what grants it.  How other writers are
+   respected: opal/control/held.h. */
 pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_pstate_t **pstate);
 const char *pwr_pstate_backend(const pwr_pstate_t *pstate);
@@ -30,11 +31,15 @@ uint32_t pwr_pstate_min_khz(const pwr_pstate_t *pstate); /* lowest the hardware 
 uint32_t pwr_pstate_max_khz(const pwr_pstate_t *pstate); /* the ceiling found at open */
 /* Lowers the ceiling of every own CPU to khz, or (RANGE) refuses what is outside min..max.  A CPU
    whose own range is narrower goes as far as that; none goes above the ceiling it was found at.
-   After an error some CPUs may have changed: restore. */
+   After an error some CPUs may have changed: restore.  FOREIGN: somebody else moved one while it
+   was lowered; GONE: a CPU went offline. */
 pwr_status_t pwr_pstate_set(pwr_pstate_t *pstate, uint32_t khz);
-/* Puts back exactly what was found at open, as far as possible: all CPUs are tried, the first
-   failure is returned.  Writes nothing when nothing was set. */
+/* Puts back what was found, as far as possible: all CPUs are tried, the first failure is returned.
+   FOREIGN: somebody else's value was found on one, and left there.  Writes nothing when nothing was
+   set. */
 pwr_status_t pwr_pstate_restore(pwr_pstate_t *pstate);
+/* How often somebody else's new ceiling was found while nothing was lowered, and taken over. */
+unsigned pwr_pstate_num_adopted(const pwr_pstate_t *pstate);
 /* Restores if needed. NULL is allowed. */
 void pwr_pstate_close(pwr_pstate_t *pstate);
 
@@ -42,14 +47,16 @@ void pwr_pstate_close(pwr_pstate_t *pstate);
 typedef struct pwr_tstate pwr_tstate_t;
 
 enum { PWR_TSTATE_FULL = 0, PWR_TSTATE_DEEPEST = 7 };
+enum { PWR_DUTY_FULL = 16, PWR_DUTY_PER_TSTATE = 2 }; /* sixteenths of full duty */
 
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate);
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
-/* level 0..7: duty (8 - level) / 8. Level 0 is pwr_tstate_restore. One pwrite per own CPU.  A CPU
-   that was found throttled deeper than level stays as it was found. */
-pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned level);
+/* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  One write per own CPU.  A CPU that was
+   found throttled deeper stays as it was found. */
+pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty);
 pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate);
+unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate);
 void pwr_tstate_close(pwr_tstate_t *tstate);
 
 #endif

@@ -21,8 +21,7 @@ typedef struct pwr_power pwr_power_t;
 typedef struct pwr_power_config {
     bool use_pstates;
     bool use_tstates;
-    const char *guard_program;   /* NULL: the installed one; copied */
-    const char *claim_directory; /* NULL: /dev/shm; used during open only */
+    const char *run_directory; /* of claims and journals; NULL: the default; copied */
 } pwr_power_config_t;
 
 typedef struct pwr_power_counters {

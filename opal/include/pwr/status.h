@@ -18,7 +18,9 @@ typedef enum pwr_status {
     PWR_ERR_PARSE,       /* a file or parameter does not have its documented form */
     PWR_ERR_RANGE,       /* a value is outside what the hardware accepts */
     PWR_ERR_SHARED,      /* a CPU is not ours alone */
-    PWR_ERR_TIMEOUT      /* a deadline passed */
+    PWR_ERR_TIMEOUT,     /* a deadline passed */
+    PWR_ERR_FOREIGN,     /* somebody else changed what we held: it is theirs now */
+    PWR_ERR_GONE         /* the CPU or device that was open has left the machine */
 } pwr_status_t;
 
 /* A short lower-case phrase for messages, never NULL. */

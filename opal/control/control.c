@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Controls: their names, their bits, and what "lower" means for each.
+ */
+#include "config.h"
+
+#include "control/control.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    RATIO_SHIFT = 8,
+    RATIO_MASK = 0xff00,
+    HWP_MINIMUM = 0xff,
+    HWP_MAXIMUM_SHIFT = 8,
+    HWP_MASK = 0xffff,
+    MODULATION_ENABLE = 0x10,
+    DUTY_MASK = 0x0f,
+    MODULATION_MASK = MODULATION_ENABLE | DUTY_MASK,
+    FULL_DUTY = 16
+};
+
+const pwr_door_t *const pwr_doors[] = {
+    &pwr_door_cpufreq,
+    &pwr_door_msr_safe,
+    &pwr_door_msr,
+};
+const size_t pwr_num_doors = sizeof pwr_doors / sizeof pwr_doors[0];
+
+static uint64_t lower_of(uint64_t left, uint64_t right)
+{
+    return left < right ? left : right;
+}
+
+static uint64_t khz_speed(uint64_t khz)
+{
+    return khz;
+}
+
+static uint64_t khz_with(uint64_t found, uint64_t speed)
+{
+    (void)found;
+    return speed;
+}
+
+static uint64_t ratio_speed(uint64_t value)
+{
+    return (value & RATIO_MASK) >> RATIO_SHIFT;
+}
+
+static uint64_t ratio_with(uint64_t found, uint64_t speed)
+{
+    return (found & ~(uint64_t)RATIO_MASK) | speed << RATIO_SHIFT;
+}
+
+static uint64_t hwp_speed(uint64_t value)
+{
+    return (value & HWP_MASK) >> HWP_MAXIMUM_SHIFT;
+}
+
+/* The minimum must not stay above the maximum. */
+static uint64_t hwp_with(uint64_t found, uint64_t speed)
+{
+    uint64_t minimum = lower_of(found & HWP_MINIMUM, speed);
+    return (found & ~(uint64_t)HWP_MASK) | speed << HWP_MAXIMUM_SHIFT | minimum;
+}
+
+/* Duty 0 is reserved: a CPU that shows it is taken to run at full speed. */
+static uint64_t duty_speed(uint64_t value)
+{
+    bool on = (value & MODULATION_ENABLE) && (value & DUTY_MASK) != 0;
+    return on ? value & DUTY_MASK : FULL_DUTY;
+}
+
+static uint64_t duty_with(uint64_t found, uint64_t speed)
+{
+    return (found & ~(uint64_t)MODULATION_MASK) | MODULATION_ENABLE | speed;
+}
+
+static const struct {
+    const char *name;
+    uint64_t mask;
+    uint64_t (*speed)(uint64_t value);
+    uint64_t (*with)(uint64_t found, uint64_t speed); /* found, at that speed */
+} kinds[PWR_CONTROL_KINDS] = {
+    [PWR_CONTROL_CEILING] = {"ceiling", UINT64_MAX, khz_speed, khz_with},
+    [PWR_CONTROL_FLOOR] = {"floor", UINT64_MAX, khz_speed, khz_with},
+    [PWR_CONTROL_SPEED] = {"speed", UINT64_MAX, khz_speed, khz_with},
+    [PWR_CONTROL_PERF_CTL] = {"perf_ctl", RATIO_MASK, ratio_speed, ratio_with},
+    [PWR_CONTROL_HWP_REQUEST] = {"hwp_request", HWP_MASK, hwp_speed, hwp_with},
+    [PWR_CONTROL_CLOCK_MODULATION] = {"clock_modulation", MODULATION_MASK, duty_speed, duty_with},
+};
+
+const pwr_door_t *pwr_door_find(const char *name)
+{
+    for (size_t i = 0; i < pwr_num_doors; i++) {
+        if (strcmp(pwr_doors[i]->name, name) == 0) {
+            return pwr_doors[i];
+        }
+    }
+    return NULL;
+}
+
+const char *pwr_control_kind_name(pwr_control_kind_t kind)
+{
+    return kind < PWR_CONTROL_KINDS ? kinds[kind].name : NULL;
+}
+
+pwr_control_kind_t pwr_control_kind_find(const char *name)
+{
+    int kind = 0;
+    while (kind < PWR_CONTROL_KINDS && strcmp(kinds[kind].name, name) != 0) {
+        kind++;
+    }
+    return (pwr_control_kind_t)kind;
+}
+
+uint64_t pwr_control_mask(pwr_control_kind_t kind)
+{
+    return kinds[kind].mask;
+}
+
+uint64_t pwr_control_speed(pwr_control_kind_t kind, uint64_t value)
+{
+    return kinds[kind].speed(value);
+}
+
+uint64_t pwr_control_lowered(pwr_control_kind_t kind, uint64_t found, uint64_t want)
+{
+    return want < kinds[kind].speed(found) ? kinds[kind].with(found, want) : found;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Controls: values of one CPU that decide how fast it runs (private to the library and its tools).
+ *
+ * A control is a number behind a door.  Levers, guardian and poweraware-restore all read and write
+ * through here, so there is one way to write anything.
+ *
+ *   control            unit   doors
+ *   ceiling, floor     kHz    cpufreq (scaling_max_freq, scaling_min_freq), likwid
+ *   speed              kHz    cpufreq (scaling_setspeed, governor "userspace")
+ *   perf_ctl           raw    msr_safe, msr, likwid-accessD: MSR 0x199, ratio in bits 15:8
+ *   hwp_request        raw    the same: MSR 0x774, minimum 7:0, maximum 15:8
+ *   clock_modulation   raw    the same: MSR 0x19a, enable 4, duty in sixteenths 3:0
+ */
+#ifndef PWR_CONTROL_H
+#define PWR_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "msr/msr.h"
+#include "pwr/env.h"
+#include "why.h"
+
+/* In the order in which they are restored: a ceiling must rise before a floor may. */
+typedef enum pwr_control_kind {
+    PWR_CONTROL_CEILING,
+    PWR_CONTROL_FLOOR,
+    PWR_CONTROL_SPEED,
+    PWR_CONTROL_PERF_CTL,
+    PWR_CONTROL_HWP_REQUEST,
+    PWR_CONTROL_CLOCK_MODULATION,
+    PWR_CONTROL_KINDS
+} pwr_control_kind_t;
+
+typedef struct pwr_door pwr_door_t;
+
+/* One control of one CPU, open. */
+typedef struct pwr_control {
+    const pwr_door_t *door;
+    pwr_control_kind_t kind;
+    unsigned cpu;
+    int fd;        /* of a cpufreq file, else -1 */
+    pwr_msr_t msr; /* of an MSR door */
+} pwr_control_t;
+
+struct pwr_door {
+    const char *name; /* in messages and journals; never changes its meaning */
+    /* Opens for reading and writing.  Errors: UNSUPPORTED (no such control behind this door), PERM;
+       a reason with its remedy is added to why. */
+    pwr_status_t (*open)(const pwr_door_t *door, const pwr_env_t *env, pwr_control_kind_t kind,
+                         unsigned cpu, const pwr_why_t *why, pwr_control_t *control);
+    /* Errors: UNSUPPORTED (the CPU or its register is gone), PERM, PARSE, IO. */
+    pwr_status_t (*read)(const pwr_control_t *control, uint64_t *value);
+    pwr_status_t (*write)(const pwr_control_t *control, uint64_t value);
+    void (*close)(pwr_control_t *control);
+    /* For messages: the file or register, "scaling_max_freq", "MSR 0x19a". */
+    const char *(*place)(const pwr_control_t *control);
+    /* What grants the right to read and write it, once open; never NULL. */
+    const char *(*remedy)(const pwr_control_t *control);
+    const pwr_msr_way_t *way; /* of an MSR door */
+};
+
+extern const pwr_door_t pwr_door_cpufreq;
+extern const pwr_door_t pwr_door_msr_safe;
+extern const pwr_door_t pwr_door_msr;
+
+/* All doors; a door's place in it is its number on the guardian's wire. */
+extern const pwr_door_t *const pwr_doors[];
+extern const size_t pwr_num_doors;
+
+/* By name, or NULL. */
+const pwr_door_t *pwr_door_find(const char *name);
+/* "ceiling", "clock_modulation" ...; NULL for no kind. */
+const char *pwr_control_kind_name(pwr_control_kind_t kind);
+/* PWR_CONTROL_KINDS when there is none of this name. */
+pwr_control_kind_t pwr_control_kind_find(const char *name);
+
+/* The bits that are the control; the rest of a register belongs to others and is kept. */
+uint64_t pwr_control_mask(pwr_control_kind_t kind);
+
+/* How fast a value lets the CPU run: kHz for ceiling, floor and speed; a ratio for perf_ctl; a
+   performance level for hwp_request; sixteenths of full duty (1..16) for clock_modulation. */
+uint64_t pwr_control_speed(pwr_control_kind_t kind, uint64_t value);
+
+/* What to write to a control that was found at `found` so that the CPU runs at most at speed `want`
+   (in the same unit), and never faster than found. */
+uint64_t pwr_control_lowered(pwr_control_kind_t kind, uint64_t found, uint64_t want);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The door of the kernel's cpufreq files, /sys/devices/system/cpu/cpuN/cpufreq/: decimal kHz.
+ *
+ * Source: Linux, Documentation/admin-guide/pm/cpufreq.rst.
+ */
+#include "config.h"
+
+#include "control/control.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char remedy[] = "needs root, or write permission for you by a udev rule or chmod";
+
+enum { PATH_BYTES = 128, TEXT_BYTES = 24 };
+
+static const char *const file_of[PWR_CONTROL_KINDS] = {
+    [PWR_CONTROL_CEILING] = "scaling_max_freq",
+    [PWR_CONTROL_FLOOR] = "scaling_min_freq",
+    [PWR_CONTROL_SPEED] = "scaling_setspeed",
+};
+
+static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
+                                 pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
+                                 pwr_control_t *control)
+{
+    char path[PATH_BYTES];
+    int fd;
+    if (!file_of[kind]) {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file_of[kind]);
+    pwr_status_t status = pwr_env_open(env, path, O_RDWR, &fd);
+    if (status != PWR_OK) {
+        pwr_why_add_file(why, path, status, remedy);
+        return status;
+    }
+    *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
+    return PWR_OK;
+}
+
+static pwr_status_t cpufreq_read(const pwr_control_t *control, uint64_t *khz)
+{
+    char text[TEXT_BYTES];
+    ssize_t got = pread(control->fd, text, sizeof text - 1, 0);
+    if (got < 0) {
+        return pwr_status_from_errno(errno);
+    }
+    text[got] = '\0';
+    char *end = text;
+    unsigned long value = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
+    if (value == 0 || value > UINT32_MAX || (*end != '\n' && *end != '\0')) {
+        return PWR_ERR_PARSE;
+    }
+    *khz = value;
+    return PWR_OK;
+}
+
+static pwr_status_t cpufreq_write(const pwr_control_t *control, uint64_t khz)
+{
+    char text[TEXT_BYTES];
+    int size = snprintf(text, sizeof text, "%llu\n", (unsigned long long)khz);
+    ssize_t put = pwrite(control->fd, text, (size_t)size, 0);
+    if (put == size) {
+        return PWR_OK;
+    }
+    return put < 0 ? pwr_status_from_errno(errno) : PWR_ERR_IO;
+}
+
+static void cpufreq_close(pwr_control_t *control)
+{
+    close(control->fd);
+    control->fd = -1;
+}
+
+static const char *cpufreq_place(const pwr_control_t *control)
+{
+    return file_of[control->kind];
+}
+
+static const char *cpufreq_remedy(const pwr_control_t *control)
+{
+    (void)control;
+    return remedy;
+}
+
+const pwr_door_t pwr_door_cpufreq = {.name = "cpufreq",
+                                     .open = cpufreq_open,
+                                     .read = cpufreq_read,
+                                     .write = cpufreq_write,
+                                     .close = cpufreq_close,
+                                     .place = cpufreq_place,
+                                     .remedy = cpufreq_remedy};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The doors of the model-specific registers, one per way to them (opal/msr).
+ */
+#include "config.h"
+
+#include "control/control.h"
+
+static const struct {
+    uint32_t number;
+    const char *place;
+    const char *allow; /* register and write mask, as msr-safe's allow-list wants them */
+} registers[PWR_CONTROL_KINDS] = {
+    [PWR_CONTROL_PERF_CTL] = {PWR_MSR_PERF_CTL, "MSR 0x199",
+                              "msr-safe: allow-list line 0x00000199 0x000000000000FF00"},
+    [PWR_CONTROL_HWP_REQUEST] = {PWR_MSR_HWP_REQUEST, "MSR 0x774",
+                                 "msr-safe: allow-list line 0x00000774 0x000000000000FFFF"},
+    [PWR_CONTROL_CLOCK_MODULATION] = {PWR_MSR_CLOCK_MODULATION, "MSR 0x19a",
+                                      "msr-safe: allow-list line 0x0000019A 0x000000000000001F"},
+};
+
+static pwr_status_t msr_open(const pwr_door_t *door, const pwr_env_t *env, pwr_control_kind_t kind,
+                             unsigned cpu, const pwr_why_t *why, pwr_control_t *control)
+{
+    pwr_msr_t msr;
+    if (registers[kind].number == 0) {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    pwr_status_t status = door->way->open(door->way, env, cpu, true, why, &msr);
+    if (status == PWR_OK) {
+        *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = -1, .msr = msr};
+    }
+    return status;
+}
+
+static pwr_status_t msr_read(const pwr_control_t *control, uint64_t *value)
+{
+    return control->door->way->read(&control->msr, registers[control->kind].number, value);
+}
+
+static pwr_status_t msr_write(const pwr_control_t *control, uint64_t value)
+{
+    return control->door->way->write(&control->msr, registers[control->kind].number, value);
+}
+
+static void msr_close(pwr_control_t *control)
+{
+    control->door->way->close(&control->msr);
+}
+
+static const char *msr_place(const pwr_control_t *control)
+{
+    return registers[control->kind].place;
+}
+
+static const char *msr_remedy(const pwr_control_t *control)
+{
+    return registers[control->kind].allow;
+}
+
+const pwr_door_t pwr_door_msr_safe = {.name = "msr_safe",
+                                      .way = &pwr_msr_way_safe,
+                                      .open = msr_open,
+                                      .read = msr_read,
+                                      .write = msr_write,
+                                      .close = msr_close,
+                                      .place = msr_place,
+                                      .remedy = msr_remedy};
+
+const pwr_door_t pwr_door_msr = {.name = "msr",
+                                 .way = &pwr_msr_way_device,
+                                 .open = msr_open,
+                                 .read = msr_read,
+                                 .write = msr_write,
+                                 .close = msr_close,
+                                 .place = msr_place,
+                                 .remedy = msr_remedy};

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A control that we move and put back; the numbers are those of held.h.
+ */
+#include "config.h"
+
+#include "control/held.h"
+
+static const uint64_t look_interval_ns[PWR_CONTROL_KINDS] = {
+    [PWR_CONTROL_CLOCK_MODULATION] = 1000000,
+};
+
+static uint64_t mask_of(const pwr_held_t *held)
+{
+    return pwr_control_mask(held->control.kind);
+}
+
+/* Behind an open door, "not supported" means that the CPU has left. */
+static pwr_status_t after_open(pwr_status_t status)
+{
+    return status == PWR_ERR_UNSUPPORTED ? PWR_ERR_GONE : status;
+}
+
+static pwr_status_t read_now(const pwr_held_t *held, uint64_t *now)
+{
+    return after_open(held->control.door->read(&held->control, now));
+}
+
+static pwr_status_t write_now(const pwr_held_t *held, uint64_t value)
+{
+    return after_open(held->control.door->write(&held->control, value));
+}
+
+/* ---- open ---- */
+
+static pwr_status_t take(const pwr_held_request_t *request, pwr_held_t *held, const char **step)
+{
+    const pwr_control_t *control = &held->control;
+    *step = "reading";
+    pwr_status_t status = control->door->read(control, &held->original);
+    if (status == PWR_OK) {
+        *step = "handing to the guardian";
+        status = pwr_guard_remember(request->guard, control, held->original); /* 1. */
+    }
+    if (status == PWR_OK) {
+        *step = "writing back";
+        status = control->door->write(control, held->original);
+    }
+    return status;
+}
+
+pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *door,
+                           pwr_control_kind_t kind, unsigned cpu, pwr_held_t *held)
+{
+    const char *step;
+    pwr_held_t made = {.env = request->env, .guard = request->guard};
+    pwr_status_t status = door->open(door, request->env, kind, cpu, request->why, &made.control);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = take(request, &made, &step);
+    if (status != PWR_OK) {
+        bool forbidden = status == PWR_ERR_PERM;
+        pwr_why_add(request->why, "%s: CPU %u, %s: %s: %s%s%s%s", door->name, cpu,
+                    door->place(&made.control), step, pwr_status_text(status),
+                    forbidden ? " (" : "", forbidden ? door->remedy(&made.control) : "",
+                    forbidden ? ")" : "");
+        door->close(&made.control);
+        return status;
+    }
+    made.last = made.original;
+    made.looked_ns = pwr_env_now_ns(made.env);
+    *held = made;
+    return PWR_OK;
+}
+
+void pwr_held_close(pwr_held_t *held)
+{
+    held->control.door->close(&held->control);
+}
+
+/* ---- 3. look ---- */
+
+static pwr_status_t adopt(pwr_held_t *held, uint64_t now)
+{
+    pwr_status_t status = pwr_guard_remember(held->guard, &held->control, now);
+    if (status == PWR_OK) {
+        held->original = held->last = now;
+        held->adopted++;
+    }
+    return status;
+}
+
+static pwr_status_t look(pwr_held_t *held)
+{
+    uint64_t interval = look_interval_ns[held->control.kind];
+    uint64_t now_ns = interval > 0 ? pwr_env_now_ns(held->env) : 0;
+    uint64_t now;
+    if (interval > 0 && now_ns - held->looked_ns < interval) {
+        return PWR_OK;
+    }
+    pwr_status_t status = read_now(held, &now);
+    if (status != PWR_OK) {
+        return status;
+    }
+    held->looked_ns = now_ns;
+    if (((now ^ held->last) & mask_of(held)) != 0) {
+        if (!held->changed) {
+            return adopt(held, now);
+        }
+        held->lost = true;
+        return PWR_ERR_FOREIGN;
+    }
+    /* The other bits of the register are somebody else's business, and are kept as they are. */
+    held->original = (held->original & mask_of(held)) | (now & ~mask_of(held));
+    held->last = now;
+    return PWR_OK;
+}
+
+/* ---- 2. announce and write ---- */
+
+static bool is_announced(const pwr_held_t *held, uint64_t field, uint64_t *reads_as)
+{
+    for (unsigned i = 0; i < held->num_values; i++) {
+        if (held->values[i].written == field) {
+            *reads_as = held->values[i].reads_as;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first time: announce, write, and learn what the hardware makes of it. */
+static pwr_status_t write_new(pwr_held_t *held, uint64_t value, uint64_t *reads_as)
+{
+    uint64_t mask = mask_of(held);
+    uint64_t now;
+    if (held->num_values == PWR_HELD_VALUES) {
+        return PWR_ERR_RANGE;
+    }
+    pwr_status_t status = pwr_guard_announce(held->guard, &held->control, value);
+    if (status != PWR_OK) {
+        return status;
+    }
+    held->changed = true; /* even a write that fails may have changed something */
+    status = write_now(held, value);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = read_now(held, &now);
+    if (status != PWR_OK) {
+        return status;
+    }
+    held->last = now;
+    if (((now ^ held->original) & mask) == 0) {
+        return PWR_ERR_RANGE; /* swallowed: an allow-list's mask, a lock, another limit below ours
+                               */
+    }
+    if (((now ^ value) & mask) != 0) {
+        status = pwr_guard_announce(held->guard, &held->control, now);
+    }
+    held->values[held->num_values].written = value & mask;
+    held->values[held->num_values].reads_as = now & mask;
+    held->num_values++;
+    *reads_as = now & mask;
+    return status;
+}
+
+static pwr_status_t write_value(pwr_held_t *held, uint64_t value)
+{
+    uint64_t mask = mask_of(held);
+    uint64_t reads_as;
+    pwr_status_t status;
+    if (is_announced(held, value & mask, &reads_as)) {
+        held->changed = true;
+        status = write_now(held, value);
+    } else {
+        status = write_new(held, value, &reads_as);
+    }
+    if (status == PWR_OK) {
+        held->last = (value & ~mask) | reads_as;
+    }
+    return status;
+}
+
+static uint64_t lowered(const pwr_held_t *held, uint64_t want)
+{
+    return pwr_control_lowered(held->control.kind, held->original, want);
+}
+
+pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want)
+{
+    if (held->lost) {
+        return PWR_ERR_FOREIGN;
+    }
+    if (!held->changed && lowered(held, want) == held->original) {
+        return PWR_OK;
+    }
+    pwr_status_t status = look(held);
+    if (status != PWR_OK) {
+        return status;
+    }
+    uint64_t value = lowered(held, want);
+    if (((value ^ held->original) & mask_of(held)) == 0) {
+        return pwr_held_restore(held);
+    }
+    uint64_t reads_as;
+    bool in_force = held->changed && is_announced(held, value & mask_of(held), &reads_as) &&
+                    reads_as == (held->last & mask_of(held));
+    return in_force ? PWR_OK : write_value(held, value);
+}
+
+pwr_status_t pwr_held_restore(pwr_held_t *held)
+{
+    if (!held->changed || held->lost) {
+        return PWR_OK;
+    }
+    pwr_status_t status = look(held);
+    if (status == PWR_OK) {
+        status = write_now(held, held->original);
+    }
+    if (status == PWR_OK) {
+        held->last = held->original;
+        held->changed = false;
+    }
+    return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A control that we move and put back, and who else moves it (private to the library).
+ *
+ *   1. What is found at open is the original; the guardian has it before anything is written.
+ *   2. A value is announced to the guardian before it is written for the first time, so that a
+ * value found after our death is known to be ours or somebody else's.
+ *   3. Before a write the control is looked at.  Somebody else's value found while we hold none of
+ *      our own is the new original: a ceiling that a site lowers meanwhile stays lowered.  Found
+ *      while we hold one, it is theirs: the control is lost to us and never written again.
+ *
+ * Between looking and writing somebody else may still write; no interface of the kernel closes that
+ * gap of a microsecond.  To keep a transition at one system call and at most one more, a
+ * T-state is looked at once per millisecond only: those switch within one collective, and their
+ * other users (thermal daemons) write again and again.
+ */
+#ifndef PWR_HELD_H
+#define PWR_HELD_H
+
+#include <stdbool.h>
+
+#include "control/control.h"
+#include "pwr/guard.h"
+
+/* Distinct values that one control may be given; there are 15 duty cycles. */
+enum { PWR_HELD_VALUES = 16 };
+
+typedef struct pwr_held_request {
+    const pwr_env_t *env;
+    pwr_guard_t *guard;
+    const pwr_why_t *why;
+} pwr_held_request_t;
+
+typedef struct pwr_held {
+    const pwr_env_t *env;
+    pwr_guard_t *guard;
+    pwr_control_t control;
+    uint64_t original;  /* found, or set by somebody else while it was not changed */
+    uint64_t last;      /* what it reads as long as nobody else writes */
+    uint64_t looked_ns; /* when it was last compared with that */
+    bool changed;       /* it has a value of ours */
+    bool lost;          /* somebody else wrote over a value of ours */
+    unsigned adopted;   /* how often the original was set anew by somebody else */
+    unsigned num_values;
+    struct {
+        uint64_t written; /* only the bits of the mask */
+        uint64_t reads_as;
+    } values[PWR_HELD_VALUES]; /* announced to the guardian */
+} pwr_held_t;
+
+/* Opens, reads, hands the original to the guardian and proves the right to write by writing back
+   what was read.  On failure nothing stays open and a reason is added to request->why. */
+pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *door,
+                           pwr_control_kind_t kind, unsigned cpu, pwr_held_t *held);
+
+/* Runs the CPU at most at want (pwr_control_lowered) and never faster than found; no system call
+   when that is in force already.  Errors: FOREIGN (3. above), GONE (the CPU went offline), RANGE
+   (more than PWR_HELD_VALUES values, or the write had no effect), PERM, IO. */
+pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want);
+
+/* Puts the original back.  FOREIGN: somebody else's value was found and left alone.  Nothing to do
+   is PWR_OK. */
+pwr_status_t pwr_held_restore(pwr_held_t *held);
+
+/* Does not restore. */
+void pwr_held_close(pwr_held_t *held);
+
+#endif

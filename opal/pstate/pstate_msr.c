@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the registers of an Intel CPU say about its range of ratios.
+ *
+ * Source: Intel SDM volume 4, MSR_PLATFORM_INFO, MSR_TURBO_RATIO_LIMIT; volume 3, "Hardware-
+ * Controlled Performance States".
+ */
+#include "config.h"
+
+#include "pstate/pstate_style.h"
+
+/* A register that is not there, or reads as 0 where that means nothing, ends the style. */
+static pwr_status_t read_register(const pwr_msr_t *msr, const pwr_pstate_request_t *request,
+                                  uint32_t number, uint64_t *value)
+{
+    pwr_status_t status = msr->way->read(msr, number, value);
+    if (status == PWR_OK && *value == 0) {
+        status = PWR_ERR_UNSUPPORTED;
+    }
+    if (status != PWR_OK) {
+        pwr_why_add(request->held.why, "%s: CPU %u, MSR 0x%x: %s", msr->way->name, msr->cpu, number,
+                    pwr_status_text(status));
+    }
+    return status;
+}
+
+static pwr_status_t check(const pwr_pstate_request_t *request, const pwr_msr_t *msr,
+                          uint64_t lowest, uint64_t highest, uint32_t khz_per_unit,
+                          pwr_pstate_limits_t *limits)
+{
+    if (lowest == 0 || lowest > highest) {
+        pwr_why_add(request->held.why, "%s: CPU %u: lowest ratio %u, highest %u", msr->way->name,
+                    msr->cpu, (unsigned)lowest, (unsigned)highest);
+        return PWR_ERR_UNSUPPORTED;
+    }
+    *limits = (pwr_pstate_limits_t){.min_khz = (uint32_t)lowest * khz_per_unit,
+                                    .max_khz = (uint32_t)highest * khz_per_unit};
+    return PWR_OK;
+}
+
+typedef pwr_status_t (*ask_t)(const pwr_pstate_request_t *request, const pwr_msr_t *msr,
+                              uint32_t khz_per_unit, pwr_pstate_limits_t *limits);
+
+static pwr_status_t ask(const pwr_pstate_style_t *style, const pwr_pstate_request_t *request,
+                        unsigned cpu, ask_t question, pwr_pstate_limits_t *limits)
+{
+    const pwr_msr_way_t *way = style->door->way;
+    pwr_msr_t msr;
+    pwr_status_t status = way->open(way, request->held.env, cpu, false, request->held.why, &msr);
+    if (status == PWR_OK) {
+        status = question(request, &msr, style->khz_per_unit, limits);
+        way->close(&msr);
+    }
+    return status;
+}
+
+/* Lowest performance level in 31:24, highest in 7:0; only while hardware P-states are enabled. */
+static pwr_status_t ask_hwp(const pwr_pstate_request_t *request, const pwr_msr_t *msr,
+                            uint32_t khz_per_unit, pwr_pstate_limits_t *limits)
+{
+    uint64_t enabled, levels;
+    pwr_status_t status = read_register(msr, request, PWR_MSR_PM_ENABLE, &enabled);
+    if (status == PWR_OK) {
+        status = read_register(msr, request, PWR_MSR_HWP_CAPABILITIES, &levels);
+    }
+    if (status == PWR_OK) {
+        status = check(request, msr, levels >> 24 & 0xff, levels & 0xff, khz_per_unit, limits);
+    }
+    return status;
+}
+
+/* Lowest ratio in 47:40 of PLATFORM_INFO, highest turbo ratio in 7:0 of TURBO_RATIO_LIMIT.  With
+   hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
+static pwr_status_t ask_perf_ctl(const pwr_pstate_request_t *request, const pwr_msr_t *msr,
+                                 uint32_t khz_per_unit, pwr_pstate_limits_t *limits)
+{
+    uint64_t platform, turbo, hwp;
+    if (msr->way->read(msr, PWR_MSR_PM_ENABLE, &hwp) == PWR_OK && (hwp & 1)) {
+        pwr_why_add(request->held.why, "%s: CPU %u: PERF_CTL is ignored under hardware P-states",
+                    msr->way->name, msr->cpu);
+        return PWR_ERR_UNSUPPORTED;
+    }
+    pwr_status_t status = read_register(msr, request, PWR_MSR_PLATFORM_INFO, &platform);
+    if (status == PWR_OK) {
+        status = read_register(msr, request, PWR_MSR_TURBO_RATIO_LIMIT, &turbo);
+    }
+    if (status == PWR_OK) {
+        status = check(request, msr, platform >> 40 & 0xff, turbo & 0xff, khz_per_unit, limits);
+    }
+    return status;
+}
+
+pwr_status_t pwr_pstate_hwp_limits(const pwr_pstate_style_t *style,
+                                   const pwr_pstate_request_t *request, unsigned cpu,
+                                   pwr_pstate_limits_t *limits)
+{
+    return ask(style, request, cpu, ask_hwp, limits);
+}
+
+pwr_status_t pwr_pstate_perf_ctl_limits(const pwr_pstate_style_t *style,
+                                        const pwr_pstate_request_t *request, unsigned cpu,
+                                        pwr_pstate_limits_t *limits)
+{
+    return ask(style, request, cpu, ask_perf_ctl, limits);
+}
