@@ -87,9 +87,10 @@ static void write_power(FILE *file)
     const pwr_wait_stats_t *wait = &SELF->wait_stats;
     fprintf(file,
             " \"pstate_writes\": %llu, \"tstate_writes\": %llu, \"skipped\": %llu, "
-            "\"errors\": %llu,\n",
+            "\"errors\": %llu, \"adopted\": %llu, \"yielded\": %llu,\n",
             (unsigned long long)counters.pstate_writes, (unsigned long long)counters.tstate_writes,
-            (unsigned long long)counters.skipped, (unsigned long long)counters.errors);
+            (unsigned long long)counters.skipped, (unsigned long long)counters.errors,
+            (unsigned long long)counters.adopted, (unsigned long long)counters.yielded);
     fprintf(
         file,
         " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",

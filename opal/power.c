@@ -176,25 +176,39 @@ void pwr_power_arm(pwr_power_t *power)
     }
 }
 
-/* ---- failures ---- */
+/* ---- giving up ---- */
 
-/* These restore, as far as they can, and tell whether all is back. */
+/* What somebody else has set is theirs, and nothing that we still have to put back. */
+static bool is_settled(pwr_status_t status)
+{
+    return status == PWR_OK || status == PWR_ERR_FOREIGN;
+}
+
+/* These restore, as far as they can, and tell whether nothing of ours is left. */
 static bool drop_pstates(pwr_power_t *power)
 {
-    bool restored = !power->pstate || pwr_pstate_restore(power->pstate) == PWR_OK;
+    bool settled = true;
+    if (power->pstate) {
+        settled = is_settled(pwr_pstate_restore(power->pstate));
+        power->counters.adopted += pwr_pstate_num_adopted(power->pstate);
+    }
     pwr_pstate_close(power->pstate);
     power->pstate = NULL;
     power->low = false;
-    return restored;
+    return settled;
 }
 
 static bool drop_tstates(pwr_power_t *power)
 {
-    bool restored = !power->tstate || pwr_tstate_restore(power->tstate) == PWR_OK;
+    bool settled = true;
+    if (power->tstate) {
+        settled = is_settled(pwr_tstate_restore(power->tstate));
+        power->counters.adopted += pwr_tstate_num_adopted(power->tstate);
+    }
     pwr_tstate_close(power->tstate);
     power->tstate = NULL;
     power->level = PWR_TSTATE_FULL;
-    return restored;
+    return settled;
 }
 
 /* What we cannot restore, the guardian tries at once: it opens the files anew and is patient.  That
@@ -208,14 +222,19 @@ static void leave_to_guardian(pwr_power_t *power)
     note_off(power, "all levers off: originals were left to the guardian");
 }
 
-static void note_failure(pwr_power_t *power, const char *lever, pwr_status_t cause, bool restored)
+static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, bool settled)
 {
-    power->counters.errors++;
-    pwr_env_log(power->env, PWR_LOG_WARN, "%s are given up: a write failed (%s); %s", lever,
-                pwr_status_text(cause),
-                restored ? "originals are restored" : "the guardian restores the originals");
-    note_off(power, "%s given up: a write failed (%s)", lever, pwr_status_text(cause));
-    if (!restored) {
+    bool yielded = cause == PWR_ERR_FOREIGN;
+    if (yielded) {
+        power->counters.yielded++;
+    } else {
+        power->counters.errors++;
+    }
+    const char *what = yielded ? "yielded for the rest of the job" : "given up: a write failed";
+    pwr_env_log(power->env, PWR_LOG_WARN, "%s are %s (%s); %s", lever, what, pwr_status_text(cause),
+                settled ? "originals are restored" : "the guardian restores the originals");
+    note_off(power, "%s %s (%s)", lever, what, pwr_status_text(cause));
+    if (!settled) {
         leave_to_guardian(power);
     }
 }
@@ -234,7 +253,7 @@ static void set_low(pwr_power_t *power, bool low)
     pwr_status_t status = low ? pwr_pstate_set(power->pstate, pwr_pstate_min_khz(power->pstate))
                               : pwr_pstate_restore(power->pstate);
     if (status != PWR_OK) {
-        note_failure(power, "P-states", status, drop_pstates(power));
+        give_up(power, "P-states", status, drop_pstates(power));
         return;
     }
     power->low = low;
@@ -253,7 +272,7 @@ static void set_level(pwr_power_t *power, unsigned level)
     pwr_status_t status =
         pwr_tstate_set(power->tstate, PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * level);
     if (status != PWR_OK) {
-        note_failure(power, "T-states", status, drop_tstates(power));
+        give_up(power, "T-states", status, drop_tstates(power));
         return;
     }
     power->level = level;
@@ -307,7 +326,14 @@ unsigned pwr_power_level(const pwr_power_t *power)
 
 pwr_power_counters_t pwr_power_counters(const pwr_power_t *power)
 {
-    return power->counters;
+    pwr_power_counters_t counters = power->counters;
+    if (power->pstate) {
+        counters.adopted += pwr_pstate_num_adopted(power->pstate);
+    }
+    if (power->tstate) {
+        counters.adopted += pwr_tstate_num_adopted(power->tstate);
+    }
+    return counters;
 }
 
 void pwr_power_close(pwr_power_t *power)
@@ -315,9 +341,9 @@ void pwr_power_close(pwr_power_t *power)
     if (!power) {
         return;
     }
-    bool restored = drop_tstates(power);
-    restored = drop_pstates(power) && restored;
-    if (restored) {
+    bool settled = drop_tstates(power);
+    settled = drop_pstates(power) && settled;
+    if (settled) {
         pwr_guard_stop(power->guard);
     } else {
         pwr_guard_abandon(power->guard);

@@ -124,8 +124,9 @@ def residencies(document: Document) -> Table:
 def component(document: Document) -> Table:
     """What the component says it did, summed over ranks, mean over repetitions."""
     heads = ["benchmark", "scheme", "calls", "handled", "in collectives (s)"]
-    counters = ["pstate_writes", "tstate_writes", "skipped", "errors"]
-    heads += ["P-state writes", "T-state writes", "skipped", "write errors", "sleeps", "spun (s)", "slept (s)"]
+    counters = ["pstate_writes", "tstate_writes", "skipped", "errors", "adopted", "yielded"]
+    heads += ["P-state writes", "T-state writes", "skipped", "write errors"]
+    heads += ["ceilings adopted", "levers yielded", "sleeps", "spun (s)", "slept (s)"]
     rows = []
     for benchmark in document.benchmarks():
         for scheme in document.schemes():

@@ -82,8 +82,17 @@ void pwr_held_close(pwr_held_t *held)
 
 /* ---- 3. look ---- */
 
+static void say(const pwr_held_t *held, pwr_log_level_t level, uint64_t now, const char *what)
+{
+    const pwr_control_t *control = &held->control;
+    pwr_env_log(held->env, level, "CPU %u: somebody else set %s from 0x%llx to 0x%llx %s",
+                control->cpu, control->door->place(control), (unsigned long long)held->last,
+                (unsigned long long)now, what);
+}
+
 static pwr_status_t adopt(pwr_held_t *held, uint64_t now)
 {
+    say(held, PWR_LOG_INFO, now, "between our uses: that is full speed from now on");
     pwr_status_t status = pwr_guard_remember(held->guard, &held->control, now);
     if (status == PWR_OK) {
         held->original = held->last = now;
@@ -109,6 +118,7 @@ static pwr_status_t look(pwr_held_t *held)
         if (!held->changed) {
             return adopt(held, now);
         }
+        say(held, PWR_LOG_WARN, now, "while we held it: it is left as it is");
         held->lost = true;
         return PWR_ERR_FOREIGN;
     }

@@ -312,6 +312,47 @@ static void test_failing_t_states_put_p_states_back(void **state)
     assert_true(fixture_eventually(is_untouched, fixture));
 }
 
+/* EAR, GEOPM or an administrator takes a CPU over: it is theirs, our other CPU is as it was, and
+   the other lever goes on. */
+static void test_a_foreign_write_is_yielded_to(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    pwr_power_low(power);
+    fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
+    pwr_power_full(power);
+    assert_false(pwr_power_has_pstates(power));
+    assert_true(pwr_power_has_tstates(power));
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
+    assert_int_equal(fixture_get_khz(fixture, 3, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
+    assert_non_null(strstr(pwr_power_why_off(power), "P-states yielded for the rest of the job"));
+    assert_int_equal(pwr_power_counters(power).yielded, 1);
+    assert_int_equal(pwr_power_counters(power).errors, 0);
+    pwr_power_throttle(power, 7);
+    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x12);
+    pwr_power_close(power);
+    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
+}
+
+static void test_a_new_ceiling_between_uses_is_kept(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2");
+    pwr_power_low(power);
+    pwr_power_full(power);
+    fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
+    pwr_power_low(power);
+    pwr_power_full(power);
+    assert_true(pwr_power_has_pstates(power));
+    assert_int_equal(pwr_power_counters(power).adopted, 1);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
+    pwr_power_close(power);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
+}
+
 static void test_killed_process_is_restored(void **state)
 {
     fixture_t *fixture = *state;
@@ -369,6 +410,8 @@ int main(void)
         FIXTURE_TEST(test_one_lever_alone),
         FIXTURE_TEST(test_failing_writes_leave_everything_to_the_guardian),
         FIXTURE_TEST(test_failing_t_states_put_p_states_back),
+        FIXTURE_TEST(test_a_foreign_write_is_yielded_to),
+        FIXTURE_TEST(test_a_new_ceiling_between_uses_is_kept),
         FIXTURE_TEST(test_killed_process_is_restored),
         FIXTURE_TEST(test_this_machine),
     };

@@ -193,6 +193,59 @@ static void test_setspeed_needs_no_ceiling(void **state)
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_setspeed"), 2400000);
 }
 
+enum { PERF_CTL = 0x199, PLATFORM_INFO = 0xce, TURBO_RATIO_LIMIT = 0x1ad };
+
+static void put_ratios(fixture_t *fixture, unsigned cpu, const char *device)
+{
+    fixture_put_msr(fixture, cpu, device, PLATFORM_INFO, 0x80000001800u); /* lowest 8, base 24 */
+    fixture_put_msr(fixture, cpu, device, TURBO_RATIO_LIMIT, 0x1a1b1c1e); /* one core: 30 */
+    fixture_put_msr(fixture, cpu, device, PERF_CTL, 0x100001c00);         /* 28, turbo off */
+}
+
+/* No cpufreq at all, as under some hypervisors and with the driver switched off. */
+static void test_ratios_by_register(void **state)
+{
+    fixture_t *fixture = *state;
+    put_ratios(fixture, 0, "msr");
+    put_ratios(fixture, 1, "msr");
+    opened_t opened = open_pstates(fixture, "0-1");
+    assert_int_equal(opened.status, PWR_OK);
+    assert_string_equal(pwr_pstate_backend(opened.pstate), "perf_ctl-msr");
+    assert_int_equal(pwr_pstate_min_khz(opened.pstate), 800000);
+    assert_int_equal(pwr_pstate_max_khz(opened.pstate), 2800000);
+    assert_int_equal(pwr_pstate_set(opened.pstate, 800000), PWR_OK);
+    assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100000800);
+    assert_int_equal(fixture_get_msr(fixture, 1, "msr", PERF_CTL), 0x100000800);
+    assert_int_equal(pwr_pstate_set(opened.pstate, 1999999), PWR_OK); /* down to a ratio */
+    assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100001300);
+    close_pstates(&opened);
+    assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100001c00);
+    assert_int_equal(fixture_get_msr(fixture, 1, "msr", PERF_CTL), 0x100001c00);
+}
+
+static void test_registers_without_ratios(void **state)
+{
+    fixture_t *fixture = *state;
+    put_ratios(fixture, 0, "msr");
+    put_ratios(fixture, 1, "msr");
+    fixture_put_msr(fixture, 1, "msr", PLATFORM_INFO, 0x1800);
+    /* IO is how a plain file says that it ends before HWP's registers. */
+    expect_refusal(fixture, PWR_ERR_IO, "msr: CPU 1: lowest ratio 0, highest 30");
+}
+
+static void test_a_lowered_ceiling_is_adopted(void **state)
+{
+    fixture_t *fixture = *state;
+    put_two_cpus(fixture);
+    opened_t opened = open_pstates(fixture, "0-1");
+    fixture_put_cpufreq_file(fixture, 1, "scaling_max_freq", "2000000\n");
+    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_pstate_num_adopted(opened.pstate), 1);
+    close_pstates(&opened);
+    expect_originals(fixture, 0);
+    expect_bounds(fixture, 1, FIXTURE_FLOOR_KHZ, 2000000);
+}
+
 static void test_no_cpufreq(void **state)
 {
     expect_refusal(*state, PWR_ERR_UNSUPPORTED, "cpu0/cpufreq/related_cpus: not supported");
@@ -316,6 +369,9 @@ int main(void)
         FIXTURE_TEST(test_policy_with_foreign_cpus_is_refused),
         FIXTURE_TEST(test_userspace_governor),
         FIXTURE_TEST(test_setspeed_needs_no_ceiling),
+        FIXTURE_TEST(test_ratios_by_register),
+        FIXTURE_TEST(test_registers_without_ratios),
+        FIXTURE_TEST(test_a_lowered_ceiling_is_adopted),
         FIXTURE_TEST(test_no_cpufreq),
         FIXTURE_TEST(test_second_cpu_without_cpufreq),
         FIXTURE_TEST(test_garbled_files),

@@ -81,6 +81,21 @@ static void test_levels_are_eighths_of_the_clock(void **state)
     close_tstates(&opened);
 }
 
+/* This register takes every bit, so its steps are 6.25 %. */
+static void test_sixteenths_where_the_register_takes_them(void **state)
+{
+    fixture_t *fixture = *state;
+    put_both(fixture, "msr", 0);
+    opened_t opened = open_tstates(fixture, "2-3");
+    assert_int_equal(pwr_tstate_step(opened.tstate), 1);
+    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
+    assert_int_equal(pwr_tstate_set(opened.tstate, 1), PWR_OK);
+    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x11);
+    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0x11);
+    close_tstates(&opened);
+    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0);
+}
+
 static void test_other_bits_are_kept_and_originals_come_back(void **state)
 {
     fixture_t *fixture = *state;
@@ -254,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_levels_are_eighths_of_the_clock),
+        FIXTURE_TEST(test_sixteenths_where_the_register_takes_them),
         FIXTURE_TEST(test_other_bits_are_kept_and_originals_come_back),
         FIXTURE_TEST(test_deeper_throttling_of_others_stays),
         FIXTURE_TEST(test_only_own_cpus_are_touched),

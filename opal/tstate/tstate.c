@@ -10,6 +10,7 @@
 #include "control/held.h"
 #include "pwr/lever.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* In the order in which they are tried: the one an administrator can open to users first. */
@@ -20,6 +21,7 @@ static const pwr_door_t *const doors[] = {
 
 struct pwr_tstate {
     const pwr_door_t *door;
+    unsigned step; /* 0: not yet asked for */
     unsigned count;
     pwr_held_t cpus[];
 };
@@ -84,6 +86,34 @@ unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate)
     return adopted;
 }
 
+/* On CPUs without extended modulation bit 0 is reserved: the write faults, or the bit is dropped.
+ */
+static unsigned find_step(pwr_held_t *held)
+{
+    pwr_status_t status = pwr_held_lower(held, PWR_DUTY_FULL - 1);
+    uint64_t duty = pwr_control_speed(PWR_CONTROL_CLOCK_MODULATION, held->last);
+    bool fine = status == PWR_OK && duty == PWR_DUTY_FULL - 1;
+    (void)pwr_held_restore(held);
+    return fine ? 1 : PWR_DUTY_PER_TSTATE;
+}
+
+unsigned pwr_tstate_step(pwr_tstate_t *tstate)
+{
+    if (tstate->step == 0) {
+        tstate->step = find_step(&tstate->cpus[0]);
+    }
+    return tstate->step;
+}
+
+/* To the next step up, but never to full duty. */
+static unsigned on_step(pwr_tstate_t *tstate, unsigned duty)
+{
+    if (duty % PWR_DUTY_PER_TSTATE == 0 || pwr_tstate_step(tstate) == 1) {
+        return duty;
+    }
+    return duty + 1 < PWR_DUTY_FULL ? duty + 1 : PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE;
+}
+
 pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty)
 {
     pwr_status_t status = PWR_OK;
@@ -93,8 +123,9 @@ pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty)
     if (duty == PWR_DUTY_FULL) {
         return pwr_tstate_restore(tstate);
     }
+    unsigned stepped = on_step(tstate, duty);
     for (unsigned i = 0; i < tstate->count && status == PWR_OK; i++) {
-        status = pwr_held_lower(&tstate->cpus[i], duty);
+        status = pwr_held_lower(&tstate->cpus[i], stepped);
     }
     return status;
 }

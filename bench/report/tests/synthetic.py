@@ -215,6 +215,8 @@ def make_rank(rank: int, node: int, busy_s: float, benchmark: str, scheme: str) 
             "tstate_writes": 2 * calls if scheme == "throttle" else 0,
             "skipped": 0,
             "errors": 0,
+            "adopted": 0,
+            "yielded": 0,
             "wait": {"sleeps": 0, "spin_s": busy_s * share, "sleep_s": 0.0},
             "why_off": None,
         },

@@ -52,8 +52,13 @@ enum { PWR_DUTY_FULL = 16, PWR_DUTY_PER_TSTATE = 2 }; /* sixteenths of full duty
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate);
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
-/* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  One write per own CPU.  A CPU that was
-   found throttled deeper stays as it was found. */
+/* The step of duties in sixteenths: 2 (12.5 %) or, with "extended" modulation, 1 (6.25 %).  Found out
+   by the first call, which for a moment runs the first own CPU at 15/16; call while nothing is
+   throttled. */
+unsigned pwr_tstate_step(pwr_tstate_t *tstate);
+/* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  Between steps the next higher duty is taken,
+   but the one below full duty rather than none.  One write per own CPU.  A CPU that was found
+   throttled deeper stays as it was found. */
 pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty);
 pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate);
 unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate);

@@ -29,6 +29,8 @@ typedef struct pwr_power_counters {
     uint64_t tstate_writes;
     uint64_t skipped; /* verbs that found no lever */
     uint64_t errors;  /* failed writes; the lever is then given up */
+    uint64_t adopted; /* new ceilings that somebody else set between our uses, and we kept to */
+    uint64_t yielded; /* levers left to somebody else who wrote over a value of ours */
 } pwr_power_counters_t;
 
 /* Claims this process's CPUs (so that later arrivals see them) and reads the topology.  Opens no

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Who else moves a control that we move: ceilings of others, and values written over ours.
+ */
+#include "config.h"
+
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "control/held.h"
+
+enum { FOUND = 3000000, LOW = 1200000, THEIRS = 2000000, CLOCK_MODULATION = 0x19a };
+
+typedef struct holder {
+    fixture_t *fixture;
+    pwr_guard_t *guard;
+    char text[512];
+    pwr_held_t held;
+    pwr_status_t status;
+} holder_t;
+
+static void put(const holder_t *holder, unsigned khz)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u\n", khz);
+    fixture_put_cpufreq_file(holder->fixture, 0, "scaling_max_freq", text);
+}
+
+static unsigned long now(const holder_t *holder)
+{
+    return fixture_get_khz(holder->fixture, 0, "scaling_max_freq");
+}
+
+static void open_held(holder_t *holder, const pwr_door_t *door, pwr_control_kind_t kind)
+{
+    const pwr_why_t why = pwr_why_init(holder->text, sizeof holder->text);
+    holder->guard = fixture_guard(holder->fixture);
+    const pwr_held_request_t request = {&holder->fixture->env, holder->guard, &why};
+    holder->status = pwr_held_open(&request, door, kind, 0, &holder->held);
+}
+
+static holder_t hold_ceiling(fixture_t *fixture)
+{
+    holder_t holder = {.fixture = fixture};
+    put(&holder, FOUND);
+    open_held(&holder, &pwr_door_cpufreq, PWR_CONTROL_CEILING);
+    assert_int_equal(holder.status, PWR_OK);
+    return holder;
+}
+
+static void let_go(holder_t *holder)
+{
+    pwr_held_close(&holder->held);
+    pwr_guard_stop(holder->guard);
+}
+
+static void test_lower_and_back(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+        assert_int_equal(now(&holder), LOW);
+        assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+        assert_int_equal(pwr_held_lower(&holder.held, THEIRS), PWR_OK);
+        assert_int_equal(now(&holder), THEIRS);
+        assert_int_equal(pwr_held_lower(&holder.held, FOUND), PWR_OK); /* is a restore */
+        assert_int_equal(now(&holder), FOUND);
+        assert_false(holder.held.changed);
+    }
+    assert_int_equal(holder.held.num_values, 2);
+    let_go(&holder);
+}
+
+/* A site cap that comes between our uses. */
+static void test_a_ceiling_lowered_meanwhile_is_the_new_original(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    put(&holder, THEIRS);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+    assert_int_equal(now(&holder), LOW);
+    assert_int_equal(holder.held.adopted, 1);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(now(&holder), THEIRS);
+    assert_non_null(strstr(holder.fixture->log, "CPU 0: somebody else set scaling_max_freq"));
+    let_go(&holder);
+}
+
+static void test_a_new_ceiling_below_ours_is_not_raised(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    put(&holder, LOW - 100000);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+    assert_int_equal(now(&holder), LOW - 100000);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(now(&holder), LOW - 100000);
+    let_go(&holder);
+}
+
+static void test_written_over_while_held_is_theirs(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+    put(&holder, THEIRS);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_ERR_FOREIGN);
+    assert_int_equal(now(&holder), THEIRS);
+    assert_true(holder.held.lost);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_FOREIGN);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK); /* nothing left to do */
+    assert_int_equal(now(&holder), THEIRS);
+    let_go(&holder);
+}
+
+static void test_written_over_is_noticed_before_the_next_step_down(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    assert_int_equal(pwr_held_lower(&holder.held, THEIRS), PWR_OK);
+    put(&holder, FOUND);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_FOREIGN);
+    assert_int_equal(now(&holder), FOUND);
+    let_go(&holder);
+}
+
+static uint64_t register_now(const holder_t *holder)
+{
+    return fixture_get_msr(holder->fixture, 0, "msr", CLOCK_MODULATION);
+}
+
+/* The clock of the test decides when a T-state is looked at again. */
+static uint64_t fake_now_ns;
+
+static uint64_t fake_clock(void *arg)
+{
+    (void)arg;
+    return fake_now_ns;
+}
+
+static void test_tstates_are_looked_at_once_per_millisecond(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    assert_int_equal(holder.status, PWR_OK);
+    pwr_env_t env = holder.fixture->env;
+    env.now_ns = fake_clock;
+    holder.held.env = &env;
+    holder.held.looked_ns = fake_now_ns = 5000000;
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_OK);
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0x18);
+    fake_now_ns += 999999;
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK); /* not looked at */
+    assert_int_equal(register_now(&holder), 0);
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_OK);
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0x18);
+    fake_now_ns += 1;
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_ERR_FOREIGN);
+    assert_int_equal(register_now(&holder), 0x18);
+    let_go(&holder);
+}
+
+static void test_other_bits_may_change_meanwhile(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0xab00);
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    pwr_env_t env = holder.fixture->env;
+    env.now_ns = fake_clock;
+    holder.held.env = &env;
+    fake_now_ns += 1000000000;
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_OK);
+    assert_int_equal(register_now(&holder), 0xab12);
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0xcd12);
+    fake_now_ns += 1000000000;
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(register_now(&holder), 0xcd00);
+    let_go(&holder);
+}
+
+/* A value that was not announced is never written. */
+static void test_no_guardian_no_write(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    pwr_guard_stop(holder.guard);
+    holder.guard = fixture_guard(holder.fixture); /* knows nothing of this control */
+    holder.held.guard = holder.guard;
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_ARG);
+    assert_int_equal(now(&holder), FOUND);
+    let_go(&holder);
+}
+
+static void test_more_values_than_a_journal_keeps(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    for (unsigned i = 0; i < PWR_HELD_VALUES; i++) {
+        assert_int_equal(pwr_held_lower(&holder.held, LOW + i), PWR_OK);
+    }
+    assert_int_equal(pwr_held_lower(&holder.held, LOW + PWR_HELD_VALUES), PWR_ERR_RANGE);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK); /* known ones still go */
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(now(&holder), FOUND);
+    let_go(&holder);
+}
+
+static void test_failed_write_is_restored_later(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+    fixture_limit_writes(0);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_ERR_IO);
+    assert_true(holder.held.changed);
+    fixture_limit_writes(RLIM_INFINITY);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(now(&holder), FOUND);
+    let_go(&holder);
+}
+
+/* /dev/null takes every write and reads as nothing; /dev/zero reads as a register of 0. */
+static void test_a_write_without_effect_is_an_error(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_link(holder.fixture, "/dev/cpu/0/msr", "/dev/zero");
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    assert_int_equal(holder.status, PWR_OK);
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_ERR_RANGE);
+    let_go(&holder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_lower_and_back),
+        FIXTURE_TEST(test_a_ceiling_lowered_meanwhile_is_the_new_original),
+        FIXTURE_TEST(test_a_new_ceiling_below_ours_is_not_raised),
+        FIXTURE_TEST(test_written_over_while_held_is_theirs),
+        FIXTURE_TEST(test_written_over_is_noticed_before_the_next_step_down),
+        FIXTURE_TEST(test_tstates_are_looked_at_once_per_millisecond),
+        FIXTURE_TEST(test_other_bits_may_change_meanwhile),
+        FIXTURE_TEST(test_no_guardian_no_write),
+        FIXTURE_TEST(test_more_values_than_a_journal_keeps),
+        FIXTURE_TEST(test_failed_write_is_restored_later),
+        FIXTURE_TEST(test_a_write_without_effect_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
