@@ -139,6 +139,20 @@ static pwr_status_t open_style(const pwr_pstate_style_t *style, const pwr_pstate
     return PWR_OK;
 }
 
+const char *pwr_pstate_backend_name(unsigned nth)
+{
+    return nth < sizeof styles / sizeof styles[0] ? styles[nth].name : NULL;
+}
+
+pwr_status_t pwr_pstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                                 unsigned nth, char *why, unsigned why_size, pwr_pstate_t **pstate)
+{
+    pwr_why_t reasons = pwr_why_init(why, why_size);
+    const pwr_pstate_request_t request = {.held = {env, guard, &reasons}, .topo = topo};
+    return pwr_pstate_backend_name(nth) ? open_style(&styles[nth], &request, pstate)
+                                        : PWR_ERR_RANGE;
+}
+
 pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_pstate_t **pstate)
 {

@@ -159,6 +159,33 @@ static void test_all_cpus_use_the_same_back_end(void **state)
     close_tstates(&opened);
 }
 
+/* What poweraware-info asks: each back end by itself. */
+static void test_back_ends_one_by_one(void **state)
+{
+    fixture_t *fixture = *state;
+    put_both(fixture, "msr", 0);
+    pwr_topo_t *topo = fixture_topo(fixture, NULL, "2-3");
+    pwr_guard_t *guard = fixture_guard(fixture);
+    unsigned nth = 0, works = 0;
+    for (; pwr_tstate_backend_name(nth); nth++) {
+        char why[512];
+        pwr_tstate_t *tstate = NULL;
+        pwr_status_t status =
+            pwr_tstate_open_nth(&fixture->env, topo, guard, nth, why, sizeof why, &tstate);
+        bool is_msr = strcmp(pwr_tstate_backend_name(nth), "msr") == 0;
+        assert_int_equal(status == PWR_OK, is_msr);
+        assert_true(is_msr || strlen(why) > 0);
+        works += is_msr;
+        pwr_tstate_close(tstate);
+    }
+    assert_int_equal(works, 1);
+    pwr_tstate_t *none = NULL;
+    assert_int_equal(pwr_tstate_open_nth(&fixture->env, topo, guard, nth, NULL, 0, &none),
+                     PWR_ERR_RANGE);
+    pwr_guard_stop(guard);
+    pwr_topo_close(topo);
+}
+
 static void test_no_driver(void **state)
 {
     expect_refusal(*state, PWR_ERR_UNSUPPORTED, "/dev/cpu/2/msr: not supported");
@@ -275,6 +302,7 @@ int main(void)
         FIXTURE_TEST(test_only_own_cpus_are_touched),
         FIXTURE_TEST(test_msr_safe_comes_first),
         FIXTURE_TEST(test_all_cpus_use_the_same_back_end),
+        FIXTURE_TEST(test_back_ends_one_by_one),
         FIXTURE_TEST(test_no_driver),
         FIXTURE_TEST(test_no_such_register),
         FIXTURE_TEST(test_register_that_cannot_be_written),

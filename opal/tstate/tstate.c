@@ -56,6 +56,20 @@ static pwr_status_t open_door(const pwr_door_t *door, const pwr_held_request_t *
     return PWR_OK;
 }
 
+const char *pwr_tstate_backend_name(unsigned nth)
+{
+    return nth < sizeof doors / sizeof doors[0] ? doors[nth]->name : NULL;
+}
+
+pwr_status_t pwr_tstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                                 unsigned nth, char *why, unsigned why_size, pwr_tstate_t **tstate)
+{
+    pwr_why_t reasons = pwr_why_init(why, why_size);
+    const pwr_held_request_t request = {env, guard, &reasons};
+    return pwr_tstate_backend_name(nth) ? open_door(doors[nth], &request, topo, tstate)
+                                        : PWR_ERR_RANGE;
+}
+
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate)
 {

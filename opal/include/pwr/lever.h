@@ -26,6 +26,12 @@ typedef struct pwr_pstate pwr_pstate_t;
    respected: opal/control/held.h. */
 pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_pstate_t **pstate);
+/* For those who want to know about all back ends, in the order in which pwr_pstate_open tries them:
+   the name of one, NULL behind the last, and an attempt at that one alone (RANGE: there is none).
+ */
+const char *pwr_pstate_backend_name(unsigned nth);
+pwr_status_t pwr_pstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                                 unsigned nth, char *why, unsigned why_size, pwr_pstate_t **pstate);
 const char *pwr_pstate_backend(const pwr_pstate_t *pstate);
 uint32_t pwr_pstate_min_khz(const pwr_pstate_t *pstate); /* lowest the hardware offers */
 uint32_t pwr_pstate_max_khz(const pwr_pstate_t *pstate); /* the ceiling found at open */
@@ -51,14 +57,17 @@ enum { PWR_DUTY_FULL = 16, PWR_DUTY_PER_TSTATE = 2 }; /* sixteenths of full duty
 
 pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                              char *why, unsigned why_size, pwr_tstate_t **tstate);
+const char *pwr_tstate_backend_name(unsigned nth);
+pwr_status_t pwr_tstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                                 unsigned nth, char *why, unsigned why_size, pwr_tstate_t **tstate);
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
-/* The step of duties in sixteenths: 2 (12.5 %) or, with "extended" modulation, 1 (6.25 %).  Found out
-   by the first call, which for a moment runs the first own CPU at 15/16; call while nothing is
+/* The step of duties in sixteenths: 2 (12.5 %) or, with "extended" modulation, 1 (6.25 %).  Found
+   out by the first call, which for a moment runs the first own CPU at 15/16; call while nothing is
    throttled. */
 unsigned pwr_tstate_step(pwr_tstate_t *tstate);
-/* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  Between steps the next higher duty is taken,
-   but the one below full duty rather than none.  One write per own CPU.  A CPU that was found
-   throttled deeper stays as it was found. */
+/* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  Between steps the next higher duty is
+   taken, but the one below full duty rather than none.  One write per own CPU.  A CPU that was
+   found throttled deeper stays as it was found. */
 pwr_status_t pwr_tstate_set(pwr_tstate_t *tstate, unsigned duty);
 pwr_status_t pwr_tstate_restore(pwr_tstate_t *tstate);
 unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate);
