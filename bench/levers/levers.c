@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What one transition of a lever costs: time and system calls, against a bare write on a held
+ * descriptor and against opening the file each time, interleaved in one run.
+ *
+ * It moves real levers of one CPU, through every back end that works here, and puts them back.
+ * On an emulated machine (bench/emulator/emulate) the times are those of the emulator, the system
+ * calls are the real ones.
+ */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "control/control.h"
+#include "pwr/guard.h"
+#include "pwr/lever.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_PAIRS = 500, MOST_PAIRS = 1000000, WHY_BYTES = 1024 };
+
+typedef struct options {
+    unsigned pairs;
+    int cpu;             /* -1: the first of the affinity mask */
+    const char *helpers; /* NULL: installed */
+} options_t;
+
+/* The three ways that are compared, each a pair "down, up". */
+typedef enum way { OURS, BARE, REOPEN, WAYS } way_t;
+static const char *const way_name[WAYS] = {"ours", "bare write", "open, write, close"};
+
+typedef struct subject {
+    const char *kind; /* "P-state", "T-state" */
+    const char *backend;
+    pwr_pstate_t *pstate; /* one of the two */
+    pwr_tstate_t *tstate;
+    const pwr_door_t *door; /* for the bare ways; the main control */
+    pwr_control_kind_t control_kind;
+} subject_t;
+
+static int usage(FILE *stream)
+{
+    fprintf(stream,
+            "usage: levers [--pairs N] [--cpu N] [--helpers DIR]\n\n"
+            "Times N transitions down and up (default %d) of each lever of one CPU through every\n"
+            "back end that works here, beside bare writes; prints microseconds and read and write\n"
+            "system calls per transition.  Everything is put back.\n\n"
+            "  --cpu N        the CPU to bind to (default: the first this process may use)\n"
+            "  --helpers DIR  where poweraware-guard is (default: where it is installed)\n",
+            DEFAULT_PAIRS);
+    return stream == stdout ? EXIT_SUCCESS : 2;
+}
+
+/* ---- time and system calls ---- */
+
+static double now_us(void)
+{
+    return 1e-3 * (double)pwr_env_now_ns(&pwr_env_real);
+}
+
+/* read and write system calls of this process so far; proc(5), /proc/pid/io. */
+static bool count_calls(unsigned long *calls)
+{
+    unsigned long reads = 0, writes = 0;
+    FILE *file = fopen("/proc/self/io", "re");
+    bool known =
+        file && fscanf(file, "rchar: %*u wchar: %*u syscr: %lu syscw: %lu", &reads, &writes) == 2;
+    if (file) {
+        fclose(file);
+    }
+    *calls = reads + writes;
+    return known;
+}
+
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, unsigned count)
+{
+    qsort(values, count, sizeof values[0], compare);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* ---- the ways ---- */
+
+static pwr_status_t ours_down(const subject_t *subject)
+{
+    return subject->pstate ? pwr_pstate_set(subject->pstate, pwr_pstate_min_khz(subject->pstate))
+                           : pwr_tstate_set(subject->tstate, 2);
+}
+
+static pwr_status_t ours_up(const subject_t *subject)
+{
+    return subject->pstate ? pwr_pstate_restore(subject->pstate)
+                           : pwr_tstate_restore(subject->tstate);
+}
+
+static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_t value)
+{
+    char text[WHY_BYTES];
+    const pwr_why_t why = pwr_why_init(text, sizeof text);
+    pwr_control_t control;
+    pwr_status_t status = subject->door->open(subject->door, &pwr_env_real, subject->control_kind,
+                                              cpu, &why, &control);
+    if (status == PWR_OK) {
+        status = control.door->write(&control, value);
+        control.door->close(&control);
+    }
+    return status;
+}
+
+static pwr_status_t one_pair(const subject_t *subject, way_t way, const pwr_control_t *control,
+                             uint64_t low, uint64_t high)
+{
+    pwr_status_t down, up;
+    if (way == OURS) {
+        down = ours_down(subject);
+        up = ours_up(subject);
+    } else if (way == BARE) {
+        down = control->door->write(control, low);
+        up = control->door->write(control, high);
+    } else {
+        down = reopen_write(subject, control->cpu, low);
+        up = reopen_write(subject, control->cpu, high);
+    }
+    return down != PWR_OK ? down : up;
+}
+
+typedef struct series {
+    double *us[WAYS]; /* per transition, one per pair */
+    double calls[WAYS];
+} series_t;
+
+static pwr_status_t run_pairs(const subject_t *subject, const pwr_control_t *control, uint64_t low,
+                              uint64_t high, unsigned pairs, series_t *series)
+{
+    for (unsigned i = 0; i < pairs; i++) {
+        for (int way = 0; way < WAYS; way++) {
+            unsigned long before = 0, after = 0;
+            bool known = count_calls(&before);
+            double start_us = now_us();
+            pwr_status_t status = one_pair(subject, (way_t)way, control, low, high);
+            series->us[way][i] = (now_us() - start_us) / 2;
+            known = count_calls(&after) && known;
+            if (status != PWR_OK) {
+                fprintf(stderr, "levers: %s: %s: %s\n", subject->backend, way_name[way],
+                        pwr_status_text(status));
+                return status;
+            }
+            /* Counting itself reads once. */
+            series->calls[way] += known ? (double)(after - before - 1) / 2 / pairs : 0;
+        }
+    }
+    return PWR_OK;
+}
+
+static void print_series(const subject_t *subject, unsigned pairs, series_t *series)
+{
+    double bare = median(series->us[BARE], pairs);
+    for (int way = 0; way < WAYS; way++) {
+        double us = way == BARE ? bare : median(series->us[way], pairs);
+        printf("%-8s %-18s %-19s %10.2f %10.2f %12.2f\n", subject->kind, subject->backend,
+               way_name[way], us, us / bare, series->calls[way]);
+    }
+}
+
+static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
+{
+    char text[WHY_BYTES];
+    const pwr_why_t why = pwr_why_init(text, sizeof text);
+    pwr_control_t control;
+    uint64_t high;
+    series_t series = {0};
+    int result = EXIT_FAILURE;
+    if (subject->door->open(subject->door, &pwr_env_real, subject->control_kind, cpu, &why,
+                            &control) != PWR_OK) {
+        fprintf(stderr, "levers: %s\n", text);
+        return EXIT_FAILURE;
+    }
+    uint64_t low_speed = 2;
+    if (subject->pstate) {
+        uint64_t per_unit = subject->control_kind <= PWR_CONTROL_SPEED ? 1 : 100000;
+        low_speed = pwr_pstate_min_khz(subject->pstate) / per_unit;
+    }
+    for (int way = 0; way < WAYS; way++) {
+        series.us[way] = calloc(pairs, sizeof series.us[way][0]);
+    }
+    if (series.us[OURS] && series.us[BARE] && series.us[REOPEN] &&
+        control.door->read(&control, &high) == PWR_OK &&
+        run_pairs(subject, &control, pwr_control_lowered(subject->control_kind, high, low_speed),
+                  high, pairs, &series) == PWR_OK) {
+        print_series(subject, pairs, &series);
+        result = EXIT_SUCCESS;
+    }
+    for (int way = 0; way < WAYS; way++) {
+        free(series.us[way]);
+    }
+    control.door->close(&control);
+    return result;
+}
+
+/* ---- every back end ---- */
+
+/* The door and main control that a P-state back end is made of. */
+static void find_control(const char *backend, subject_t *subject)
+{
+    static const struct {
+        const char *backend;
+        const char *door;
+        pwr_control_kind_t kind;
+    } rows[] = {
+        {"cpufreq-setspeed", "cpufreq", PWR_CONTROL_SPEED},
+        {"cpufreq", "cpufreq", PWR_CONTROL_CEILING},
+        {"likwid", "likwid", PWR_CONTROL_CEILING},
+        {"hwp-", NULL, PWR_CONTROL_HWP_REQUEST},
+        {"perf_ctl-", NULL, PWR_CONTROL_PERF_CTL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = strlen(rows[i].backend);
+        bool whole = rows[i].door && strcmp(backend, rows[i].backend) == 0;
+        bool prefix = !rows[i].door && strncmp(backend, rows[i].backend, length) == 0;
+        if (whole || prefix) {
+            subject->door = pwr_door_find(whole ? rows[i].door : backend + length);
+            subject->control_kind = rows[i].kind;
+        }
+    }
+}
+
+static int measure_pstates(const pwr_topo_t *topo, pwr_guard_t *guard, unsigned pairs)
+{
+    int result = EXIT_SUCCESS;
+    for (unsigned nth = 0; pwr_pstate_backend_name(nth); nth++) {
+        char why[WHY_BYTES];
+        subject_t subject = {.kind = "P-state", .backend = pwr_pstate_backend_name(nth)};
+        find_control(subject.backend, &subject);
+        pwr_status_t status =
+            pwr_pstate_open_nth(&pwr_env_real, topo, guard, nth, why, sizeof why, &subject.pstate);
+        if (status != PWR_OK) {
+            printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
+                   why[0] ? why : pwr_status_text(status));
+            continue;
+        }
+        if (subject.door && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
+            result = EXIT_FAILURE;
+        }
+        pwr_pstate_close(subject.pstate);
+    }
+    return result;
+}
+
+static int measure_tstates(const pwr_topo_t *topo, pwr_guard_t *guard, unsigned pairs)
+{
+    int result = EXIT_SUCCESS;
+    for (unsigned nth = 0; pwr_tstate_backend_name(nth); nth++) {
+        char why[WHY_BYTES];
+        subject_t subject = {.kind = "T-state",
+                             .backend = pwr_tstate_backend_name(nth),
+                             .door = pwr_door_find(pwr_tstate_backend_name(nth)),
+                             .control_kind = PWR_CONTROL_CLOCK_MODULATION};
+        pwr_status_t status =
+            pwr_tstate_open_nth(&pwr_env_real, topo, guard, nth, why, sizeof why, &subject.tstate);
+        if (status != PWR_OK) {
+            printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
+                   why[0] ? why : pwr_status_text(status));
+            continue;
+        }
+        if (subject.door && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
+            result = EXIT_FAILURE;
+        }
+        pwr_tstate_close(subject.tstate);
+    }
+    return result;
+}
+
+/* ---- options ---- */
+
+static bool bind_to(int cpu)
+{
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0) {
+        return false;
+    }
+    for (int first = 0; cpu < 0 && first < CPU_SETSIZE; first++) {
+        cpu = CPU_ISSET(first, &mask) ? first : -1;
+    }
+    CPU_ZERO(&mask);
+    CPU_SET(cpu, &mask);
+    return sched_setaffinity(0, sizeof mask, &mask) == 0;
+}
+
+static bool parse_number(const char *text, long low, long high, long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && *number >= low && *number <= high;
+}
+
+static int parse(int argc, char **argv, options_t *options)
+{
+    static const struct option names[] = {{"pairs", required_argument, NULL, 'n'},
+                                          {"cpu", required_argument, NULL, 'c'},
+                                          {"helpers", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int letter;
+    while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        long number = 0;
+        if (letter == 'h') {
+            exit(usage(stdout));
+        } else if (letter == 'd') {
+            options->helpers = optarg;
+        } else if (letter == 'n' && parse_number(optarg, 1, MOST_PAIRS, &number)) {
+            options->pairs = (unsigned)number;
+        } else if (letter == 'c' && parse_number(optarg, 0, CPU_SETSIZE - 1, &number)) {
+            options->cpu = (int)number;
+        } else {
+            return usage(stderr);
+        }
+    }
+    return optind == argc ? EXIT_SUCCESS : usage(stderr);
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {.pairs = DEFAULT_PAIRS, .cpu = -1};
+    pwr_env_t env = pwr_env_real;
+    pwr_topo_t *topo;
+    pwr_guard_t *guard;
+    const pwr_guard_config_t config = {.run_directory = NULL};
+    if (parse(argc, argv, &options) != EXIT_SUCCESS) {
+        return 2;
+    }
+    env.helper_dir = options.helpers;
+    if (!bind_to(options.cpu)) {
+        fprintf(stderr, "levers: cannot bind to CPU %d: %s\n", options.cpu, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (pwr_topo_open(&env, &topo) != PWR_OK) {
+        return EXIT_FAILURE;
+    }
+    if (pwr_guard_start(&env, &config, &guard) != PWR_OK) {
+        pwr_topo_close(topo);
+        return EXIT_FAILURE;
+    }
+    printf("CPU %u, %u pairs; medians; system calls are reads and writes\n",
+           pwr_topo_my_cpu(topo, 0), options.pairs);
+    printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "way", "us", "of bare",
+           "system calls");
+    int result = measure_pstates(topo, guard, options.pairs);
+    if (measure_tstates(topo, guard, options.pairs) != EXIT_SUCCESS) {
+        result = EXIT_FAILURE;
+    }
+    pwr_guard_stop(guard);
+    pwr_topo_close(topo);
+    return result;
+}
