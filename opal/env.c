@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "number.h"
 #include "pwr/env.h"
 
 #include <ctype.h>
@@ -132,17 +133,5 @@ pwr_status_t pwr_env_read_u64(const pwr_env_t *env, const char *path, uint64_t *
     if (status != PWR_OK) {
         return status;
     }
-    /* strtoull alone would accept signs, leading blanks and octal. */
-    if (!isdigit((unsigned char)text[0])) {
-        return PWR_ERR_PARSE;
-    }
-    int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, base);
-    if (errno != 0 || *end != '\0') {
-        return PWR_ERR_PARSE;
-    }
-    *value = number;
-    return PWR_OK;
+    return pwr_number_parse(text, strlen(text), value);
 }

@@ -8,12 +8,11 @@
 #include "config.h"
 
 #include "control/control.h"
+#include "number.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char remedy[] = "needs root, or write permission for you by a udev rule or chmod";
@@ -48,14 +47,13 @@ static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
 static pwr_status_t cpufreq_read(const pwr_control_t *control, uint64_t *khz)
 {
     char text[TEXT_BYTES];
-    ssize_t got = pread(control->fd, text, sizeof text - 1, 0);
+    ssize_t got = pread(control->fd, text, sizeof text, 0);
     if (got < 0) {
         return pwr_status_from_errno(errno);
     }
-    text[got] = '\0';
-    char *end = text;
-    unsigned long value = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
-    if (value == 0 || value > UINT32_MAX || (*end != '\n' && *end != '\0')) {
+    uint64_t value;
+    pwr_status_t status = pwr_number_parse(text, (size_t)got, &value);
+    if (status != PWR_OK || value == 0 || value > UINT32_MAX) {
         return PWR_ERR_PARSE;
     }
     *khz = value;
