@@ -6,60 +6,40 @@
 #include "config.h"
 
 #include "pstate/freq_domain.h"
+#include "topo/cpulist.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { LIST_BYTES = 4096, PATH_BYTES = 128, NO_CPU = -1 };
 
-static bool is_mine(const pwr_topo_t *topo, unsigned long cpu)
-{
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(topo); i++) {
-        if (pwr_topo_my_cpu(topo, i) == cpu) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The lowest CPU of the policy, through which it is driven, and the first one that is not ours
-   (NO_CPU: none).  The kernel writes "0 1 2"; "0-2" and commas are understood too. */
-static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, long *lowest,
-                               long *foreign)
+   (NO_CPU: none). */
+static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, int *lowest, int *foreign)
 {
-    *lowest = NO_CPU;
-    *foreign = NO_CPU;
-    while (*text != '\0') {
-        char *end;
-        if (!isdigit((unsigned char)*text)) {
-            return PWR_ERR_PARSE;
-        }
-        unsigned long first = strtoul(text, &end, 10);
-        unsigned long last = first;
-        if (*end == '-' && isdigit((unsigned char)end[1])) {
-            last = strtoul(end + 1, &end, 10);
-        }
-        if (last < first || last > INT_MAX || (*end != '\0' && *end != ' ' && *end != ',')) {
-            return PWR_ERR_PARSE;
-        }
-        if (*lowest == NO_CPU || (long)first < *lowest) {
-            *lowest = (long)first;
-        }
-        for (unsigned long cpu = first; cpu <= last && *foreign == NO_CPU; cpu++) {
-            *foreign = is_mine(topo, cpu) ? NO_CPU : (long)cpu;
-        }
-        text = end + (*end != '\0');
+    pwr_cpuset_t policy;
+    pwr_status_t status = pwr_cpulist_parse(text, strlen(text), &policy);
+    if (status != PWR_OK) {
+        return status;
     }
-    return *lowest == NO_CPU ? PWR_ERR_PARSE : PWR_OK;
+    int first = pwr_cpuset_next(&policy, -1);
+    if (first == NO_CPU) {
+        return PWR_ERR_PARSE;
+    }
+    int other = first;
+    while (other != NO_CPU && pwr_topo_is_mine(topo, (unsigned)other)) {
+        other = pwr_cpuset_next(&policy, other);
+    }
+    *lowest = first;
+    *foreign = other;
+    return PWR_OK;
 }
 
 pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, unsigned cpu, bool *driven)
 {
     char list_path[PATH_BYTES];
     char list[LIST_BYTES];
-    long lowest, foreign;
+    int lowest, foreign;
     snprintf(list_path, sizeof list_path, "/sys/devices/system/cpu/cpu%u/cpufreq/related_cpus",
              cpu);
     pwr_status_t status = pwr_env_read_text(request->held.env, list_path, list, sizeof list);
@@ -72,11 +52,11 @@ pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, unsigned
     }
     if (foreign != NO_CPU) {
         pwr_why_add(request->held.why,
-                    "%s: one frequency for CPU %u and CPU %ld, which is not in this process's "
+                    "%s: one frequency for CPU %u and CPU %d, which is not in this process's "
                     "binding (bind each process to whole frequency domains)",
                     list_path, cpu, foreign);
         return PWR_ERR_SHARED;
     }
-    *driven = (unsigned long)lowest == cpu;
+    *driven = (unsigned)lowest == cpu;
     return PWR_OK;
 }

@@ -74,6 +74,73 @@ static void test_smt_siblings_are_reached(void **state)
     pwr_topo_close(topo);
 }
 
+static void test_cpus_of_a_core(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "package:1 core:4 pu:2(indexes=0,4,1,5,2,6,3,7)", "2");
+    assert_int_equal(pwr_topo_core_of(topo, 2), 2);
+    assert_int_equal(pwr_topo_core_of(topo, 6), 2);
+    assert_int_equal(pwr_topo_core_of(topo, 8), -1);
+    assert_int_equal(pwr_topo_next_in_core(topo, 2, -1), 2);
+    assert_int_equal(pwr_topo_next_in_core(topo, 2, 2), 6);
+    assert_int_equal(pwr_topo_next_in_core(topo, 2, 6), -1);
+    assert_int_equal(pwr_topo_next_in_core(topo, 4, -1), -1);
+    assert_true(pwr_topo_is_mine(topo, 2));
+    assert_false(pwr_topo_is_mine(topo, 6));
+    assert_false(pwr_topo_has_whole_cores(topo));
+    pwr_topo_close(topo);
+    topo = fixture_topo(*state, "package:1 core:4 pu:2(indexes=0,4,1,5,2,6,3,7)", "2,6");
+    assert_true(pwr_topo_has_whole_cores(topo));
+    assert_false(pwr_topo_has_whole_packages(topo));
+    pwr_topo_close(topo);
+}
+
+static void test_cpus_of_four_packages(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "package:4 core:2 pu:1", "4-5");
+    assert_int_equal(pwr_topo_num_packages(topo), 4);
+    assert_int_equal(pwr_topo_next_in_package(topo, 3, -1), 6);
+    assert_int_equal(pwr_topo_next_in_package(topo, 3, 6), 7);
+    assert_int_equal(pwr_topo_next_in_package(topo, 3, 7), -1);
+    assert_int_equal(pwr_topo_next_in_package(topo, 4, -1), -1);
+    assert_true(pwr_topo_has_whole_packages(topo));
+    pwr_topo_close(topo);
+    topo = fixture_topo(*state, "package:4 core:2 pu:1", "3-5");
+    assert_true(pwr_topo_has_whole_cores(topo));
+    assert_false(pwr_topo_has_whole_packages(topo));
+    pwr_topo_close(topo);
+}
+
+static void test_one_core(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "package:1 core:1 pu:1", "0");
+    assert_int_equal(pwr_topo_core_of(topo, 0), 0);
+    assert_true(pwr_topo_has_whole_cores(topo));
+    assert_true(pwr_topo_has_whole_packages(topo));
+    pwr_topo_close(topo);
+}
+
+static void test_machine_without_core_objects(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "numa:2 pu:2", "3");
+    assert_int_equal(pwr_topo_num_cores(topo), 4);
+    assert_int_equal(pwr_topo_core_of(topo, 3), 3);
+    assert_int_equal(pwr_topo_package_of(topo, 3), 0);
+    assert_int_equal(pwr_topo_num_reached_cpus(topo), 1);
+    pwr_topo_close(topo);
+}
+
+static void test_holes_in_the_numbering(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "package:2 core:2 pu:1(indexes=0,2,8,9)", "8");
+    assert_int_equal(pwr_topo_num_cpus(topo), 4);
+    assert_int_equal(pwr_topo_package_of(topo, 1), -1);
+    assert_int_equal(pwr_topo_core_of(topo, 1), -1);
+    assert_int_equal(pwr_topo_core_of(topo, 8), 2);
+    assert_int_equal(pwr_topo_next_in_package(topo, 0, 0), 2);
+    assert_int_equal(pwr_topo_next_in_package(topo, 1, -1), 8);
+    pwr_topo_close(topo);
+}
+
 static void test_impossible_bindings(void **state)
 {
     fixture_t *fixture = *state;
@@ -83,26 +150,35 @@ static void test_impossible_bindings(void **state)
     setenv("HWLOC_SYNTHETIC", "package:2 core:4 pu:1", 1);
     assert_int_equal(pwr_topo_open_with_binding(&env, "99", &topo), PWR_ERR_ARG);
     assert_int_equal(pwr_topo_open_with_binding(&env, "", &topo), PWR_ERR_ARG);
+    assert_int_equal(pwr_topo_open_with_binding(&env, "one", &topo), PWR_ERR_ARG);
     unsetenv("HWLOC_SYNTHETIC");
     assert_null(topo);
 }
 
-/* Two packages of one core in the form of Linux' sysfs. */
-static void put_sysfs(fixture_t *fixture)
+/* A machine in the form of Linux' sysfs: masks[cpu] are the CPUs of its core (hexadecimal), and
+   each core is a package. */
+static void put_sysfs(fixture_t *fixture, const char *online, const char *const masks[],
+                      unsigned cpus)
 {
-    static const char *const masks[] = {"1\n", "2\n"};
-    fixture_put(fixture, "/sys/devices/system/cpu/online", "0-1\n");
-    fixture_put(fixture, "/sys/devices/system/cpu/possible", "0-1\n");
-    fixture_put(fixture, "/sys/devices/system/cpu/present", "0-1\n");
+    fixture_put(fixture, "/sys/devices/system/cpu/online", online);
+    fixture_put(fixture, "/sys/devices/system/cpu/possible", "0-3\n");
+    fixture_put(fixture, "/sys/devices/system/cpu/present", "0-3\n");
     fixture_put(fixture, "/proc/cpuinfo", "processor\t: 0\n\nprocessor\t: 1\n\n");
-    for (unsigned cpu = 0; cpu < 2; cpu++) {
+    for (unsigned cpu = 0; cpu < cpus; cpu++) {
+        char package[16];
+        char path[128];
+        snprintf(package, sizeof package, "%u\n", cpu);
+        for (unsigned lower = cpu; lower-- > 0;) {
+            if (strcmp(masks[lower], masks[cpu]) == 0) {
+                snprintf(package, sizeof package, "%u\n", lower);
+            }
+        }
         const char *const files[][2] = {
-            {"core_id", "0\n"},           {"physical_package_id", cpu ? "1\n" : "0\n"},
+            {"core_id", "0\n"},           {"physical_package_id", package},
             {"core_cpus", masks[cpu]},    {"thread_siblings", masks[cpu]},
             {"package_cpus", masks[cpu]}, {"core_siblings", masks[cpu]},
         };
         for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-            char path[128];
             snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
                      files[i][0]);
             fixture_put(fixture, path, files[i][1]);
@@ -110,11 +186,34 @@ static void put_sysfs(fixture_t *fixture)
     }
 }
 
+/* As Linux has it: an offline CPU keeps its folder, loses its topology files, and its siblings'
+   masks no longer name it. */
+static void test_offline_sibling(void **state)
+{
+    static const char *const masks[] = {"1\n", "1\n", "c\n", "c\n"};
+    fixture_t *fixture = *state;
+    pwr_topo_t *topo;
+    put_sysfs(fixture, "0,2-3\n", masks, 4);
+    fixture_put(fixture, "/sys/devices/system/cpu/cpu1/online", "0\n");
+    fixture_remove(fixture, "/sys/devices/system/cpu/cpu1/topology/core_id");
+    fixture_remove(fixture, "/sys/devices/system/cpu/cpu1/topology/core_cpus");
+    assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "0-1", &topo), PWR_OK);
+    assert_int_equal(pwr_topo_num_cpus(topo), 3);
+    assert_int_equal(pwr_topo_num_my_cpus(topo), 1);
+    assert_int_equal(pwr_topo_core_of(topo, 1), -1);
+    assert_int_equal(pwr_topo_package_of(topo, 1), -1);
+    assert_false(pwr_topo_is_mine(topo, 1));
+    assert_true(pwr_topo_has_whole_cores(topo));
+    assert_int_equal(pwr_topo_core_of(topo, 2), pwr_topo_core_of(topo, 3));
+    pwr_topo_close(topo);
+}
+
 static void test_another_root(void **state)
 {
     fixture_t *fixture = *state;
     pwr_topo_t *topo;
-    put_sysfs(fixture);
+    static const char *const masks[] = {"1\n", "2\n"};
+    put_sysfs(fixture, "0-1\n", masks, 2);
     setenv("HWLOC_FSROOT", "/kept", 1);
     assert_int_equal(pwr_topo_open(&fixture->env, &topo), PWR_OK);
     assert_string_equal(getenv("HWLOC_FSROOT"), "/kept");
@@ -160,6 +259,12 @@ int main(void)
         FIXTURE_TEST(test_binding_over_both_packages),
         FIXTURE_TEST(test_all_cpus_is_not_bound),
         FIXTURE_TEST(test_smt_siblings_are_reached),
+        FIXTURE_TEST(test_cpus_of_a_core),
+        FIXTURE_TEST(test_cpus_of_four_packages),
+        FIXTURE_TEST(test_one_core),
+        FIXTURE_TEST(test_machine_without_core_objects),
+        FIXTURE_TEST(test_holes_in_the_numbering),
+        FIXTURE_TEST(test_offline_sibling),
         FIXTURE_TEST(test_impossible_bindings),
         FIXTURE_TEST(test_another_root),
         FIXTURE_TEST(test_this_machine_and_its_real_binding),

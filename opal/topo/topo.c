@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "topo/cpulist.h"
 #include "topo/topo_private.h"
 
 #include <hwloc.h>
@@ -21,6 +22,7 @@ struct pwr_topo {
     unsigned num_cores;
     unsigned num_cpus;
     int *package_of; /* by CPU number, -1 for a hole in the numbering */
+    int *core_of;    /* likewise */
     unsigned num_numbers;
     cpu_list_t mine;
     cpu_list_t reached;
@@ -81,12 +83,26 @@ static pwr_status_t load_machine(const pwr_env_t *env, hwloc_topology_t *machine
     return PWR_OK;
 }
 
+static pwr_status_t told_binding(const char *cpulist, hwloc_bitmap_t mine)
+{
+    pwr_cpuset_t set;
+    if (pwr_cpulist_parse(cpulist, strlen(cpulist), &set) != PWR_OK) {
+        return PWR_ERR_ARG;
+    }
+    hwloc_bitmap_zero(mine);
+    for (int cpu = pwr_cpuset_next(&set, -1); cpu >= 0; cpu = pwr_cpuset_next(&set, cpu)) {
+        hwloc_bitmap_set(mine, (unsigned)cpu);
+    }
+    return PWR_OK;
+}
+
 static pwr_status_t read_binding(const pwr_env_t *env, hwloc_topology_t machine,
                                  const char *cpulist, hwloc_bitmap_t mine)
 {
     if (cpulist) {
-        if (hwloc_bitmap_list_sscanf(mine, cpulist) != 0) {
-            return PWR_ERR_ARG;
+        pwr_status_t status = told_binding(cpulist, mine);
+        if (status != PWR_OK) {
+            return status;
         }
     } else if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) != 0) {
         /* Systems that cannot tell do not bind either: all CPUs are everybody's. */
@@ -113,6 +129,16 @@ static pwr_status_t copy_list(hwloc_const_bitmap_t set, cpu_list_t *list)
     return PWR_OK;
 }
 
+/* An array by CPU number that says -1 everywhere. */
+static int *no_group(unsigned num_numbers)
+{
+    int *group_of = malloc(num_numbers * sizeof *group_of);
+    for (unsigned cpu = 0; group_of && cpu < num_numbers; cpu++) {
+        group_of[cpu] = -1;
+    }
+    return group_of;
+}
+
 static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
 {
     int packages = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
@@ -122,17 +148,17 @@ static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
     topo->num_cores = cores > 0 ? (unsigned)cores : topo->num_cpus;
     topo->num_numbers =
         (unsigned)hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) + 1;
-    topo->package_of = malloc(topo->num_numbers * sizeof *topo->package_of);
-    if (!topo->package_of) {
+    topo->package_of = no_group(topo->num_numbers);
+    topo->core_of = no_group(topo->num_numbers);
+    if (!topo->package_of || !topo->core_of) {
         return PWR_ERR_NOMEM;
-    }
-    for (unsigned cpu = 0; cpu < topo->num_numbers; cpu++) {
-        topo->package_of[cpu] = -1;
     }
     hwloc_obj_t pu = NULL;
     while ((pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != NULL) {
         hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
+        hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
         topo->package_of[pu->os_index] = package ? (int)package->logical_index : 0;
+        topo->core_of[pu->os_index] = (int)(core ? core : pu)->logical_index;
     }
     return PWR_OK;
 }
@@ -216,6 +242,7 @@ void pwr_topo_close(pwr_topo_t *topo)
     if (topo) {
         free(topo->reached.cpus);
         free(topo->mine.cpus);
+        free(topo->core_of);
         free(topo->package_of);
         free(topo);
     }
@@ -236,19 +263,39 @@ unsigned pwr_topo_num_cpus(const pwr_topo_t *topo)
     return topo->num_cpus;
 }
 
-int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
+static int next_in_group(const pwr_topo_t *topo, const int *group_of, unsigned group, int after)
 {
-    for (unsigned cpu = 0; cpu < topo->num_numbers; cpu++) {
-        if (topo->package_of[cpu] == (int)package) {
+    for (unsigned cpu = (unsigned)(after + 1); cpu < topo->num_numbers; cpu++) {
+        if (group_of[cpu] == (int)group) {
             return (int)cpu;
         }
     }
     return -1;
 }
 
+int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after)
+{
+    return next_in_group(topo, topo->package_of, package, after);
+}
+
+int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after)
+{
+    return next_in_group(topo, topo->core_of, core, after);
+}
+
+int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
+{
+    return pwr_topo_next_in_package(topo, package, -1);
+}
+
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu)
 {
     return cpu < topo->num_numbers ? topo->package_of[cpu] : -1;
+}
+
+int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu)
+{
+    return cpu < topo->num_numbers ? topo->core_of[cpu] : -1;
 }
 
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
@@ -259,6 +306,16 @@ unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index)
 {
     return topo->mine.cpus[index];
+}
+
+bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu)
+{
+    for (unsigned i = 0; i < topo->mine.count; i++) {
+        if (topo->mine.cpus[i] == cpu) {
+            return true;
+        }
+    }
+    return false;
 }
 
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo)
@@ -274,6 +331,25 @@ unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index)
 bool pwr_topo_is_bound(const pwr_topo_t *topo)
 {
     return topo->mine.count < topo->num_cpus || topo->num_cpus == 1;
+}
+
+bool pwr_topo_has_whole_cores(const pwr_topo_t *topo)
+{
+    return topo->reached.count == topo->mine.count;
+}
+
+bool pwr_topo_has_whole_packages(const pwr_topo_t *topo)
+{
+    for (unsigned i = 0; i < topo->mine.count; i++) {
+        int package = topo->package_of[topo->mine.cpus[i]];
+        int cpu = -1;
+        while ((cpu = pwr_topo_next_in_package(topo, (unsigned)package, cpu)) >= 0) {
+            if (!pwr_topo_is_mine(topo, (unsigned)cpu)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 int pwr_topo_my_package(const pwr_topo_t *topo)

@@ -31,17 +31,28 @@ unsigned pwr_topo_num_cpus(const pwr_topo_t *topo);     /* >= 1 */
 int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package);
 /* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
+/* Core of a CPU, 0 .. num_cores-1 likewise; CPUs of one core are SMT siblings. */
+int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu);
+/* Iterators over the CPUs of a package or core, ascending: the lowest CPU above after (-1: of all),
+   or -1.  A CPU that is offline while the topology loads is in neither and belongs to no core. */
+int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after);
+int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after);
 
 /* CPUs in the affinity mask of the thread that opened the topology, ascending: levers are moved for
    the thread that waits.  Threads that MPI or a tool started may be bound elsewhere. */
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
+bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu);
 /* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
    hardware threads of a core share its clock. */
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index);
 /* True when the mask is a proper subset of the machine, or the machine has one CPU. */
 bool pwr_topo_is_bound(const pwr_topo_t *topo);
+/* True when my CPUs are all hardware threads of every core they touch, or of every package: then
+   nobody else is reached by levers of that scope. */
+bool pwr_topo_has_whole_cores(const pwr_topo_t *topo);
+bool pwr_topo_has_whole_packages(const pwr_topo_t *topo);
 /* The package that holds all of my CPUs, or -1 when they span several. */
 int pwr_topo_my_package(const pwr_topo_t *topo);
 
