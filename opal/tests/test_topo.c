@@ -103,6 +103,7 @@ static void test_cpus_of_four_packages(void **state)
     assert_int_equal(pwr_topo_next_in_package(topo, 3, 7), -1);
     assert_int_equal(pwr_topo_next_in_package(topo, 4, -1), -1);
     assert_true(pwr_topo_has_whole_packages(topo));
+    assert_true(pwr_topo_is_allowed(topo, 0));
     pwr_topo_close(topo);
     topo = fixture_topo(*state, "package:4 core:2 pu:1", "3-5");
     assert_true(pwr_topo_has_whole_cores(topo));
@@ -208,6 +209,27 @@ static void test_offline_sibling(void **state)
     pwr_topo_close(topo);
 }
 
+static void test_cgroup_cpuset(void **state)
+{
+    static const char *const masks[] = {"1\n", "2\n", "4\n", "8\n"};
+    fixture_t *fixture = *state;
+    pwr_topo_t *topo;
+    put_sysfs(fixture, "0-3\n", masks, 4);
+    fixture_put(fixture, "/proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+    fixture_put(fixture, "/proc/self/cgroup", "0::/job\n");
+    fixture_put(fixture, "/sys/fs/cgroup/cgroup.controllers", "cpuset\n");
+    fixture_put(fixture, "/sys/fs/cgroup/job/cgroup.controllers", "cpuset\n");
+    fixture_put(fixture, "/sys/fs/cgroup/job/cpuset.cpus.effective", "1-2\n");
+    assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "1", &topo), PWR_OK);
+    assert_int_equal(pwr_topo_num_cpus(topo), 4);
+    assert_false(pwr_topo_is_allowed(topo, 0));
+    assert_true(pwr_topo_is_allowed(topo, 1));
+    assert_true(pwr_topo_is_allowed(topo, 2));
+    assert_false(pwr_topo_is_allowed(topo, 3));
+    assert_false(pwr_topo_is_allowed(topo, 4));
+    pwr_topo_close(topo);
+}
+
 static void test_another_root(void **state)
 {
     fixture_t *fixture = *state;
@@ -265,6 +287,7 @@ int main(void)
         FIXTURE_TEST(test_machine_without_core_objects),
         FIXTURE_TEST(test_holes_in_the_numbering),
         FIXTURE_TEST(test_offline_sibling),
+        FIXTURE_TEST(test_cgroup_cpuset),
         FIXTURE_TEST(test_impossible_bindings),
         FIXTURE_TEST(test_another_root),
         FIXTURE_TEST(test_this_machine_and_its_real_binding),

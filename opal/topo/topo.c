@@ -26,6 +26,7 @@ struct pwr_topo {
     unsigned num_numbers;
     cpu_list_t mine;
     cpu_list_t reached;
+    pwr_cpuset_t allowed; /* by the cgroup */
     int my_package;
 };
 
@@ -159,6 +160,9 @@ static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
         hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
         topo->package_of[pu->os_index] = package ? (int)package->logical_index : 0;
         topo->core_of[pu->os_index] = (int)(core ? core : pu)->logical_index;
+        if (hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(machine), pu->os_index)) {
+            pwr_cpuset_add(&topo->allowed, pu->os_index);
+        }
     }
     return PWR_OK;
 }
@@ -316,6 +320,11 @@ bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu)
         }
     }
     return false;
+}
+
+bool pwr_topo_is_allowed(const pwr_topo_t *topo, unsigned cpu)
+{
+    return pwr_cpuset_has(&topo->allowed, cpu);
 }
 
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo)

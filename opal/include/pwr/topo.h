@@ -43,6 +43,9 @@ int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after);
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
 bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu);
+/* True for the CPUs of this process's cgroup cpuset, which may be more than it is bound to; for all
+   of the machine where there is none. */
+bool pwr_topo_is_allowed(const pwr_topo_t *topo, unsigned cpu);
 /* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
    hardware threads of a core share its clock. */
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo);
