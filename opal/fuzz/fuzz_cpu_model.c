@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Fuzz target: /proc/cpuinfo.
+ * Sources: topo/cpu_model.c env.c number.c status.c
+ */
+#include "config.h"
+
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr/cpu_model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    pwr_cpu_model_t model;
+    memset(&model, 0xff, sizeof model);
+    if (pwr_cpu_model_parse((const char *)data, size, &model) != PWR_OK) {
+        return 0;
+    }
+    if (!memchr(model.vendor, '\0', sizeof model.vendor) || model.vendor[0] == '\0' ||
+        !memchr(model.name, '\0', sizeof model.name) || !pwr_tstate_rule(&model).source) {
+        abort();
+    }
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Fuzz target: /proc/<pid>/status.
+ * Sources: topo/proc_status.c topo/cpulist.c status.c
+ */
+#include "config.h"
+
+#include "fuzz.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo/proc_status.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    pwr_proc_status_t status;
+    memset(&status, 0xff, sizeof status);
+    if (pwr_proc_status_parse((const char *)data, size, &status) != PWR_OK) {
+        return 0;
+    }
+    /* Names go into messages. */
+    if (!memchr(status.name, '\0', sizeof status.name)) {
+        abort();
+    }
+    for (const char *letter = status.name; *letter != '\0'; letter++) {
+        if (!isprint((unsigned char)*letter)) {
+            abort();
+        }
+    }
+    return 0;
+}
