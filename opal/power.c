@@ -4,14 +4,19 @@
  * The facade: whether levers may be used at all, and what happens when one fails.
  *
  * Arming asks, in this order, and the first "no" keeps every lever off:
- *   1. is this process bound?
- *   2. are its CPUs nobody else's?
- *   3. is there a guardian who would put everything back?
- *   4. per lever: does the hardware take a write?
+ *   1. are its CPUs this process's own (ownership.h)?
+ *   2. is there a guardian who would put everything back?
+ *   3. per lever: would it slow nobody else down, and does the hardware take a write?
+ *
+ * While levers are in use, at most every 100 ms, before they are next moved:
+ *   4. does the guardian still live , and are the CPUs still our own?
+ *   5. do other threads of ours compute while levers are held?
+ * The first "no" puts everything back and keeps it off for the rest of the job.
  */
 #include "config.h"
 
-#include "pwr/claim.h"
+#include "ownership.h"
+#include "pwr/cpu_model.h"
 #include "pwr/guard.h"
 #include "pwr/lever.h"
 #include "power_private.h"
@@ -29,19 +34,22 @@ struct pwr_power {
     bool use_tstates;
     char *run_directory; /* NULL: the default */
     pwr_topo_t *topo;
-    pwr_claim_t *claim; /* NULL: the registry could not be used */
+    pwr_ownership_t *ownership;
     pwr_guard_t *guard; /* NULL before arming and when no lever is on */
     pwr_pstate_t *pstate;
     pwr_tstate_t *tstate;
     bool armed;
     bool low;
     unsigned level;
+    uint64_t checked_ns; /* when rechecks last passed */
+    bool watched;        /* the phase in which levers are held now ends with a look at threads */
     pwr_power_counters_t counters;
     char why_off[WHY_BYTES];
 };
 
 pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *config,
-                               pwr_topo_t *topo, pwr_power_t **power)
+                               pwr_topo_t *topo, const pwr_watch_kernel_t *kernel,
+                               pwr_power_t **power)
 {
     pwr_power_t *made = calloc(1, sizeof *made);
     if (!made) {
@@ -57,8 +65,12 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
             return PWR_ERR_NOMEM;
         }
     }
-    if (pwr_claim_take(env, topo, config->run_directory, &made->claim) != PWR_OK) {
-        made->claim = NULL; /* said by the claim; keeps the levers off */
+    pwr_status_t status =
+        pwr_ownership_open(env, topo, config->run_directory, kernel, &made->ownership);
+    if (status != PWR_OK) {
+        free(made->run_directory);
+        free(made);
+        return status;
     }
     made->topo = topo;
     *power = made;
@@ -73,7 +85,7 @@ pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *conf
     if (status != PWR_OK) {
         return status;
     }
-    status = pwr_power_open_on(env, config, topo, power);
+    status = pwr_power_open_on(env, config, topo, NULL, power);
     if (status != PWR_OK) {
         pwr_topo_close(topo);
     }
@@ -101,22 +113,19 @@ static void keep_off(pwr_power_t *power, const char *lever, const char *reason)
     note_off(power, "%s off: %s", lever, reason);
 }
 
-/* Questions 1 and 2; reason is written when the answer is no. */
-static bool may_touch_cpus(const pwr_power_t *power, char reason[REASON_BYTES])
+/* Whether a T-state on our CPUs has an effect, and slows nobody else down.  Siblings that we reach
+   are ours alone (ownership), other CPUs of the package are not. */
+static bool tstates_are_ours(const pwr_power_t *power, char reason[REASON_BYTES])
 {
-    unsigned shared_cpu = 0;
-    if (!pwr_topo_is_bound(power->topo)) {
-        snprintf(reason, REASON_BYTES,
-                 "this process is not bound to CPUs of its own (mpirun --bind-to core)");
-        return false;
+    pwr_cpu_model_t model;
+    if (pwr_cpu_model_read(power->env, &model) != PWR_OK) {
+        return true; /* not x86, or not told: the registers decide */
     }
-    if (!power->claim) {
-        snprintf(reason, REASON_BYTES, "the registry of claimed CPUs cannot be used");
-        return false;
-    }
-    if (!pwr_claim_is_exclusive(power->claim, &shared_cpu)) {
+    pwr_tstate_rule_t rule = pwr_tstate_rule(&model);
+    if (rule.winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(power->topo)) {
         snprintf(reason, REASON_BYTES,
-                 "CPU %u, ours or an SMT sibling of ours, is also another process's", shared_cpu);
+                 "a core of this processor runs at the highest duty its hardware threads ask for, "
+                 "and this process is not bound to whole cores (mpirun --bind-to core)");
         return false;
     }
     return true;
@@ -135,6 +144,10 @@ static void open_pstates(pwr_power_t *power)
 static void open_tstates(pwr_power_t *power)
 {
     char reason[REASON_BYTES] = "";
+    if (!tstates_are_ours(power, reason)) {
+        keep_off(power, "T-states", reason);
+        return;
+    }
     pwr_status_t status = pwr_tstate_open(power->env, power->topo, power->guard, reason,
                                           sizeof reason, &power->tstate);
     if (status != PWR_OK) {
@@ -144,7 +157,7 @@ static void open_tstates(pwr_power_t *power)
 
 void pwr_power_arm(pwr_power_t *power)
 {
-    char reason[REASON_BYTES];
+    char reason[PWR_OWNERSHIP_REASON_BYTES];
     if (power->armed) {
         return;
     }
@@ -155,7 +168,7 @@ void pwr_power_arm(pwr_power_t *power)
     const char *asked = !power->use_tstates   ? "P-states"
                         : !power->use_pstates ? "T-states"
                                               : "P-states and T-states";
-    if (!may_touch_cpus(power, reason)) {
+    if (!pwr_ownership_ask(power->ownership, reason)) {
         keep_off(power, asked, reason);
         return;
     }
@@ -174,6 +187,7 @@ void pwr_power_arm(pwr_power_t *power)
         pwr_guard_stop(power->guard);
         power->guard = NULL;
     }
+    power->checked_ns = pwr_env_now_ns(power->env);
 }
 
 /* ---- giving up ---- */
@@ -239,10 +253,76 @@ static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, b
     }
 }
 
+/* Everything back and off for the rest of the job. */
+static void give_up_all(pwr_power_t *power, const char *reason)
+{
+    bool settled = drop_tstates(power);
+    settled = drop_pstates(power) && settled;
+    power->counters.withdrawn++;
+    pwr_env_log(power->env, PWR_LOG_WARN, "all levers are off for the rest of the job: %s", reason);
+    note_off(power, "all levers off: %s", reason);
+    if (!settled) {
+        leave_to_guardian(power);
+        return;
+    }
+    pwr_guard_stop(power->guard);
+    power->guard = NULL;
+}
+
+/* ---- while levers are in use ---- */
+
+static bool holds_levers(const pwr_power_t *power)
+{
+    return power->low || power->level != PWR_TSTATE_FULL;
+}
+
+/* 4. */
+static bool still_in_order(pwr_power_t *power, char reason[PWR_OWNERSHIP_REASON_BYTES])
+{
+    if (!pwr_guard_lives(power->guard)) {
+        snprintf(reason, PWR_OWNERSHIP_REASON_BYTES, "the guardian died");
+        return false;
+    }
+    return pwr_ownership_recheck(power->ownership, reason);
+}
+
+/* Before levers move while none is held. */
+static void check_before(pwr_power_t *power)
+{
+    char reason[PWR_OWNERSHIP_REASON_BYTES];
+    uint64_t now_ns = pwr_env_now_ns(power->env);
+    if (!power->guard || holds_levers(power) || now_ns - power->checked_ns < PWR_RECHECK_NS) {
+        return;
+    }
+    if (!still_in_order(power, reason)) {
+        give_up_all(power, reason);
+        return;
+    }
+    power->checked_ns = now_ns;
+    power->watched = true;
+    pwr_ownership_begin_hold(power->ownership);
+}
+
+/* 5. */
+static void check_after(pwr_power_t *power)
+{
+    char reason[PWR_OWNERSHIP_REASON_BYTES];
+    if (!power->watched || holds_levers(power)) {
+        return;
+    }
+    power->watched = false;
+    if (!pwr_ownership_end_hold(power->ownership, reason) && power->guard) {
+        give_up_all(power, reason);
+    }
+}
+
 /* ---- verbs ---- */
 
 static void set_low(pwr_power_t *power, bool low)
 {
+    if (low) {
+        check_before(power);
+    }
     if (!power->pstate) {
         power->counters.skipped++;
         return;
@@ -258,10 +338,14 @@ static void set_low(pwr_power_t *power, bool low)
     }
     power->low = low;
     power->counters.pstate_writes++;
+    check_after(power);
 }
 
 static void set_level(pwr_power_t *power, unsigned level)
 {
+    if (level != PWR_TSTATE_FULL) {
+        check_before(power);
+    }
     if (!power->tstate) {
         power->counters.skipped++;
         return;
@@ -277,6 +361,7 @@ static void set_level(pwr_power_t *power, unsigned level)
     }
     power->level = level;
     power->counters.tstate_writes++;
+    check_after(power);
 }
 
 void pwr_power_low(pwr_power_t *power)
@@ -314,6 +399,16 @@ bool pwr_power_has_tstates(const pwr_power_t *power)
     return power->tstate != NULL;
 }
 
+const char *pwr_power_pstate_backend(const pwr_power_t *power)
+{
+    return power->pstate ? pwr_pstate_backend(power->pstate) : NULL;
+}
+
+const char *pwr_power_tstate_backend(const pwr_power_t *power)
+{
+    return power->tstate ? pwr_tstate_backend(power->tstate) : NULL;
+}
+
 const char *pwr_power_why_off(const pwr_power_t *power)
 {
     return power->why_off;
@@ -348,7 +443,7 @@ void pwr_power_close(pwr_power_t *power)
     } else {
         pwr_guard_abandon(power->guard);
     }
-    pwr_claim_release(power->claim);
+    pwr_ownership_close(power->ownership);
     pwr_topo_close(power->topo);
     free(power->run_directory);
     free(power);

@@ -7,9 +7,12 @@
 #define PWR_POWER_PRIVATE_H
 
 #include "pwr/power.h"
+#include "topo/watch_private.h"
 
-/* As pwr_power_open; on PWR_OK the object owns topo. */
+/* As pwr_power_open; on PWR_OK the object owns topo.  kernel answers for it what the binding is
+   now; NULL: the real one. */
 pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *config,
-                               pwr_topo_t *topo, pwr_power_t **power);
+                               pwr_topo_t *topo, const pwr_watch_kernel_t *kernel,
+                               pwr_power_t **power);
 
 #endif

@@ -260,6 +260,12 @@ pid_t pwr_guard_pid(const pwr_guard_t *guard)
     return guard->pid;
 }
 
+bool pwr_guard_lives(const pwr_guard_t *guard)
+{
+    char byte;
+    return recv(guard->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 static void close_client(pwr_guard_t *guard)
 {
     close(guard->fd);

@@ -16,19 +16,62 @@
 #include <unistd.h>
 
 #include "power_private.h"
+#include "topo/cpulist.h"
 
 enum { CLOCK_MODULATION = 0x19a };
 
 static const pwr_power_config_t both_levers = {
     .use_pstates = true, .use_tstates = true, .run_directory = "/"};
 
+/* The kernel, as far as the facade asks it: its clock, our binding, other threads' CPU time. */
+static struct {
+    uint64_t ahead_ns; /* of the real clock */
+    pwr_cpuset_t binding;
+    uint64_t process_ns;
+} kernel;
+
+static uint64_t clock_ns(void *arg)
+{
+    return pwr_env_real.now_ns(arg) + kernel.ahead_ns;
+}
+
+static uint64_t process_cpu_ns(void *arg)
+{
+    (void)arg;
+    return kernel.process_ns;
+}
+
+static uint64_t thread_cpu_ns(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static bool affinity(void *arg, pwr_cpuset_t *set)
+{
+    (void)arg;
+    *set = kernel.binding;
+    return true;
+}
+
+static const pwr_watch_kernel_t fake_kernel = {
+    .process_cpu_ns = process_cpu_ns, .thread_cpu_ns = thread_cpu_ns, .affinity = affinity};
+
+static void bind(const char *cpulist)
+{
+    assert_int_equal(pwr_cpulist_parse(cpulist, strlen(cpulist), &kernel.binding), PWR_OK);
+}
+
 static pwr_power_t *open_power(fixture_t *fixture, const pwr_power_config_t *config,
                                const char *cpulist)
 {
     pwr_power_t *power;
-    assert_int_equal(
-        pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist), &power),
-        PWR_OK);
+    kernel.ahead_ns = kernel.process_ns = 0;
+    bind(cpulist);
+    fixture->env.now_ns = clock_ns;
+    assert_int_equal(pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist),
+                                       &fake_kernel, &power),
+                     PWR_OK);
     return power;
 }
 
@@ -39,8 +82,17 @@ static pwr_power_t *open_and_arm(fixture_t *fixture, const char *cpulist)
     return power;
 }
 
+/* /proc as under an emulator: it knows nothing of our binding, so nobody is judged. */
+static void put_proc(fixture_t *fixture)
+{
+    fixture_put(fixture, "/proc/thread-self/status",
+                "Name:\tx\nTgid:\t9\nPid:\t9\nPPid:\t1\nUid:\t0\t0\t0\t0\nVmSize:\t1 kB\n"
+                "Cpus_allowed_list:\t0-7\n");
+}
+
 static void put_hardware(fixture_t *fixture)
 {
+    put_proc(fixture);
     static const char *const cpus[] = {"0\n", "1\n", "2\n", "3\n", "4\n", "5\n", "6\n", "7\n"};
     for (unsigned cpu = 0; cpu < 8; cpu++) {
         fixture_put_cpufreq(fixture, cpu, cpus[cpu]);
@@ -181,6 +233,36 @@ static void test_shared_with_another_process(void **state)
     close(ready[1]);
 }
 
+static void test_nobody_knows_who_else_is_there(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    fixture_remove(fixture, "/proc/thread-self/status");
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    expect_off(fixture, power, "/proc does not tell who else is bound to these CPUs");
+    pwr_power_close(power);
+}
+
+/* Not a rank of ours: another user's program, bound to one of our CPUs. */
+static void test_a_neighbour_on_our_cpu(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    fixture_put(fixture, "/proc/thread-self/status",
+                "Name:\tx\nTgid:\t9\nPid:\t9\nPPid:\t1\nUid:\t0\t0\t0\t0\nVmSize:\t1 kB\n"
+                "Cpus_allowed_list:\t2-3\n");
+    fixture_put(fixture, "/proc/1/status",
+                "Name:\tinit\nTgid:\t1\nPid:\t1\nPPid:\t0\nUid:\t0\t0\t0\t0\nVmSize:\t1 kB\n"
+                "Cpus_allowed_list:\t0-7\n");
+    fixture_put(fixture, "/proc/77/status",
+                "Name:\tother\nTgid:\t77\nPid:\t77\nPPid:\t1\nUid:\t5\t5\t5\t5\nVmSize:\t1 kB\n"
+                "Cpus_allowed_list:\t3-4\n");
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    expect_off(fixture, power, "process 77 (other, user 5) is bound to CPU 3");
+    assert_true(is_untouched(fixture));
+    pwr_power_close(power);
+}
+
 static void test_no_registry_of_claims(void **state)
 {
     pwr_power_config_t config = both_levers;
@@ -207,6 +289,7 @@ static void test_no_guardian(void **state)
 static void test_no_hardware(void **state)
 {
     fixture_t *fixture = *state;
+    put_proc(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
     expect_off(fixture, power, "P-states off: ");
     assert_non_null(strstr(pwr_power_why_off(power), "; T-states off: "));
@@ -353,6 +436,123 @@ static void test_a_new_ceiling_between_uses_is_kept(void **state)
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
 }
 
+/* Half a second of work in between, so that what may have changed is asked again. */
+static void pass_time(void)
+{
+    kernel.ahead_ns += 500000000;
+}
+
+static pwr_power_t *use_once(fixture_t *fixture, const char *cpulist)
+{
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, cpulist);
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    pwr_power_unthrottle(power);
+    pwr_power_full(power);
+    assert_int_equal(pwr_power_counters(power).withdrawn, 0);
+    pass_time();
+    return power;
+}
+
+static void expect_withdrawn(fixture_t *fixture, pwr_power_t *power, const char *reason)
+{
+    expect_off(fixture, power, reason);
+    assert_true(is_untouched(fixture));
+    assert_int_equal(pwr_power_counters(power).withdrawn, 1);
+    assert_int_equal(pwr_power_counters(power).errors, 0);
+    pwr_power_close(power);
+    assert_true(is_untouched(fixture));
+}
+
+/* A cpuset that shrinks mid-run, or a CPU that goes offline. */
+static void test_levers_are_withdrawn_when_a_cpu_is_taken(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    bind("3");
+    pwr_power_low(power);
+    expect_withdrawn(*state, power, "CPU 2 was taken from this process");
+}
+
+static void test_levers_are_withdrawn_when_somebody_else_comes(void **state)
+{
+    fixture_t *fixture = *state;
+    int ready[2];
+    char byte;
+    pwr_power_t *power = use_once(fixture, "2-3");
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        open_power(fixture, &both_levers, "3"); /* a job that shares a CPU, started later */
+        _exit(write(ready[1], "x", 1) == 1 ? pause() : 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    pass_time();
+    pwr_power_throttle(power, 7);
+    expect_withdrawn(fixture, power, "CPU 3, ours or an SMT sibling of ours");
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_levers_are_withdrawn_when_threads_compute(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    kernel.process_ns += 40000000;
+    kernel.ahead_ns += 50000000;
+    pwr_power_unthrottle(power); /* still low */
+    assert_int_equal(pwr_power_counters(power).withdrawn, 0);
+    pwr_power_full(power);
+    expect_withdrawn(*state, power, "other threads of this process compute");
+}
+
+static void test_checks_are_rare(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    pwr_power_low(power);
+    pwr_power_full(power);
+    bind("3");
+    kernel.ahead_ns += 50000000;
+    pwr_power_low(power); /* too early to ask */
+    assert_true(pwr_power_has_pstates(power));
+    pwr_power_full(power);
+    kernel.ahead_ns += 60000000;
+    pwr_power_low(power);
+    expect_withdrawn(*state, power, "CPU 2 was taken");
+}
+
+/* Old processors throttle a core only when all of its threads ask for it. */
+static void test_t_states_need_whole_cores_where_the_highest_duty_wins(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_power_t *power;
+    put_hardware(fixture);
+    fixture_put(fixture, "/proc/cpuinfo",
+                "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 26\n"
+                "model name\t: Nehalem\nstepping\t: 5\n\n");
+    assert_int_equal(pwr_power_open_on(&fixture->env, &both_levers,
+                                       fixture_topo(fixture, "package:1 core:4 pu:2", "2-3"),
+                                       &fake_kernel, &power),
+                     PWR_OK);
+    bind("2-3");
+    pwr_power_arm(power);
+    assert_true(pwr_power_has_tstates(power));
+    pwr_power_close(power);
+    assert_int_equal(pwr_power_open_on(&fixture->env, &both_levers,
+                                       fixture_topo(fixture, "package:1 core:4 pu:2", "2"),
+                                       &fake_kernel, &power),
+                     PWR_OK);
+    pwr_power_arm(power);
+    assert_true(pwr_power_has_pstates(power));
+    assert_false(pwr_power_has_tstates(power));
+    assert_non_null(strstr(pwr_power_why_off(power), "highest duty"));
+    pwr_power_close(power);
+}
+
 static void test_killed_process_is_restored(void **state)
 {
     fixture_t *fixture = *state;
@@ -403,6 +603,8 @@ int main(void)
         FIXTURE_TEST(test_nothing_happens_before_arming),
         FIXTURE_TEST(test_not_bound),
         FIXTURE_TEST(test_shared_with_another_process),
+        FIXTURE_TEST(test_nobody_knows_who_else_is_there),
+        FIXTURE_TEST(test_a_neighbour_on_our_cpu),
         FIXTURE_TEST(test_no_registry_of_claims),
         FIXTURE_TEST(test_no_guardian),
         FIXTURE_TEST(test_no_hardware),
@@ -412,6 +614,11 @@ int main(void)
         FIXTURE_TEST(test_failing_t_states_put_p_states_back),
         FIXTURE_TEST(test_a_foreign_write_is_yielded_to),
         FIXTURE_TEST(test_a_new_ceiling_between_uses_is_kept),
+        FIXTURE_TEST(test_levers_are_withdrawn_when_a_cpu_is_taken),
+        FIXTURE_TEST(test_levers_are_withdrawn_when_somebody_else_comes),
+        FIXTURE_TEST(test_levers_are_withdrawn_when_threads_compute),
+        FIXTURE_TEST(test_checks_are_rare),
+        FIXTURE_TEST(test_t_states_need_whole_cores_where_the_highest_duty_wins),
         FIXTURE_TEST(test_killed_process_is_restored),
         FIXTURE_TEST(test_this_machine),
     };

@@ -48,6 +48,9 @@ pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const struct pwr_control *co
 /* Process id of the guardian, for messages and tests. */
 pid_t pwr_guard_pid(const pwr_guard_t *guard);
 
+/* Whether the guardian is still there; one system call. */
+bool pwr_guard_lives(const pwr_guard_t *guard);
+
 /* Farewell: everything is already restored, the guardian ends without writing, and has ended when
    this returns.  NULL is allowed. */
 void pwr_guard_stop(pwr_guard_t *guard);

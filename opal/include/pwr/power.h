@@ -31,6 +31,9 @@ typedef struct pwr_power_counters {
     uint64_t errors;  /* failed writes; the lever is then given up */
     uint64_t adopted; /* new ceilings that somebody else set between our uses, and we kept to */
     uint64_t yielded; /* levers left to somebody else who wrote over a value of ours */
+    /* 1 when all levers were put back and stay off: the binding changed, somebody else claimed a
+       CPU, other threads of ours compute, or there is no guardian any more. */
+    uint64_t withdrawn;
 } pwr_power_counters_t;
 
 /* Claims this process's CPUs (so that later arrivals see them) and reads the topology.  Opens no
@@ -47,6 +50,9 @@ void pwr_power_arm(pwr_power_t *power);
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power);
 bool pwr_power_has_pstates(const pwr_power_t *power);
 bool pwr_power_has_tstates(const pwr_power_t *power);
+/* The back end in use, "cpufreq", "msr_safe" ..; NULL when the lever is off. */
+const char *pwr_power_pstate_backend(const pwr_power_t *power);
+const char *pwr_power_tstate_backend(const pwr_power_t *power);
 /* One line per lever that is off or was given up, joined by "; "; "" when none is. */
 const char *pwr_power_why_off(const pwr_power_t *power);
 

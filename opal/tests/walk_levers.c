@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Walks once through all that the facade can do, for tests on emulated machines.
+ *
+ *   walk_levers CPULIST HELPER_DIR RUN_DIR [pause]
+ *
+ * Binds itself to CPULIST, prints "key: value" lines (pstates, tstates, step, meter, why), and
+ * moves: low, T7, back, full.  With "pause" it reads a line from standard input while it holds
+ * both, and once more before it ends, and says what became of the levers.
+ */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr/lever.h"
+#include "pwr/meter.h"
+#include "pwr/power.h"
+#include "topo/cpulist.h"
+
+static void print_line(const char *key, const char *value)
+{
+    printf("%s: %s\n", key, value ? value : "none");
+    fflush(stdout);
+}
+
+static void log_line(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    if (level <= PWR_LOG_INFO) {
+        print_line("log", line);
+    }
+}
+
+static int bind_to(const char *cpulist)
+{
+    pwr_cpuset_t set;
+    if (pwr_cpulist_parse(cpulist, strlen(cpulist), &set) != PWR_OK) {
+        return -1;
+    }
+    return sched_setaffinity(0, sizeof set.words, (const cpu_set_t *)(const void *)set.words);
+}
+
+static void wait_for_line(const char *what)
+{
+    char line[64];
+    print_line("now", what);
+    if (!fgets(line, sizeof line, stdin)) {
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void print_meter(const pwr_env_t *env, const pwr_topo_t *topo)
+{
+    char why[1024];
+    pwr_meter_t *meter = NULL;
+    if (pwr_meter_open(env, topo, why, sizeof why, &meter) != PWR_OK) {
+        print_line("meter", NULL);
+        return;
+    }
+    print_line("meter", pwr_meter_backend(meter));
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        print_line("domain", pwr_meter_domain(meter, i)->name);
+    }
+    pwr_meter_close(meter);
+}
+
+static void walk(pwr_power_t *power, bool stop)
+{
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    if (stop) {
+        wait_for_line("held");
+    }
+    pwr_power_unthrottle(power);
+    pwr_power_full(power);
+    if (stop) {
+        wait_for_line("full");
+        pwr_power_low(power);
+        pwr_power_throttle(power, 7);
+        pwr_power_unthrottle(power);
+        pwr_power_full(power);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        fprintf(stderr, "usage: walk_levers CPULIST HELPER_DIR RUN_DIR [pause]\n");
+        return 2;
+    }
+    pwr_env_t env = pwr_env_real;
+    env.log = log_line;
+    env.helper_dir = argv[2];
+    const pwr_power_config_t config = {
+        .use_pstates = true, .use_tstates = true, .run_directory = argv[3]};
+    pwr_power_t *power;
+    if (bind_to(argv[1]) != 0) {
+        perror("walk_levers: cannot bind");
+        return EXIT_FAILURE;
+    }
+    if (pwr_power_open(&env, &config, &power) != PWR_OK) {
+        return EXIT_FAILURE;
+    }
+    pwr_power_arm(power);
+    print_line("pstates", pwr_power_pstate_backend(power));
+    print_line("tstates", pwr_power_tstate_backend(power));
+    print_line("why", pwr_power_why_off(power));
+    print_meter(&env, pwr_power_topo(power));
+    walk(power, argc > 4);
+    pwr_power_counters_t counters = pwr_power_counters(power);
+    printf("errors: %llu\nadopted: %llu\nyielded: %llu\nwithdrawn: %llu\n",
+           (unsigned long long)counters.errors, (unsigned long long)counters.adopted,
+           (unsigned long long)counters.yielded, (unsigned long long)counters.withdrawn);
+    print_line("why at the end", pwr_power_why_off(power));
+    pwr_power_close(power);
+    return EXIT_SUCCESS;
+}
