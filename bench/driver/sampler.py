@@ -7,7 +7,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from bench.driver import processes
 from bench.driver.cluster import Cluster
@@ -77,15 +77,21 @@ class Samplers:
 
 
 def parse(text: str, covers: List[int]) -> NodeEnergy:
-    """The JSON lines of a sampler; a last line that was cut off is left out."""
+    """The JSON lines of a sampler; a last line that was cut off is left out, and so is a domain
+    that could not be read all the time, unless the node's total needs it: ValueError."""
     lines = text.split("\n")[:-1]
     head = json.loads(lines[0]) if lines else {}
     domains: List[str] = head["domains"]
     times, columns = _columns(lines[1:], len(domains))
     if len(times) < 2:
         raise ValueError("fewer than two samples")
-    samples = Samples(times, columns)
-    return NodeEnergy(covers[0], covers, head["source"], domains, total_domains(domains), samples)
+    total = total_domains(domains)
+    kept = {name: column for name, column in zip(domains, columns) if None not in column}
+    for name in total:
+        if name not in kept:
+            raise ValueError(f"{name} could not be read all the time")
+    samples = Samples(times, list(kept.values()))
+    return NodeEnergy(covers[0], covers, head["source"], list(kept), total, samples)
 
 
 def total_domains(domains: List[str]) -> List[str]:
@@ -96,9 +102,9 @@ def total_domains(domains: List[str]) -> List[str]:
     return [name for name in domains if not name.startswith(_PARTS_OF_PACKAGES)]
 
 
-def _columns(lines: List[str], domains: int) -> Tuple[List[int], List[List[float]]]:
+def _columns(lines: List[str], domains: int) -> Tuple[List[int], List[List[Any]]]:
     times: List[int] = []
-    columns: List[List[float]] = [[] for _ in range(domains)]
+    columns: List[List[Any]] = [[] for _ in range(domains)]
     for line in lines:
         sample = json.loads(line)
         values = sample["energy_uj"]

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Energy meters: picks the back end and undoes the wrap of its counters.
+ * Energy meters: picks a back end for the CPUs, adds the GPUs and reads them all.
  */
 #include "config.h"
 
-#include "meter/meter_backend.h"
+#include "meter/meter_count.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,10 +17,34 @@ static const pwr_meter_backend_t *const backends[] = {
     &pwr_meter_msr,
 };
 
-struct pwr_meter {
+enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };
+
+typedef struct source {
     const pwr_meter_backend_t *backend;
     pwr_meter_counters_t counters;
+} source_t;
+
+struct pwr_meter {
+    const pwr_env_t *env;
+    source_t sources[MAX_SOURCES];
+    unsigned num_sources;
 };
+
+const char *pwr_meter_kind_text(pwr_meter_domain_kind_t kind)
+{
+    static const char *const texts[] = {
+        [PWR_DOMAIN_PACKAGE] = "package",   [PWR_DOMAIN_CORE] = "core", [PWR_DOMAIN_DRAM] = "dram",
+        [PWR_DOMAIN_PLATFORM] = "platform", [PWR_DOMAIN_GPU] = "gpu",
+    };
+    return texts[kind];
+}
+
+const char *pwr_meter_provenance_text(pwr_meter_provenance_t provenance)
+{
+    return provenance == PWR_METER_MODELLED ? "modelled" : "measured";
+}
+
+/* ---- open and close ---- */
 
 pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,
                                     const pwr_meter_counter_t *counter)
@@ -36,90 +60,166 @@ pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,
     return PWR_OK;
 }
 
-static void close_counters(pwr_meter_counters_t *counters)
+void pwr_meter_counters_close_files(pwr_meter_counters_t *counters)
 {
     for (unsigned i = 0; i < counters->count; i++) {
         close(counters->items[i].fd);
     }
-    free(counters->items);
-    *counters = (pwr_meter_counters_t){0};
 }
 
-pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
-                            unsigned why_size, pwr_meter_t **meter)
+static void close_source(source_t *source)
+{
+    source->backend->close(&source->counters);
+    free(source->counters.items);
+}
+
+static pwr_status_t add_source(pwr_meter_t *meter, const pwr_meter_backend_t *backend,
+                               const pwr_meter_request_t *request)
+{
+    source_t *source = &meter->sources[meter->num_sources];
+    *source = (source_t){.backend = backend};
+    uint64_t before_ns = pwr_env_now_ns(meter->env);
+    pwr_status_t status = backend->open(backend, request, &source->counters);
+    if (status != PWR_OK) {
+        close_source(source);
+        return status;
+    }
+    for (unsigned i = 0; i < source->counters.count; i++) {
+        pwr_meter_counter_t *counter = &source->counters.items[i];
+        counter->domain.source = backend->name;
+        if (counter->domain.update_us == 0) {
+            counter->domain.update_us = DEFAULT_UPDATE_US;
+        }
+        pwr_meter_count_begin(counter, before_ns);
+    }
+    meter->num_sources++;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
+                                 const pwr_meter_outside_t *outside, char *why, unsigned why_size,
+                                 pwr_meter_t **meter)
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
-    pwr_meter_request_t request = {env, topo, &reasons};
+    pwr_meter_request_t request = {env, topo, &reasons, outside};
     pwr_status_t failure = PWR_ERR_UNSUPPORTED;
     pwr_meter_t *made = calloc(1, sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        pwr_status_t status = backends[i]->open(backends[i], &request, &made->counters);
-        if (status == PWR_OK) {
-            made->backend = backends[i];
-            *meter = made;
-            return PWR_OK;
-        }
-        close_counters(&made->counters);
-        failure = pwr_why_worse(failure, status);
+    made->env = env;
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0] && made->num_sources == 0; i++) {
+        failure = pwr_why_worse(failure, add_source(made, backends[i], &request));
     }
-    free(made);
-    return failure;
-}
-
-const char *pwr_meter_backend(const pwr_meter_t *meter)
-{
-    return meter->backend->name;
-}
-
-unsigned pwr_meter_num_domains(const pwr_meter_t *meter)
-{
-    return meter->counters.count;
-}
-
-const pwr_meter_domain_t *pwr_meter_domain(const pwr_meter_t *meter, unsigned index)
-{
-    return index < meter->counters.count ? &meter->counters.items[index].domain : NULL;
-}
-
-static pwr_status_t advance(const pwr_meter_backend_t *backend, pwr_meter_counter_t *counter)
-{
-    uint64_t now;
-    pwr_status_t status = backend->read(counter, &now);
-    if (status != PWR_OK) {
-        return status;
+    if (made->num_sources == 0) {
+        free(made);
+        return failure;
     }
-    if (now >= counter->modulus) {
-        return PWR_ERR_RANGE;
-    }
-    /* A count below the last one has wrapped, once as far as anybody can know. */
-    uint64_t wrapped = now < counter->last ? counter->modulus : 0;
-    counter->total += wrapped + now - counter->last;
-    counter->last = now;
+    *meter = made;
     return PWR_OK;
 }
 
-pwr_status_t pwr_meter_read(pwr_meter_t *meter, uint64_t *energy_uj)
+pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
+                            unsigned why_size, pwr_meter_t **meter)
 {
-    pwr_meter_counters_t *counters = &meter->counters;
-    for (unsigned i = 0; i < counters->count; i++) {
-        pwr_status_t status = advance(meter->backend, &counters->items[i]);
-        if (status != PWR_OK) {
-            return status;
-        }
-    }
-    for (unsigned i = 0; i < counters->count; i++) {
-        energy_uj[i] = (uint64_t)((double)counters->items[i].total * counters->items[i].unit_uj);
-    }
-    return PWR_OK;
+    const pwr_meter_outside_t *outside =
+        env->root[0] == '\0' ? &pwr_meter_outside_real : &pwr_meter_outside_none;
+    return pwr_meter_open_with(env, topo, outside, why, why_size, meter);
 }
 
 void pwr_meter_close(pwr_meter_t *meter)
 {
-    if (meter) {
-        close_counters(&meter->counters);
-        free(meter);
+    for (unsigned i = 0; meter && i < meter->num_sources; i++) {
+        close_source(&meter->sources[i]);
     }
+    free(meter);
+}
+
+/* ---- what it has ---- */
+
+const char *pwr_meter_backend(const pwr_meter_t *meter)
+{
+    return meter->sources[0].backend->name;
+}
+
+unsigned pwr_meter_num_domains(const pwr_meter_t *meter)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < meter->num_sources; i++) {
+        count += meter->sources[i].counters.count;
+    }
+    return count;
+}
+
+const pwr_meter_domain_t *pwr_meter_domain(const pwr_meter_t *meter, unsigned index)
+{
+    for (unsigned i = 0; i < meter->num_sources; i++) {
+        const pwr_meter_counters_t *counters = &meter->sources[i].counters;
+        if (index < counters->count) {
+            return &counters->items[index].domain;
+        }
+        index -= counters->count;
+    }
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static void read_counter(const pwr_env_t *env, const pwr_meter_backend_t *backend,
+                         pwr_meter_counter_t *counter)
+{
+    uint64_t count;
+    unsigned resets = counter->resets;
+    uint64_t before_ns = pwr_env_now_ns(env);
+    pwr_status_t status = backend->read(counter, &count);
+    if (status == PWR_OK) {
+        status = pwr_meter_count_advance(counter, count, before_ns, pwr_env_now_ns(env));
+    }
+    if (status != PWR_OK && counter->status == PWR_OK) {
+        pwr_env_log(env, PWR_LOG_WARN, "energy of %s cannot be read any more through %s: %s",
+                    counter->domain.name, backend->name, pwr_status_text(status));
+    }
+    if (resets == 0 && counter->resets > 0) {
+        pwr_env_log(env, PWR_LOG_WARN,
+                    "energy counter of %s (%s) jumped: it was reset; the energy around it is "
+                    "unknown",
+                    counter->domain.name, backend->name);
+    }
+    counter->status = status;
+}
+
+pwr_status_t pwr_meter_read(pwr_meter_t *meter, pwr_meter_reading_t *readings)
+{
+    bool any = false;
+    unsigned index = 0;
+    for (unsigned i = 0; i < meter->num_sources; i++) {
+        source_t *source = &meter->sources[i];
+        for (unsigned j = 0; j < source->counters.count; j++) {
+            read_counter(meter->env, source->backend, &source->counters.items[j]);
+            any = any || source->counters.items[j].status == PWR_OK;
+        }
+    }
+    if (!any) {
+        return meter->sources[0].counters.items[0].status;
+    }
+    for (unsigned i = 0; i < meter->num_sources; i++) {
+        for (unsigned j = 0; j < meter->sources[i].counters.count; j++) {
+            readings[index] = pwr_meter_count_reading(&meter->sources[i].counters.items[j]);
+            index++;
+        }
+    }
+    return PWR_OK;
+}
+
+pwr_meter_reading_t pwr_meter_between(const pwr_meter_reading_t *begin,
+                                      const pwr_meter_reading_t *end)
+{
+    pwr_meter_reading_t between = {
+        .energy_uj = end->energy_uj - begin->energy_uj,
+        .edge_uj = begin->edge_uj > end->edge_uj ? begin->edge_uj : end->edge_uj,
+        .drift_uj = end->drift_uj - begin->drift_uj,
+        .status = begin->status != PWR_OK ? begin->status : end->status,
+    };
+    between.uncertainty_uj = between.edge_uj + between.drift_uj;
+    return between;
 }

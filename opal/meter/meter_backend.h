@@ -1,45 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What a meter back end is (private to opal/meter).
+ * What a meter back end is (private to opal/meter and the back ends).
  */
 #ifndef PWR_METER_BACKEND_H
 #define PWR_METER_BACKEND_H
 
+#include <stdbool.h>
+
 #include "pwr/meter.h"
 #include "why.h"
+
+struct perf_event_attr;
+
+/* What back ends ask of the world besides files below env->root.  NULL: not on this machine, as
+   where root is set: that is another machine than the one the kernel and the driver run on. */
+typedef struct pwr_meter_outside {
+    /* perf_event_open(2) for all processes on one CPU; -1 and errno */
+    int (*perf_event_open)(struct perf_event_attr *attr, unsigned cpu);
+    const char *nvml_library; /* for dlopen */
+} pwr_meter_outside_t;
+
+extern const pwr_meter_outside_t pwr_meter_outside_real;
+extern const pwr_meter_outside_t pwr_meter_outside_none;
 
 typedef struct pwr_meter_request {
     const pwr_env_t *env;
     const pwr_topo_t *topo;
     const pwr_why_t *why;
+    const pwr_meter_outside_t *outside;
 } pwr_meter_request_t;
 
-/* One wrapping hardware counter behind a descriptor. */
+/* One counter: where it is, what a count means, and how far it has been followed. */
 typedef struct pwr_meter_counter {
-    pwr_meter_domain_t domain;
-    int fd;           /* owned by the list it is in */
-    uint64_t offset;  /* where to pread */
-    double unit_uj;   /* one count */
-    uint64_t modulus; /* counts run from 0 to modulus - 1; at least 2 */
-    uint64_t last;    /* the count seen last */
-    uint64_t total;   /* counts since open */
+    /* Filled in by the back end; zero what it does not need. */
+    pwr_meter_domain_t domain; /* source, and update_us if 0, are filled in for it */
+    int fd;                    /* -1: none */
+    uint64_t offset;           /* where to pread, or what the back end likes */
+    void *state;               /* the back end's own */
+    double unit_uj;            /* one count */
+    uint64_t modulus;          /* counts run from 0 to modulus - 1, at least 2; 0: never wraps */
+    double drift_share;        /* this share of all energy is uncertain */
+    double drift_uj;           /* read may add what else is */
+    /* Set at open to the first count; then kept by meter_count.c. */
+    uint64_t last;
+    uint64_t total;           /* counts since open */
+    uint64_t last_ns;         /* before the last count was read */
+    uint64_t window_ns;       /* since then power is being averaged ... */
+    uint64_t window_total;    /* ... from this total on */
+    double first_w, lately_w; /* an upper bound of the mean power; 0: not known yet */
+    unsigned resets;
+    pwr_status_t status; /* of the last read */
 } pwr_meter_counter_t;
 
 typedef struct pwr_meter_counters {
     pwr_meter_counter_t *items;
     unsigned count;
+    void *state; /* shared by all counters of a back end; its own */
 } pwr_meter_counters_t;
 
 typedef struct pwr_meter_backend pwr_meter_backend_t;
 
 struct pwr_meter_backend {
     const char *name; /* of the MSR back ends also the device: /dev/cpu/N/<name> */
-    /* Adds all counters that can be read, at least one of a package (or platform).  On failure a
-       reason is added to request->why; the caller closes what is in the list. */
+    /* Adds all counters that can be read, at least one of each package (or the platform, or a GPU),
+       with the first count in last.  On failure a reason is added to request->why; the caller calls
+       close. */
     pwr_status_t (*open)(const pwr_meter_backend_t *backend, const pwr_meter_request_t *request,
                          pwr_meter_counters_t *counters);
-    pwr_status_t (*read)(const pwr_meter_counter_t *counter, uint64_t *count);
+    /* The count now; with modulus 0 it may start anywhere. */
+    pwr_status_t (*read)(pwr_meter_counter_t *counter, uint64_t *count);
+    /* Releases what the counters and their state hold, whatever open got to; not the list. */
+    void (*close)(pwr_meter_counters_t *counters);
 };
 
 extern const pwr_meter_backend_t pwr_meter_powercap;
@@ -49,5 +81,13 @@ extern const pwr_meter_backend_t pwr_meter_msr;
 /* Appends a copy; on success the list owns counter->fd. */
 pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,
                                     const pwr_meter_counter_t *counter);
+
+/* A back end's close where descriptors are all there is. */
+void pwr_meter_counters_close_files(pwr_meter_counters_t *counters);
+
+/* pwr_meter_open with another outside. */
+pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
+                                 const pwr_meter_outside_t *outside, char *why, unsigned why_size,
+                                 pwr_meter_t **meter);
 
 #endif

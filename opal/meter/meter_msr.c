@@ -145,7 +145,7 @@ static pwr_status_t read_register(int fd, uint64_t number, uint64_t *value)
     return got < 0 && errno != EIO ? pwr_status_from_errno(errno) : PWR_ERR_UNSUPPORTED;
 }
 
-static pwr_status_t read_counter(const pwr_meter_counter_t *counter, uint64_t *count)
+static pwr_status_t read_counter(pwr_meter_counter_t *counter, uint64_t *count)
 {
     uint64_t value;
     pwr_status_t status = read_register(counter->fd, counter->offset, &value);
@@ -258,7 +258,10 @@ static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter
     return status;
 }
 
-const pwr_meter_backend_t pwr_meter_msr_safe = {
-    .name = "msr_safe", .open = msr_open, .read = read_counter};
+const pwr_meter_backend_t pwr_meter_msr_safe = {.name = "msr_safe",
+                                                .open = msr_open,
+                                                .read = read_counter,
+                                                .close = pwr_meter_counters_close_files};
 
-const pwr_meter_backend_t pwr_meter_msr = {.name = "msr", .open = msr_open, .read = read_counter};
+const pwr_meter_backend_t pwr_meter_msr = {
+    .name = "msr", .open = msr_open, .read = read_counter, .close = pwr_meter_counters_close_files};

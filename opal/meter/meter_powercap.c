@@ -36,7 +36,7 @@ static void file_path(const char *zone, const char *file, char path[PATH_BYTES])
     snprintf(path, PATH_BYTES, "%s%s/%s", zone_directory, zone, file);
 }
 
-static pwr_status_t read_energy(const pwr_meter_counter_t *counter, uint64_t *count)
+static pwr_status_t read_energy(pwr_meter_counter_t *counter, uint64_t *count)
 {
     char text[32];
     char *end;
@@ -45,12 +45,13 @@ static pwr_status_t read_energy(const pwr_meter_counter_t *counter, uint64_t *co
         return pwr_status_from_errno(errno);
     }
     text[got] = '\0';
+    /* Without its newline a number may have lost digits too. */
     if (!isdigit((unsigned char)text[0])) {
         return PWR_ERR_PARSE;
     }
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || (*end != '\n' && *end != '\0')) {
+    if (errno != 0 || *end != '\n') {
         return PWR_ERR_PARSE;
     }
     *count = value;
@@ -193,5 +194,7 @@ static pwr_status_t powercap_open(const pwr_meter_backend_t *backend,
     return PWR_OK;
 }
 
-const pwr_meter_backend_t pwr_meter_powercap = {
-    .name = "powercap", .open = powercap_open, .read = read_energy};
+const pwr_meter_backend_t pwr_meter_powercap = {.name = "powercap",
+                                                .open = powercap_open,
+                                                .read = read_energy,
+                                                .close = pwr_meter_counters_close_files};

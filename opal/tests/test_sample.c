@@ -92,7 +92,7 @@ static bool has_five_samples(const fixture_t *fixture)
 static void test_samples_until_told_to_stop(void **state)
 {
     fixture_t *fixture = *state;
-    char expected[400];
+    char expected[600];
     char host[256] = "";
     put_zone(fixture);
     pid_t pid = start_sampling(fixture, "20");
@@ -102,15 +102,21 @@ static void test_samples_until_told_to_stop(void **state)
     fixture_get(fixture, "/out.jsonl", text, sizeof text);
     gethostname(host, sizeof host - 1);
     snprintf(expected, sizeof expected,
-             "{\"source\":\"powercap\",\"host\":\"%s\",\"domains\":[\"package-0\"]}\n", host);
+             "{\"source\":\"powercap\",\"host\":\"%s\",\"domains\":[\"package-0\"],"
+             "\"kinds\":[\"package\"],\"sources\":[\"powercap\"],\"provenance\":[\"measured\"],"
+             "\"resolution_uj\":[1],\"update_us\":[1000]}\n",
+             host);
     assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
     uint64_t before = 0;
     for (const char *line = strchr(text, '\n') + 1; *line != '\0'; line = strchr(line, '\n') + 1) {
-        uint64_t t_ns, energy_uj;
+        uint64_t t_ns, energy_uj, uncertainty_uj;
         int used = 0;
-        assert_int_equal(sscanf(line, "{\"t_ns\":%" SCNu64 ",\"energy_uj\":[%" SCNu64 "]}%n", &t_ns,
-                                &energy_uj, &used),
-                         2);
+        assert_int_equal(sscanf(line,
+                                "{\"t_ns\":%" SCNu64 ",\"energy_uj\":[%" SCNu64
+                                "],\"uncertainty_uj\":[%" SCNu64 "]}%n",
+                                &t_ns, &energy_uj, &uncertainty_uj, &used),
+                         3);
+        assert_true(uncertainty_uj > 0);
         assert_int_equal(line[used], '\n');
         assert_true(t_ns > before);
         assert_int_equal(energy_uj, 0);
@@ -132,9 +138,32 @@ static void test_last_sample_is_taken_on_the_stop(void **state)
         assert_int_equal(finish(pid), 0);
         assert_int_equal(count_lines(fixture), 3);
         fixture_get(fixture, "/out.jsonl", text, sizeof text);
-        assert_non_null(strstr(text, "\"energy_uj\":[2500]}\n"));
+        assert_non_null(strstr(text, "\"energy_uj\":[2500],"));
         fixture_remove(fixture, "/out.jsonl");
     }
+}
+
+static bool has_null(const fixture_t *fixture)
+{
+    return count_lines(fixture) >= 2 && strstr(text, "\"energy_uj\":[null],") != NULL;
+}
+
+/* A counter that fails gives no number, and ends nothing: it may be back. */
+static void test_a_failing_counter_is_null(void **state)
+{
+    fixture_t *fixture = *state;
+    put_zone(fixture);
+    pid_t pid = start_sampling(fixture, "20");
+    assert_true(fixture_eventually(has_first_sample, fixture));
+    fixture_put(fixture, "/sys/class/powercap/intel-rapl:0/energy_uj", "\n");
+    assert_true(fixture_eventually(has_null, fixture));
+    fixture_put(fixture, "/sys/class/powercap/intel-rapl:0/energy_uj", "7500\n");
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    assert_int_equal(finish(pid), 0);
+    count_lines(fixture);
+    assert_non_null(strstr(strstr(text, "null"), "\"energy_uj\":[2500],"));
+    fixture_get(fixture, "/stderr", text, sizeof text);
+    assert_non_null(strstr(text, "energy of package-0 cannot be read any more"));
 }
 
 static void expect_exit(fixture_t *fixture, const char *const arguments[], int status,
@@ -158,6 +187,8 @@ static void test_impossible_options(void **state)
     expect_exit(fixture, no_output, 2, "--output are needed");
     const char *const no_interval[] = {"poweraware-sample", "--output", "out", NULL};
     expect_exit(fixture, no_interval, 2, "--interval-ms and");
+    const char *const list_and_more[] = {"poweraware-sample", "--list", "-i", "5", NULL};
+    expect_exit(fixture, list_and_more, 2, "--list, and nothing else");
     const char *const unknown[] = {"poweraware-sample", "--frequency", NULL};
     expect_exit(fixture, unknown, 2, "--help");
     const char *const extra[] = {"poweraware-sample", "-i", "5", "-o", "out", "more", NULL};
@@ -165,6 +196,21 @@ static void test_impossible_options(void **state)
     const char *const no_root[] = {
         "poweraware-sample", "-i", "5", "-o", "out", "-r", "/none", NULL};
     expect_exit(fixture, no_root, 2, "--root /none: No such file");
+}
+
+static void test_list(void **state)
+{
+    fixture_t *fixture = *state;
+    char command[600];
+    put_zone(fixture);
+    snprintf(command, sizeof command,
+             FIXTURE_SAMPLE_PROGRAM " --list --root %s | grep -q -x -e "
+                                    "'package-0 *package *powercap *measured *1 *1000 *1'",
+             fixture->root);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, FIXTURE_SAMPLE_PROGRAM " --list --root %s >/dev/full",
+             fixture->root);
+    assert_int_not_equal(system(command), 0);
 }
 
 static void test_no_meter_says_why(void **state)
@@ -201,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_samples_until_told_to_stop),
         FIXTURE_TEST(test_last_sample_is_taken_on_the_stop),
+        FIXTURE_TEST(test_a_failing_counter_is_null),
+        FIXTURE_TEST(test_list),
         FIXTURE_TEST(test_impossible_options),
         FIXTURE_TEST(test_no_meter_says_why),
         FIXTURE_TEST(test_output_that_cannot_be_written),

@@ -24,18 +24,21 @@ typedef struct options {
     uint64_t interval_ms;
     const char *output;
     const char *root;
+    bool list;
 } options_t;
 
 static void print_help(FILE *out)
 {
     fprintf(out,
             "Usage: poweraware-sample --interval-ms MS --output FILE [--root DIR]\n"
+            "       poweraware-sample --list [--root DIR]\n"
             "\n"
             "Writes the energy used by this node since the start, as JSON lines: one that\n"
             "describes the source, then one per sample, until SIGINT or SIGTERM.\n"
             "\n"
             "  -i, --interval-ms MS  time between samples, 1 to %d\n"
             "  -o, --output FILE     where to write; \"-\" is standard output\n"
+            "  -l, --list            print the domains that can be read, and end\n"
             "  -r, --root DIR        read the machine whose files are below DIR\n"
             "  -h, --help            print this\n",
             MAX_INTERVAL_MS);
@@ -71,16 +74,30 @@ static char *resolve_root(const char *directory)
     return path;
 }
 
+static int check_options(const options_t *options, bool more)
+{
+    bool to_sample = options->interval_ms != 0 && options->output;
+    bool only_list = options->list && options->interval_ms == 0 && !options->output;
+    if (more || (options->list ? !only_list : !to_sample)) {
+        fputs("poweraware-sample: --interval-ms and --output are needed, and nothing else but "
+              "--root; or --list, and nothing else but --root (see --help)\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    return EXIT_SUCCESS;
+}
+
 /* EXIT_SUCCESS with options filled in, or the exit status to end with; help sets *done. */
 static int parse_options(int argc, char **argv, options_t *options, bool *done)
 {
     static const struct option known[] = {{"interval-ms", required_argument, NULL, 'i'},
                                           {"output", required_argument, NULL, 'o'},
+                                          {"list", no_argument, NULL, 'l'},
                                           {"root", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(argc, argv, "i:o:r:h", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "i:o:lr:h", known, NULL)) != -1) {
         switch (option) {
         case 'i':
             if (!parse_interval(optarg, &options->interval_ms)) {
@@ -89,6 +106,9 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
             break;
         case 'o':
             options->output = optarg;
+            break;
+        case 'l':
+            options->list = true;
             break;
         case 'r':
             options->root = optarg;
@@ -102,13 +122,7 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
             return EXIT_USAGE;
         }
     }
-    if (optind < argc || options->interval_ms == 0 || !options->output) {
-        fputs("poweraware-sample: --interval-ms and --output are needed, and nothing else but "
-              "--root (see --help)\n",
-              stderr);
-        return EXIT_USAGE;
-    }
-    return EXIT_SUCCESS;
+    return check_options(options, optind < argc);
 }
 
 /* ---- output ---- */
@@ -129,20 +143,92 @@ static void print_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
+typedef void (*print_field_t)(FILE *out, const pwr_meter_domain_t *domain);
+
+static void print_name(FILE *out, const pwr_meter_domain_t *domain)
+{
+    print_string(out, domain->name);
+}
+
+static void print_kind(FILE *out, const pwr_meter_domain_t *domain)
+{
+    print_string(out, pwr_meter_kind_text(domain->kind));
+}
+
+static void print_source(FILE *out, const pwr_meter_domain_t *domain)
+{
+    print_string(out, domain->source);
+}
+
+static void print_provenance(FILE *out, const pwr_meter_domain_t *domain)
+{
+    print_string(out, pwr_meter_provenance_text(domain->provenance));
+}
+
+static void print_resolution(FILE *out, const pwr_meter_domain_t *domain)
+{
+    fprintf(out, "%.6g", domain->resolution_uj);
+}
+
+static void print_update(FILE *out, const pwr_meter_domain_t *domain)
+{
+    fprintf(out, "%" PRIu32, domain->update_us);
+}
+
 static void print_header(FILE *out, const pwr_meter_t *meter)
 {
+    static const struct {
+        const char *key;
+        print_field_t print;
+    } fields[] = {
+        {"domains", print_name},
+        {"kinds", print_kind},
+        {"sources", print_source},
+        {"provenance", print_provenance},
+        {"resolution_uj", print_resolution},
+        {"update_us", print_update},
+    };
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     fputs("{\"source\":", out);
     print_string(out, pwr_meter_backend(meter));
     fputs(",\"host\":", out);
     print_string(out, host);
-    fputs(",\"domains\":[", out);
-    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
-        fputs(i > 0 ? "," : "", out);
-        print_string(out, pwr_meter_domain(meter, i)->name);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        fprintf(out, ",\"%s\":[", fields[i].key);
+        for (unsigned j = 0; j < pwr_meter_num_domains(meter); j++) {
+            fputs(j > 0 ? "," : "", out);
+            fields[i].print(out, pwr_meter_domain(meter, j));
+        }
+        fputc(']', out);
     }
-    fputs("]}\n", out);
+    fputs("}\n", out);
+}
+
+/* For people: one domain per line, then what was tried in vain. */
+static int print_list(const pwr_meter_t *meter, const char *why)
+{
+    printf("%-20s %-9s %-11s %-9s %14s %10s %14s\n", "DOMAIN", "KIND", "SOURCE", "PROVENANCE",
+           "RESOLUTION-UJ", "UPDATE-US", "RANGE-J");
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        const pwr_meter_domain_t *domain = pwr_meter_domain(meter, i);
+        char range[32] = "never wraps";
+        if (domain->range_uj > 0) {
+            snprintf(range, sizeof range, "%.0f", (double)domain->range_uj / 1e6);
+        }
+        printf("%-20s %-9s %-11s %-10s %14.6g %10" PRIu32 " %14s\n", domain->name,
+               pwr_meter_kind_text(domain->kind), domain->source,
+               pwr_meter_provenance_text(domain->provenance), domain->resolution_uj,
+               domain->update_us, range);
+    }
+    if (why[0] != '\0') {
+        printf("not used: %s\n", why);
+    }
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
 }
 
 static uint64_t realtime_ns(void)
@@ -154,13 +240,13 @@ static uint64_t realtime_ns(void)
 
 /* Reads all domains and tells the middle of the time it took.  On a crowded machine the sampler may
    lose the CPU in between, which makes the time a guess: such a reading is taken again. */
-static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, uint64_t *energy_uj,
+static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, pwr_meter_reading_t *readings,
                             uint64_t *t_ns)
 {
     enum { ATTEMPTS = 3 };
     for (int attempt = 1;; attempt++) {
         uint64_t before = realtime_ns();
-        pwr_status_t status = pwr_meter_read(meter, energy_uj);
+        pwr_status_t status = pwr_meter_read(meter, readings);
         uint64_t took = realtime_ns() - before;
         if (status != PWR_OK || took <= longest_ns || attempt == ATTEMPTS) {
             *t_ns = before + took / 2;
@@ -169,17 +255,30 @@ static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, uint64_t *e
     }
 }
 
-static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns, uint64_t *energy_uj)
+/* What could not be read is null: a number would be taken for a domain that uses nothing. */
+static void print_value(FILE *out, unsigned index, bool known, uint64_t value)
+{
+    fputs(index > 0 ? "," : "", out);
+    if (known) {
+        fprintf(out, "%" PRIu64, value);
+    } else {
+        fputs("null", out);
+    }
+}
+
+static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns,
+                         pwr_meter_reading_t *readings)
 {
     uint64_t t_ns;
-    pwr_status_t status = read_at(meter, longest_ns, energy_uj, &t_ns);
-    if (status != PWR_OK) {
-        fprintf(stderr, "poweraware-sample: reading energy: %s\n", pwr_status_text(status));
-        return false;
-    }
+    unsigned count = pwr_meter_num_domains(meter);
+    bool any = read_at(meter, longest_ns, readings, &t_ns) == PWR_OK;
     fprintf(out, "{\"t_ns\":%" PRIu64 ",\"energy_uj\":[", t_ns);
-    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
-        fprintf(out, "%s%" PRIu64, i > 0 ? "," : "", energy_uj[i]);
+    for (unsigned i = 0; i < count; i++) {
+        print_value(out, i, any && readings[i].status == PWR_OK, readings[i].energy_uj);
+    }
+    fputs("],\"uncertainty_uj\":[", out);
+    for (unsigned i = 0; i < count; i++) {
+        print_value(out, i, any && readings[i].status == PWR_OK, readings[i].uncertainty_uj);
     }
     fputs("]}\n", out);
     if (fflush(out) != 0) {
@@ -213,24 +312,41 @@ static bool stopped_before(const pwr_env_t *env, const sigset_t *stop, uint64_t 
 static int sample(FILE *out, pwr_meter_t *meter, const pwr_env_t *env, const sigset_t *stop,
                   uint64_t interval_ns)
 {
-    uint64_t *energy_uj = calloc(pwr_meter_num_domains(meter), sizeof *energy_uj);
-    if (!energy_uj) {
+    pwr_meter_reading_t *readings = calloc(pwr_meter_num_domains(meter), sizeof *readings);
+    if (!readings) {
         fputs("poweraware-sample: out of memory\n", stderr);
         return EXIT_FAILURE;
     }
     print_header(out, meter);
-    bool written = print_sample(out, meter, interval_ns / 10, energy_uj);
+    bool written = print_sample(out, meter, interval_ns / 10, readings);
     uint64_t deadline = pwr_env_now_ns(env) + interval_ns;
     bool stopped = false;
     while (written && !stopped) {
         stopped = stopped_before(env, stop, deadline);
-        written = print_sample(out, meter, interval_ns / 10, energy_uj);
+        written = print_sample(out, meter, interval_ns / 10, readings);
         /* A suspended machine skips the samples it missed. */
         uint64_t now = pwr_env_now_ns(env);
         deadline = deadline + interval_ns > now ? deadline + interval_ns : now + interval_ns;
     }
-    free(energy_uj);
+    free(readings);
     return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int sample_to(const char *output, pwr_meter_t *meter, const pwr_env_t *env,
+                     const sigset_t *stop, uint64_t interval_ns)
+{
+    bool to_stdout = strcmp(output, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(output, "we");
+    if (!out) {
+        fprintf(stderr, "poweraware-sample: --output %s: %s\n", output, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    int result = sample(out, meter, env, stop, interval_ns);
+    if (!to_stdout && fclose(out) != 0 && result == EXIT_SUCCESS) {
+        fprintf(stderr, "poweraware-sample: --output %s: %s\n", output, strerror(errno));
+        result = EXIT_FAILURE;
+    }
+    return result;
 }
 
 static int open_and_sample(const options_t *options, const pwr_env_t *env, const sigset_t *stop)
@@ -244,22 +360,12 @@ static int open_and_sample(const options_t *options, const pwr_env_t *env, const
     }
     if (pwr_meter_open(env, topo, why, sizeof why, &meter) != PWR_OK) {
         fprintf(stderr, "poweraware-sample: no energy meter: %s\n", why);
-        goto close_topo;
+    } else {
+        result = options->list ? print_list(meter, why)
+                               : sample_to(options->output, meter, env, stop,
+                                           options->interval_ms * NS_PER_MS);
+        pwr_meter_close(meter);
     }
-    bool to_stdout = strcmp(options->output, "-") == 0;
-    FILE *out = to_stdout ? stdout : fopen(options->output, "we");
-    if (!out) {
-        fprintf(stderr, "poweraware-sample: --output %s: %s\n", options->output, strerror(errno));
-        goto close_meter;
-    }
-    result = sample(out, meter, env, stop, options->interval_ms * NS_PER_MS);
-    if (!to_stdout && fclose(out) != 0 && result == EXIT_SUCCESS) {
-        fprintf(stderr, "poweraware-sample: --output %s: %s\n", options->output, strerror(errno));
-        result = EXIT_FAILURE;
-    }
-close_meter:
-    pwr_meter_close(meter);
-close_topo:
     pwr_topo_close(topo);
     return result;
 }

@@ -169,6 +169,16 @@ def test_sampler_output() -> None:
         sampler.parse(head, [0])
 
 
+def test_a_domain_that_fails_is_left_out_or_costs_the_total() -> None:
+    head = '{"source":"powercap","domains":["package-0","core-0"]}\n'
+    begin = '{"t_ns":10,"energy_uj":[0,0],"uncertainty_uj":[9,9]}\n'
+    end = '{"t_ns":20,"energy_uj":[5,null],"uncertainty_uj":[9,null]}\n'
+    meter = sampler.parse(head + begin + end, [0])
+    assert meter.domains == ["package-0"] and meter.samples.uj == [[0, 5]]
+    with pytest.raises(ValueError, match="package-0 could not be read all the time"):
+        sampler.parse(head + begin + end.replace("[5,null]", "[null,5]"), [0])
+
+
 def test_the_whole_node_meter_stands_alone() -> None:
     assert sampler.total_domains(["package-0", "dram-0", "platform"]) == ["platform"]
 
