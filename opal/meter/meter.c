@@ -15,6 +15,7 @@ static const pwr_meter_backend_t *const backends[] = {
     &pwr_meter_powercap,
     &pwr_meter_msr_safe,
     &pwr_meter_msr,
+    &pwr_meter_perf,
 };
 
 enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };
