@@ -17,6 +17,7 @@ _FIRST_SAMPLE_S = 20.0
 _STOP_GRACE_S = 10.0
 _WHOLE_NODE = "platform"
 _PARTS_OF_PACKAGES = "core"
+_GPU_SOURCE = "nvml"
 
 
 class Samplers:
@@ -29,6 +30,7 @@ class Samplers:
         emulated = all(node.emulator is not None for node in cluster.nodes)
         every = list(range(len(cluster.nodes)))
         self._covers = [[node] for node in every] if emulated else [every]
+        self._emulated = emulated
         self._running: List["subprocess.Popen[bytes]"] = []
 
     def start(self, folder: Path) -> None:
@@ -67,7 +69,7 @@ class Samplers:
         if self._program is None:
             return _absent(covers, "poweraware-sample is not built")
         try:
-            return parse(output.read_text(encoding="utf-8"), covers)
+            return parse(output.read_text(encoding="utf-8"), covers, self._emulated)
         except OSError:
             words = processes.last_words(output.with_suffix(".log")) or "it wrote nothing"
             return _absent(covers, f"poweraware-sample did not start: {words}")
@@ -76,17 +78,24 @@ class Samplers:
             return _absent(covers, f"poweraware-sample gave no samples: {words}")
 
 
-def parse(text: str, covers: List[int]) -> NodeEnergy:
+def parse(text: str, covers: List[int], emulated: bool = False) -> NodeEnergy:
     """The JSON lines of a sampler; a last line that was cut off is left out, and so is a domain
-    that could not be read all the time, unless the node's total needs it: ValueError."""
+    that could not be read all the time, unless the node's total needs it: ValueError.  The GPUs
+    that an emulated node shows are the host's: they are left out too."""
     lines = text.split("\n")[:-1]
     head = json.loads(lines[0]) if lines else {}
     domains: List[str] = head["domains"]
     times, columns = _columns(lines[1:], len(domains))
     if len(times) < 2:
         raise ValueError("fewer than two samples")
-    total = total_domains(domains)
-    kept = {name: column for name, column in zip(domains, columns) if None not in column}
+    sources: List[str] = head.get("sources", [head["source"]] * len(domains))
+    own = [not (emulated and source == _GPU_SOURCE) for source in sources]
+    total = total_domains([name for name, mine in zip(domains, own) if mine])
+    kept = {
+        name: column
+        for name, column, mine in zip(domains, columns, own)
+        if mine and None not in column
+    }
     for name in total:
         if name not in kept:
             raise ValueError(f"{name} could not be read all the time")

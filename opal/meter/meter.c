@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In the order in which they are tried. */
+/* In the order in which they are tried for the CPUs. */
 static const pwr_meter_backend_t *const backends[] = {
     &pwr_meter_powercap,
     &pwr_meter_msr_safe,
@@ -112,6 +112,7 @@ pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
     for (size_t i = 0; i < sizeof backends / sizeof backends[0] && made->num_sources == 0; i++) {
         failure = pwr_why_worse(failure, add_source(made, backends[i], &request));
     }
+    failure = pwr_why_worse(failure, add_source(made, &pwr_meter_nvml, &request));
     if (made->num_sources == 0) {
         free(made);
         return failure;

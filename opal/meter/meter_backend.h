@@ -78,6 +78,7 @@ extern const pwr_meter_backend_t pwr_meter_powercap;
 extern const pwr_meter_backend_t pwr_meter_msr_safe;
 extern const pwr_meter_backend_t pwr_meter_msr;
 extern const pwr_meter_backend_t pwr_meter_perf;
+extern const pwr_meter_backend_t pwr_meter_nvml;
 
 /* Appends a copy; on success the list owns counter->fd. */
 pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,

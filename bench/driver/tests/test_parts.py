@@ -179,6 +179,17 @@ def test_a_domain_that_fails_is_left_out_or_costs_the_total() -> None:
         sampler.parse(head + begin + end.replace("[5,null]", "[null,5]"), [0])
 
 
+def test_the_gpus_of_the_host_are_not_the_emulated_nodes() -> None:
+    head = (
+        '{"source":"powercap","sources":["powercap","nvml"],"domains":["package-0","gpu-0"]}\n'
+        '{"t_ns":10,"energy_uj":[0,0]}\n{"t_ns":20,"energy_uj":[5,7]}\n'
+    )
+    assert sampler.parse(head, [0]).total_domains == ["package-0", "gpu-0"]
+    emulated = sampler.parse(head, [0], emulated=True)
+    assert emulated.domains == emulated.total_domains == ["package-0"]
+    assert emulated.samples.uj == [[0, 5]]
+
+
 def test_the_whole_node_meter_stands_alone() -> None:
     assert sampler.total_domains(["package-0", "dram-0", "platform"]) == ["platform"]
 
