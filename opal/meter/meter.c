@@ -6,16 +6,15 @@
 #include "config.h"
 
 #include "meter/meter_count.h"
+#include "meter/model_power.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 /* In the order in which they are tried for the CPUs. */
 static const pwr_meter_backend_t *const backends[] = {
-    &pwr_meter_powercap,
-    &pwr_meter_msr_safe,
-    &pwr_meter_msr,
-    &pwr_meter_perf,
+    &pwr_meter_powercap, &pwr_meter_msr_safe, &pwr_meter_msr,
+    &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
 };
 
 enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };
@@ -97,6 +96,16 @@ static pwr_status_t add_source(pwr_meter_t *meter, const pwr_meter_backend_t *ba
     return PWR_OK;
 }
 
+/* Modelled joules are never taken for measured ones in silence. */
+static void warn_of_model(const pwr_meter_t *meter, const char *why)
+{
+    if (meter->num_sources > 0 && meter->sources[0].backend == &pwr_meter_model) {
+        pwr_env_log(meter->env, PWR_LOG_WARN,
+                    "energy is modelled from CPU time, +-%.0f %%, as no counter can be read: %s",
+                    100 * pwr_model_error_share, why);
+    }
+}
+
 pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
                                  const pwr_meter_outside_t *outside, char *why, unsigned why_size,
                                  pwr_meter_t **meter)
@@ -112,6 +121,7 @@ pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
     for (size_t i = 0; i < sizeof backends / sizeof backends[0] && made->num_sources == 0; i++) {
         failure = pwr_why_worse(failure, add_source(made, backends[i], &request));
     }
+    warn_of_model(made, why_size > 0 ? why : "");
     failure = pwr_why_worse(failure, add_source(made, &pwr_meter_nvml, &request));
     if (made->num_sources == 0) {
         free(made);

@@ -40,6 +40,7 @@ typedef struct pwr_meter_counter {
     void *state;               /* the back end's own */
     double unit_uj;            /* one count */
     uint64_t modulus;          /* counts run from 0 to modulus - 1, at least 2; 0: never wraps */
+    double most_w;             /* beyond this it draws never; 0: what its kind may draw */
     double drift_share;        /* this share of all energy is uncertain */
     double drift_uj;           /* read may add what else is */
     /* Set at open to the first count; then kept by meter_count.c. */
@@ -78,6 +79,7 @@ extern const pwr_meter_backend_t pwr_meter_powercap;
 extern const pwr_meter_backend_t pwr_meter_msr_safe;
 extern const pwr_meter_backend_t pwr_meter_msr;
 extern const pwr_meter_backend_t pwr_meter_perf;
+extern const pwr_meter_backend_t pwr_meter_model;
 extern const pwr_meter_backend_t pwr_meter_nvml;
 
 /* Appends a copy; on success the list owns counter->fd. */

@@ -18,16 +18,16 @@ enum {
     LATE_UPDATES = 10
 };
 
-/* Thermal design power of the largest parts of 2025 is 500 W for a package and 1200 W for a GPU;
-   peaks reach twice that. */
+/* The most that a domain can draw, in watts, with room to spare.  Thermal design power of the
+   largest parts of 2025 is 500 W for a package and 1200 W for a GPU; peaks reach twice that. */
 static const double most_w[] = {
     [PWR_DOMAIN_PACKAGE] = 2000,   [PWR_DOMAIN_CORE] = 2000, [PWR_DOMAIN_DRAM] = 1000,
     [PWR_DOMAIN_PLATFORM] = 20000, [PWR_DOMAIN_GPU] = 5000,
 };
 
-double pwr_meter_most_w(pwr_meter_domain_kind_t kind)
+static double most_of(const pwr_meter_counter_t *counter)
 {
-    return most_w[kind];
+    return counter->most_w > 0 ? counter->most_w : most_w[counter->domain.kind];
 }
 
 static double elapsed_us(uint64_t from_ns, uint64_t to_ns)
@@ -38,7 +38,7 @@ static double elapsed_us(uint64_t from_ns, uint64_t to_ns)
 /* Watts times microseconds are microjoules. */
 static double lately_w(const pwr_meter_counter_t *counter)
 {
-    return counter->lately_w > 0 ? counter->lately_w : pwr_meter_most_w(counter->domain.kind);
+    return counter->lately_w > 0 ? counter->lately_w : most_of(counter);
 }
 
 static void open_window(pwr_meter_counter_t *counter, uint64_t now_ns)
@@ -65,7 +65,7 @@ static void close_window(pwr_meter_counter_t *counter, uint64_t before_ns, uint6
     }
     double moved_uj = (double)(counter->total - counter->window_total) * counter->unit_uj;
     double power_w = (moved_uj + counter->domain.resolution_uj) / (window_us - update_us);
-    counter->lately_w = fmin(power_w, pwr_meter_most_w(counter->domain.kind));
+    counter->lately_w = fmin(power_w, most_of(counter));
     if (counter->first_w == 0) {
         counter->first_w = counter->lately_w;
     }
@@ -92,8 +92,7 @@ pwr_status_t pwr_meter_count_advance(pwr_meter_counter_t *counter, uint64_t coun
     double step_uj = (double)step * counter->unit_uj;
     double passed_us = elapsed_us(counter->last_ns, after_ns);
     double late_us = (double)LATE_UPDATES * counter->domain.update_us;
-    double most_uj = pwr_meter_most_w(counter->domain.kind) * (passed_us + late_us) +
-                     counter->domain.resolution_uj;
+    double most_uj = most_of(counter) * (passed_us + late_us) + counter->domain.resolution_uj;
     counter->last = count;
     counter->last_ns = before_ns;
     if (step_uj > most_uj || (back && counter->modulus == 0)) { /* 2 */

@@ -8,10 +8,6 @@
 
 #include "meter/meter_backend.h"
 
-/* The most that a domain of this kind can draw, in watts, with room to spare: beyond it a step of
-   the counter is no consumption. */
-double pwr_meter_most_w(pwr_meter_domain_kind_t kind);
-
 /* The counter was at counter->last at now_ns (CLOCK_MONOTONIC, as below). */
 void pwr_meter_count_begin(pwr_meter_counter_t *counter, uint64_t now_ns);
 

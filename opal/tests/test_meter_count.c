@@ -77,6 +77,16 @@ static void test_a_step_back_is_a_wrap_if_power_explains_it(void **state)
     assert_int_equal(energy_after(&counter, 600, 2ull * S_TO_NS), 101);
 }
 
+static void test_the_most_may_be_known_better(void **state)
+{
+    (void)state;
+    pwr_meter_counter_t counter = start(UINT64_C(1) << 32, 1.0, 1000);
+    counter.most_w = 30;
+    assert_int_equal(pwr_meter_count_reading(&counter).edge_uj, 1 + 30 * 1000);
+    assert_int_equal(energy_after(&counter, 1000 + 40000000, S_TO_NS), 0); /* 40 W */
+    assert_int_equal(counter.resets, 1);
+}
+
 static void test_a_jump_forward_that_no_power_explains(void **state)
 {
     (void)state;
@@ -185,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_wraps_at_odd_moduli),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_a_step_back_is_a_wrap_if_power_explains_it),
+        cmocka_unit_test(test_the_most_may_be_known_better),
         cmocka_unit_test(test_a_jump_forward_that_no_power_explains),
         cmocka_unit_test(test_a_counter_that_never_wraps_can_be_reset),
         cmocka_unit_test(test_edges),
