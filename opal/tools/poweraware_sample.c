@@ -5,11 +5,10 @@
  */
 #include "config.h"
 
-#include "pwr/meter.h"
+#include "tools/sample_print.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -125,111 +124,7 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
     return check_options(options, optind < argc);
 }
 
-/* ---- output ---- */
-
-static void print_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\') {
-            fprintf(out, "\\%c", byte);
-        } else if (byte < 0x20) {
-            fprintf(out, "\\u%04x", byte);
-        } else {
-            fputc(byte, out);
-        }
-    }
-    fputc('"', out);
-}
-
-typedef void (*print_field_t)(FILE *out, const pwr_meter_domain_t *domain);
-
-static void print_name(FILE *out, const pwr_meter_domain_t *domain)
-{
-    print_string(out, domain->name);
-}
-
-static void print_kind(FILE *out, const pwr_meter_domain_t *domain)
-{
-    print_string(out, pwr_meter_kind_text(domain->kind));
-}
-
-static void print_source(FILE *out, const pwr_meter_domain_t *domain)
-{
-    print_string(out, domain->source);
-}
-
-static void print_provenance(FILE *out, const pwr_meter_domain_t *domain)
-{
-    print_string(out, pwr_meter_provenance_text(domain->provenance));
-}
-
-static void print_resolution(FILE *out, const pwr_meter_domain_t *domain)
-{
-    fprintf(out, "%.6g", domain->resolution_uj);
-}
-
-static void print_update(FILE *out, const pwr_meter_domain_t *domain)
-{
-    fprintf(out, "%" PRIu32, domain->update_us);
-}
-
-static void print_header(FILE *out, const pwr_meter_t *meter)
-{
-    static const struct {
-        const char *key;
-        print_field_t print;
-    } fields[] = {
-        {"domains", print_name},
-        {"kinds", print_kind},
-        {"sources", print_source},
-        {"provenance", print_provenance},
-        {"resolution_uj", print_resolution},
-        {"update_us", print_update},
-    };
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    fputs("{\"source\":", out);
-    print_string(out, pwr_meter_backend(meter));
-    fputs(",\"host\":", out);
-    print_string(out, host);
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        fprintf(out, ",\"%s\":[", fields[i].key);
-        for (unsigned j = 0; j < pwr_meter_num_domains(meter); j++) {
-            fputs(j > 0 ? "," : "", out);
-            fields[i].print(out, pwr_meter_domain(meter, j));
-        }
-        fputc(']', out);
-    }
-    fputs("}\n", out);
-}
-
-/* For people: one domain per line, then what was tried in vain. */
-static int print_list(const pwr_meter_t *meter, const char *why)
-{
-    printf("%-20s %-9s %-11s %-9s %14s %10s %14s\n", "DOMAIN", "KIND", "SOURCE", "PROVENANCE",
-           "RESOLUTION-UJ", "UPDATE-US", "RANGE-J");
-    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
-        const pwr_meter_domain_t *domain = pwr_meter_domain(meter, i);
-        char range[32] = "never wraps";
-        if (domain->range_uj > 0) {
-            snprintf(range, sizeof range, "%.0f", (double)domain->range_uj / 1e6);
-        }
-        printf("%-20s %-9s %-11s %-10s %14.6g %10" PRIu32 " %14s\n", domain->name,
-               pwr_meter_kind_text(domain->kind), domain->source,
-               pwr_meter_provenance_text(domain->provenance), domain->resolution_uj,
-               domain->update_us, range);
-    }
-    if (why[0] != '\0') {
-        printf("not used: %s\n", why);
-    }
-    if (fflush(stdout) != 0) {
-        fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
-}
+/* ---- reading ---- */
 
 static uint64_t realtime_ns(void)
 {
@@ -255,32 +150,16 @@ static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, pwr_meter_r
     }
 }
 
-/* What could not be read is null: a number would be taken for a domain that uses nothing. */
-static void print_value(FILE *out, unsigned index, bool known, uint64_t value)
-{
-    fputs(index > 0 ? "," : "", out);
-    if (known) {
-        fprintf(out, "%" PRIu64, value);
-    } else {
-        fputs("null", out);
-    }
-}
-
 static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns,
                          pwr_meter_reading_t *readings)
 {
     uint64_t t_ns;
     unsigned count = pwr_meter_num_domains(meter);
-    bool any = read_at(meter, longest_ns, readings, &t_ns) == PWR_OK;
-    fprintf(out, "{\"t_ns\":%" PRIu64 ",\"energy_uj\":[", t_ns);
-    for (unsigned i = 0; i < count; i++) {
-        print_value(out, i, any && readings[i].status == PWR_OK, readings[i].energy_uj);
+    pwr_status_t status = read_at(meter, longest_ns, readings, &t_ns);
+    for (unsigned i = 0; i < count && status != PWR_OK; i++) {
+        readings[i].status = status; /* all failed: nothing was written */
     }
-    fputs("],\"uncertainty_uj\":[", out);
-    for (unsigned i = 0; i < count; i++) {
-        print_value(out, i, any && readings[i].status == PWR_OK, readings[i].uncertainty_uj);
-    }
-    fputs("]}\n", out);
+    sample_print_readings(out, t_ns, readings, count);
     if (fflush(out) != 0) {
         fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
         return false;
@@ -317,7 +196,7 @@ static int sample(FILE *out, pwr_meter_t *meter, const pwr_env_t *env, const sig
         fputs("poweraware-sample: out of memory\n", stderr);
         return EXIT_FAILURE;
     }
-    print_header(out, meter);
+    sample_print_header(out, meter);
     bool written = print_sample(out, meter, interval_ns / 10, readings);
     uint64_t deadline = pwr_env_now_ns(env) + interval_ns;
     bool stopped = false;
@@ -361,9 +240,9 @@ static int open_and_sample(const options_t *options, const pwr_env_t *env, const
     if (pwr_meter_open(env, topo, why, sizeof why, &meter) != PWR_OK) {
         fprintf(stderr, "poweraware-sample: no energy meter: %s\n", why);
     } else {
-        result = options->list ? print_list(meter, why)
-                               : sample_to(options->output, meter, env, stop,
-                                           options->interval_ms * NS_PER_MS);
+        result = options->output ? sample_to(options->output, meter, env, stop,
+                                             options->interval_ms * NS_PER_MS)
+                                 : sample_print_list(meter, why);
         pwr_meter_close(meter);
     }
     pwr_topo_close(topo);
