@@ -77,6 +77,15 @@ static void test_a_step_back_is_a_wrap_if_power_explains_it(void **state)
     assert_int_equal(energy_after(&counter, 600, 2ull * S_TO_NS), 101);
 }
 
+/* What happened up to ten update intervals ago may show only now, at full power. */
+static void test_a_late_counter_is_no_reset(void **state)
+{
+    (void)state;
+    pwr_meter_counter_t counter = start(UINT64_C(1) << 32, 1.0, 0);
+    assert_int_equal(energy_after(&counter, 9 * 1000 * 2000, 1), 9 * 1000 * 2000);
+    assert_int_equal(counter.resets, 0);
+}
+
 static void test_the_most_may_be_known_better(void **state)
 {
     (void)state;
@@ -104,6 +113,10 @@ static void test_a_counter_that_never_wraps_can_be_reset(void **state)
     assert_int_equal(energy_after(&counter, 10, 2ull * S_TO_NS), 1000);
     assert_int_equal(counter.resets, 1);
     assert_int_equal(energy_after(&counter, 20, 3ull * S_TO_NS), 1010);
+    /* Even after a month, in which a package could use what 64 bits of perf_event hold. */
+    counter = start(0, 1e6 / 4294967296.0, 5000);
+    assert_int_equal(energy_after(&counter, 4000, 30 * 86400ull * S_TO_NS), 0);
+    assert_int_equal(counter.resets, 1);
 }
 
 /* Before any power is known, the most a package draws within 1 ms; then the power seen lately. */
@@ -195,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_wraps_at_odd_moduli),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_a_step_back_is_a_wrap_if_power_explains_it),
+        cmocka_unit_test(test_a_late_counter_is_no_reset),
         cmocka_unit_test(test_the_most_may_be_known_better),
         cmocka_unit_test(test_a_jump_forward_that_no_power_explains),
         cmocka_unit_test(test_a_counter_that_never_wraps_can_be_reset),
