@@ -7,6 +7,14 @@ AC_DEFUN([PWR_CHECK_HWLOC], [
 (Debian, Ubuntu: libhwloc-dev)])])
 ])
 
+# json_error_code (out of memory or bad text) is in 2.11 and later.
+AC_DEFUN([PWR_CHECK_JANSSON], [
+    PKG_CHECK_MODULES([JANSSON], [jansson >= 2.11],
+        [pwr_jansson=`$PKG_CONFIG --modversion jansson`],
+        [AC_MSG_ERROR([jansson 2.11 or later is required to read calibration tables
+(Debian, Ubuntu: libjansson-dev)])])
+])
+
 # Each of these is optional; PWR_SUMMARY tells what is lost without it.
 AC_DEFUN([PWR_CHECK_OPTIONAL], [
     PKG_CHECK_MODULES([FUSE3], [fuse3], [pwr_fuse3=`$PKG_CONFIG --modversion fuse3`], [pwr_fuse3=no])

@@ -13,6 +13,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([Open MPI], [$pwr_mpi_version (series $pwr_mpi_series, $MPICC)], [])
     PWR_ROW([plug-in dir], [$plugindir], [])
     PWR_ROW([hwloc], [$pwr_hwloc], [])
+    PWR_ROW([jansson], [$pwr_jansson], [])
     PWR_ROW([fuse3], [$pwr_fuse3], [no emulated power hardware, so no demo and fewer tests])
     PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmark driver and the report])

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Finds the table that fits this machine and answers from it.
+ */
+#include "config.h"
+
+#include "policy/policy_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "why.h"
+
+enum { FILE_BYTES_MAX = 256 * 1024, WHY_BYTES = 2048, REASON_BYTES = 256 };
+
+static const uint64_t spin_max_ns = 1000000000;
+
+struct pwr_policy {
+    pwr_policy_row_t rows[PWR_POLICY_NUM_ROWS];
+    char source[PATH_MAX];
+    char why[WHY_BYTES];
+};
+
+/* ---- this machine ---- */
+
+pwr_status_t pwr_policy_identify(const pwr_env_t *env, pwr_policy_table_t *table)
+{
+    pwr_cpu_model_t cpu;
+    char kernel[sizeof table->kernel];
+    char host[sizeof table->host] = "";
+    pwr_status_t status = pwr_cpu_model_read(env, &cpu);
+    if (status == PWR_OK) {
+        status = pwr_env_read_text(env, "/proc/sys/kernel/osrelease", kernel, sizeof kernel);
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') {
+        snprintf(host, sizeof host, "unknown");
+    }
+    table->cpu = cpu;
+    memcpy(table->kernel, kernel, sizeof kernel);
+    memcpy(table->host, host, sizeof host);
+    return PWR_OK;
+}
+
+pwr_status_t pwr_policy_user_path(char *path, unsigned size)
+{
+    /* secure_: a program with more rights than its user is not led by his environment. */
+    const char *config = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME");
+    int length;
+    if (config && config[0] == '/') {
+        length = snprintf(path, size, "%s/poweraware/calibration.json", config);
+    } else if (home && home[0] == '/') {
+        length = snprintf(path, size, "%s/.config/poweraware/calibration.json", home);
+    } else {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_RANGE;
+}
+
+/* ---- reading a file ---- */
+
+/* The whole of a regular file, which the caller frees. */
+static pwr_status_t read_open_file(int fd, char **content, size_t *size)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        return pwr_status_from_errno(errno);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return PWR_ERR_ARG;
+    }
+    char *made = malloc(FILE_BYTES_MAX + 1);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    size_t length = 0;
+    ssize_t got = 1;
+    while (got > 0 && length < FILE_BYTES_MAX + 1) {
+        got = read(fd, made + length, FILE_BYTES_MAX + 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    pwr_status_t status = got < 0                   ? pwr_status_from_errno(errno)
+                          : length > FILE_BYTES_MAX ? PWR_ERR_RANGE
+                                                    : PWR_OK;
+    if (status != PWR_OK) {
+        free(made);
+        return status;
+    }
+    *content = made;
+    *size = length;
+    return PWR_OK;
+}
+
+static pwr_status_t read_file(const pwr_env_t *env, const char *path, char **content, size_t *size)
+{
+    int fd;
+    /* O_NONBLOCK: a FIFO must not hold the job up. */
+    pwr_status_t status = pwr_env_open(env, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = read_open_file(fd, content, size);
+    close(fd);
+    return status;
+}
+
+/* ---- choosing ---- */
+
+typedef struct search {
+    const pwr_env_t *env;
+    const pwr_policy_table_t *machine; /* cpu and kernel */
+    pwr_why_t why;
+    pwr_policy_table_t table; /* what was found */
+} search_t;
+
+static bool is_of_this_machine(const search_t *search, const char *path)
+{
+    const pwr_policy_table_t *table = &search->table;
+    const pwr_policy_table_t *machine = search->machine;
+    if (strcmp(table->cpu.vendor, machine->cpu.vendor) != 0 ||
+        table->cpu.family != machine->cpu.family || table->cpu.model != machine->cpu.model ||
+        strcmp(table->cpu.name, machine->cpu.name) != 0) {
+        pwr_why_add(&search->why,
+                    "%s: measured on %s family %u model %u (%s), this is %s family %u model %u "
+                    "(%s): run poweraware-calibrate here",
+                    path, table->cpu.vendor, table->cpu.family, table->cpu.model, table->cpu.name,
+                    machine->cpu.vendor, machine->cpu.family, machine->cpu.model,
+                    machine->cpu.name);
+        return false;
+    }
+    if (strcmp(table->kernel, machine->kernel) != 0) {
+        pwr_why_add(&search->why,
+                    "%s: measured under Linux %s, this is %s: run poweraware-calibrate again", path,
+                    table->kernel, machine->kernel);
+        return false;
+    }
+    return true;
+}
+
+/* True when path holds a table for this machine.  A file that is absent is a reason only if it was
+   asked for. */
+static bool try_file(search_t *search, const char *path, bool asked_for)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char reason[REASON_BYTES];
+    pwr_status_t status = read_file(search->env, path, &text, &size);
+    if (status == PWR_ERR_UNSUPPORTED && !asked_for) {
+        return false;
+    }
+    if (status != PWR_OK) {
+        pwr_why_add(&search->why, "%s: %s", path,
+                    status == PWR_ERR_UNSUPPORTED ? "no such file"
+                    : status == PWR_ERR_ARG       ? "not a file with an absolute path"
+                    : status == PWR_ERR_RANGE     ? "larger than any calibration"
+                                                  : pwr_status_text(status));
+        return false;
+    }
+    status = pwr_policy_parse(text, size, reason, sizeof reason, &search->table);
+    free(text);
+    if (status != PWR_OK) {
+        pwr_why_add(&search->why, "%s: %s", path, reason);
+        return false;
+    }
+    return is_of_this_machine(search, path);
+}
+
+/* The name of the table that was found, in source[PATH_MAX]; false when there is none. */
+static bool find_table(search_t *search, const char *path, char *source)
+{
+    static const char site[] = PWR_SYSCONFDIR "/poweraware/calibration.json";
+    char user[PATH_MAX];
+    const char *found = NULL;
+    if (path) {
+        found = try_file(search, path, true) ? path : NULL;
+    } else if (pwr_policy_user_path(user, sizeof user) == PWR_OK && try_file(search, user, false)) {
+        found = user;
+    } else {
+        found = try_file(search, site, false) ? site : NULL;
+    }
+    if (found) {
+        snprintf(source, PATH_MAX, "%s", found);
+    }
+    return found != NULL;
+}
+
+/* ---- the policy ---- */
+
+/* What the table says, and what it leaves open as it is built in. */
+static void take_row(pwr_policy_row_t *row, const pwr_policy_row_t *measured)
+{
+    pwr_policy_row_t builtin = *row;
+    if (measured->origin == PWR_POLICY_ABSENT) {
+        return;
+    }
+    *row = *measured;
+    if (row->entry_settle_ns == PWR_POLICY_NS_UNKNOWN) {
+        row->entry_settle_ns = builtin.entry_settle_ns;
+    }
+    if (row->exit_settle_ns == PWR_POLICY_NS_UNKNOWN) {
+        row->exit_settle_ns = builtin.exit_settle_ns;
+    }
+}
+
+static void fill(const pwr_env_t *env, const char *path, pwr_policy_t *policy)
+{
+    pwr_policy_table_t machine = {0};
+    search_t search = {
+        .env = env, .machine = &machine, .why = pwr_why_init(policy->why, sizeof policy->why)};
+    pwr_status_t status = pwr_policy_identify(env, &machine);
+    for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
+        pwr_policy_builtin(status == PWR_OK ? &machine.cpu : NULL, (pwr_policy_row_id_t)id,
+                           &policy->rows[id]);
+    }
+    snprintf(policy->source, sizeof policy->source, "built-in");
+    if (status != PWR_OK) {
+        if (path) {
+            pwr_why_add(&search.why, "%s: cannot tell whether it is for this machine (%s)", path,
+                        pwr_status_text(status));
+        }
+        return;
+    }
+    if (find_table(&search, path, policy->source)) {
+        for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
+            take_row(&policy->rows[id], &search.table.rows[id]);
+        }
+    }
+}
+
+pwr_status_t pwr_policy_load(const pwr_env_t *env, const char *path, pwr_policy_t **policy)
+{
+    pwr_policy_t *made = calloc(1, sizeof *made);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    fill(env, path, made);
+    if (made->why[0] != '\0') {
+        pwr_env_log(env, PWR_LOG_INFO, "calibration not used: %s", made->why);
+    }
+    *policy = made;
+    return PWR_OK;
+}
+
+void pwr_policy_free(pwr_policy_t *policy)
+{
+    free(policy);
+}
+
+const char *pwr_policy_source(const pwr_policy_t *policy)
+{
+    return policy->source;
+}
+
+const char *pwr_policy_why(const pwr_policy_t *policy)
+{
+    return policy->why;
+}
+
+const pwr_policy_row_t *pwr_policy_row(const pwr_policy_t *policy, pwr_policy_row_id_t id)
+{
+    return &policy->rows[id];
+}
+
+uint32_t pwr_policy_spin_ns(const pwr_policy_t *policy)
+{
+    const pwr_policy_row_t *futex = &policy->rows[PWR_POLICY_FUTEX];
+    uint64_t price = futex->entry_ns + futex->exit_ns; /* each at most PWR_POLICY_NS_MAX */
+    return (uint32_t)(price < spin_max_ns ? price : spin_max_ns);
+}
+
+uint64_t pwr_policy_transition_ns(const pwr_policy_t *policy, pwr_policy_row_id_t lever)
+{
+    const pwr_policy_row_t *row = &policy->rows[lever];
+    return row->entry_ns + row->entry_settle_ns + row->exit_ns + row->exit_settle_ns;
+}
+
+bool pwr_policy_pays(const pwr_policy_t *policy, pwr_policy_row_id_t lever, uint64_t expected_ns)
+{
+    return expected_ns >= PWR_POLICY_PAYS_FACTOR * pwr_policy_transition_ns(policy, lever);
+}
