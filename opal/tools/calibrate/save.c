@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Writing the table: at once or not at all, so that no rank ever reads half of one.
+ */
+#include "config.h"
+
+#include "tools/calibrate/calibrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool complain(const char *file, const char *what)
+{
+    fprintf(stderr, "poweraware-calibrate: %s: %s\n", file, what);
+    return false;
+}
+
+/* Where a symbolic link leads: the link stays, what it names is replaced. */
+static bool resolve(const char *file, char target[PATH_MAX])
+{
+    struct stat info;
+    if (stat(file, &info) != 0) {
+        if (errno != ENOENT || strlen(file) >= PATH_MAX) {
+            return complain(file, strerror(errno != ENOENT ? errno : ENAMETOOLONG));
+        }
+        if (lstat(file, &info) == 0) {
+            return complain(file, "a symbolic link that leads nowhere");
+        }
+        memcpy(target, file, strlen(file) + 1);
+        return true;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return complain(file, "not a regular file (--json writes to standard output)");
+    }
+    return realpath(file, target) != NULL || complain(file, strerror(errno));
+}
+
+static bool make_parents(const char *file)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", file);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0755) != 0 && errno != EEXIST) {
+            return complain(path, strerror(errno));
+        }
+        *slash = '/';
+    }
+    return true;
+}
+
+bool calibrate_can_save(const char *file)
+{
+    char target[PATH_MAX];
+    char folder[PATH_MAX];
+    if (!resolve(file, target) || !make_parents(target)) {
+        return false;
+    }
+    snprintf(folder, sizeof folder, "%s", target);
+    const char *parent = dirname(folder);
+    return access(parent, W_OK | X_OK) == 0 || complain(parent, strerror(errno));
+}
+
+static bool write_all(int fd, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        ssize_t put = write(fd, text, left);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        text += put > 0 ? put : 0;
+        left -= put > 0 ? (size_t)put : 0;
+    }
+    /* Readable to all: it is no secret, and a site's table is for everybody. */
+    return fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+}
+
+static bool replace(const char *target, const char *text)
+{
+    char temporary[PATH_MAX + 8];
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", target);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return complain(target, strerror(errno));
+    }
+    bool written = write_all(fd, text);
+    int cause = errno;
+    if (close(fd) != 0 && written) {
+        written = false;
+        cause = errno;
+    }
+    if (written && rename(temporary, target) != 0) {
+        written = false;
+        cause = errno;
+    }
+    if (!written) {
+        unlink(temporary);
+        return complain(target, strerror(cause));
+    }
+    return true;
+}
+
+bool calibrate_save(const char *file, const char *text)
+{
+    char target[PATH_MAX];
+    sigset_t stops, before;
+    if (!resolve(file, target) || !make_parents(target)) {
+        return false;
+    }
+    /* Ctrl-C in between would leave the temporary file. */
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGHUP);
+    sigprocmask(SIG_BLOCK, &stops, &before);
+    bool saved = replace(target, text);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return saved;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The power of the package while one of its cores waits in a certain way.
+ */
+#include "config.h"
+
+#include "tools/calibrate/calibrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pwr/meter.h"
+#include "pwr/wait.h"
+
+struct calibrate_watts {
+    pwr_meter_t *meter;
+    pwr_meter_reading_t *readings; /* [num_domains] */
+    int package;
+};
+
+/* A model would only tell us what we assume anyway. */
+static bool is_wanted(const calibrate_watts_t *watts, unsigned index)
+{
+    const pwr_meter_domain_t *domain = pwr_meter_domain(watts->meter, index);
+    return domain->kind == PWR_DOMAIN_PACKAGE && (int)domain->package == watts->package &&
+           domain->provenance == PWR_METER_MEASURED;
+}
+
+/* All that is known of the meter's readings is known here.  Energy of the package since the meter
+   was opened, microjoules. */
+static bool read_package(calibrate_watts_t *watts, uint64_t *package_uj)
+{
+    uint64_t sum_uj = 0;
+    if (pwr_meter_read(watts->meter, watts->readings) != PWR_OK) {
+        return false;
+    }
+    for (unsigned i = 0; i < pwr_meter_num_domains(watts->meter); i++) {
+        if (is_wanted(watts, i)) {
+            if (watts->readings[i].status != PWR_OK) {
+                return false;
+            }
+            sum_uj += watts->readings[i].energy_uj;
+        }
+    }
+    *package_uj = sum_uj;
+    return true;
+}
+
+static bool has_package(const calibrate_watts_t *watts)
+{
+    for (unsigned i = 0; i < pwr_meter_num_domains(watts->meter); i++) {
+        if (is_wanted(watts, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+calibrate_watts_t *calibrate_watts_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
+                                        unsigned why_size)
+{
+    calibrate_watts_t *watts = calloc(1, sizeof *watts);
+    if (!watts) {
+        snprintf(why, why_size, "out of memory");
+        return NULL;
+    }
+    if (pwr_meter_open(env, topo, why, why_size, &watts->meter) != PWR_OK) {
+        free(watts);
+        return NULL;
+    }
+    watts->package = pwr_topo_my_package(topo);
+    watts->readings = calloc(pwr_meter_num_domains(watts->meter), sizeof *watts->readings);
+    if (!watts->readings || !has_package(watts)) {
+        snprintf(why, why_size, "%s does not measure the energy of this package",
+                 pwr_meter_backend(watts->meter));
+        calibrate_watts_close(watts);
+        return NULL;
+    }
+    return watts;
+}
+
+const char *calibrate_watts_backend(const calibrate_watts_t *watts)
+{
+    return pwr_meter_backend(watts->meter);
+}
+
+/* ---- holding a state until a time ---- */
+
+static void wait_by(const pwr_wait_policy_t *policy, uint64_t end_ns)
+{
+    pwr_flag_t never = {0};
+    pwr_wait_until(&never, 1, policy, NULL, NULL, end_ns, NULL);
+}
+
+static void hold_spin(uint64_t end_ns)
+{
+    pwr_flag_t never = {0};
+    while (!pwr_flag_reached(&never, 1) && calibrate_now_ns() < end_ns) {
+    }
+}
+
+static void hold_pause(uint64_t end_ns)
+{
+    static const pwr_wait_policy_t policy = {.poll = true};
+    wait_by(&policy, end_ns);
+}
+
+static void hold_yield(uint64_t end_ns)
+{
+    static const pwr_wait_policy_t policy = {.poll = true, .oversubscribed = true};
+    wait_by(&policy, end_ns);
+}
+
+static void hold_futex(uint64_t end_ns)
+{
+    static const pwr_wait_policy_t policy = {.sleep_min_ns = 1000000000,
+                                             .sleep_max_ns = 1000000000};
+    wait_by(&policy, end_ns);
+}
+
+/* Levers are held while pausing, as a rank does that waits with them. */
+static void (*const hold[PWR_POLICY_NUM_ROWS])(uint64_t end_ns) = {
+    [PWR_POLICY_SPIN] = hold_spin,    [PWR_POLICY_PAUSE] = hold_pause,
+    [PWR_POLICY_YIELD] = hold_yield,  [PWR_POLICY_FUTEX] = hold_futex,
+    [PWR_POLICY_PSTATE] = hold_pause, [PWR_POLICY_TSTATE] = hold_pause,
+};
+
+bool calibrate_watts_knows(pwr_policy_row_id_t id)
+{
+    return hold[id] != NULL;
+}
+
+static bool measure_window(calibrate_watts_t *watts, uint64_t window_ns, pwr_policy_row_id_t id,
+                           uint64_t *milliwatts)
+{
+    uint64_t before_uj, after_uj;
+    if (!read_package(watts, &before_uj)) {
+        return false;
+    }
+    uint64_t begin = calibrate_now_ns();
+    hold[id](begin + window_ns);
+    uint64_t end = calibrate_now_ns();
+    if (!read_package(watts, &after_uj)) {
+        return false;
+    }
+    *milliwatts = (uint64_t)(1e6 * (double)(after_uj - before_uj) / (double)(end - begin));
+    return true;
+}
+
+static double measure_windows(calibrate_watts_t *watts, const calibrate_plan_t *plan,
+                              pwr_policy_row_id_t id)
+{
+    calibrate_series_t series;
+    uint64_t milliwatts = 0;
+    if (!calibrate_series_init(&series, plan->power_windows)) {
+        return PWR_POLICY_W_UNKNOWN;
+    }
+    bool read = true;
+    for (unsigned i = 0; i < plan->power_windows && read; i++) {
+        read = measure_window(watts, plan->power_window_ns, id, &milliwatts);
+        calibrate_series_add(&series, milliwatts);
+    }
+    double result = read ? 1e-3 * (double)calibrate_series_median(&series) : PWR_POLICY_W_UNKNOWN;
+    calibrate_series_free(&series);
+    return result;
+}
+
+double calibrate_watts_measure(calibrate_watts_t *watts, const calibrate_plan_t *plan,
+                               pwr_power_t *power, pwr_policy_row_id_t id)
+{
+    if (id == PWR_POLICY_PSTATE) {
+        pwr_power_low(power);
+    } else if (id == PWR_POLICY_TSTATE) {
+        pwr_power_throttle(power, 7);
+    }
+    double result = measure_windows(watts, plan, id);
+    if (id == PWR_POLICY_PSTATE) {
+        pwr_power_full(power);
+    } else if (id == PWR_POLICY_TSTATE) {
+        pwr_power_unthrottle(power);
+    }
+    return result;
+}
+
+void calibrate_watts_close(calibrate_watts_t *watts)
+{
+    if (watts) {
+        free(watts->readings);
+        pwr_meter_close(watts->meter);
+        free(watts);
+    }
+}

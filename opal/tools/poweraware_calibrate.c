@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * poweraware-calibrate: measures what waiting and moving levers costs here, and writes the table.
+ *
+ *   1. bind to one core;
+ *   2. the wait rungs;
+ *   3. the levers, guarded as in any job: whatever ends this program, the guardian restores them;
+ *   4. the power of each state, where there is a meter;
+ *   5. everything back to what it was, and only then the output.
+ */
+#include "config.h"
+
+#include "tools/calibrate/calibrate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, CPU_MAX = 65535, WHY_BYTES = 1024 };
+
+static const calibrate_plan_t thorough = {.samples = 1000,
+                                          .series_ns = 2000000000,
+                                          .lever_rounds = 25,
+                                          .settle_window_ns = 10000000,
+                                          .power_windows = 7,
+                                          .power_window_ns = 250000000};
+
+static const calibrate_plan_t quick = {.samples = 100,
+                                       .series_ns = 250000000,
+                                       .lever_rounds = 7,
+                                       .settle_window_ns = 4000000,
+                                       .power_windows = 3,
+                                       .power_window_ns = 100000000};
+
+typedef struct options {
+    const calibrate_plan_t *plan;
+    const char *output;     /* NULL: the user's table, or with json nowhere */
+    const char *helper_dir; /* NULL: the installed one */
+    int cpu;
+    bool json;
+} options_t;
+
+/* Reasons for what is missing, one line per row. */
+typedef struct notes {
+    char levers[WHY_BYTES];
+    char meter[WHY_BYTES];
+    char rows[PWR_POLICY_NUM_ROWS][128];
+} notes_t;
+
+static void print_help(FILE *out)
+{
+    fputs(
+        "Usage: poweraware-calibrate [--quick] [--output FILE] [--json] [--cpu N]\n"
+        "\n"
+        "Measures on one core of this machine what waiting and moving power levers costs, and\n"
+        "writes the table from which poweraware decides when they pay. Takes about half a\n"
+        "minute; use an idle machine. Needs no rights; without those for levers and meters their\n"
+        "rows stay as built in, and the reason is said.\n"
+        "\n"
+        "  -o, --output FILE     where to write; default: your own table,\n"
+        "                        ~/.config/poweraware/calibration.json\n"
+        "  -j, --json            print the table as JSON; writes no file without --output\n"
+        "  -q, --quick           a few seconds, less precise\n"
+        "  -c, --cpu N           measure on the core of CPU N (default: the last one allowed)\n"
+        "      --helper-dir DIR  where helper programs are (default: where they are installed)\n"
+        "  -h, --help            print this\n",
+        out);
+}
+
+static bool parse_cpu(const char *text, int *cpu)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < 0 || value > CPU_MAX) {
+        fprintf(stderr, "poweraware-calibrate: --cpu %s: not the number of a CPU\n", text);
+        return false;
+    }
+    *cpu = (int)value;
+    return true;
+}
+
+/* False when the option is impossible. */
+static bool take_option(int option, options_t *options)
+{
+    switch (option) {
+    case 'o':
+        options->output = optarg;
+        return true;
+    case 'j':
+        options->json = true;
+        return true;
+    case 'q':
+        options->plan = &quick;
+        return true;
+    case 'c':
+        return parse_cpu(optarg, &options->cpu);
+    case 'H':
+        options->helper_dir = optarg;
+        return true;
+    default:
+        fputs("poweraware-calibrate: --help lists the options\n", stderr);
+        return false;
+    }
+}
+
+/* EXIT_SUCCESS with options filled in, or the exit status to end with; help sets *done. */
+static int parse_options(int argc, char **argv, options_t *options, bool *done)
+{
+    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"cpu", required_argument, NULL, 'c'},
+                                          {"helper-dir", required_argument, NULL, 'H'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "o:jqc:h", known, NULL)) != -1) {
+        if (option == 'h') {
+            print_help(stdout);
+            *done = true;
+            return EXIT_SUCCESS;
+        }
+        if (!take_option(option, options)) {
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "poweraware-calibrate: %s: not an option (see --help)\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* ---- measuring ---- */
+
+/* One line on a terminal, overwritten by the next. */
+static void progress(const char *what)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s%s", what[0] != '\0' ? "measuring " : "", what);
+    }
+}
+
+static void measure_rungs(const options_t *options, const calibrate_place_t *place,
+                          pwr_policy_table_t *table, notes_t *notes)
+{
+    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
+        pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
+        if (!pwr_policy_row_is_lever(id)) {
+            progress(pwr_policy_row_name(id));
+            calibrate_rung(options->plan, place, id, notes->rows[i], sizeof notes->rows[i],
+                           &table->rows[i]);
+        }
+    }
+}
+
+static void measure_levers(const options_t *options, pwr_power_t *power, pwr_policy_table_t *table,
+                           notes_t *notes)
+{
+    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
+        pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
+        if (pwr_policy_row_is_lever(id)) {
+            progress(pwr_policy_row_name(id));
+            calibrate_lever(options->plan, power, id, notes->rows[i], sizeof notes->rows[i],
+                            &table->rows[i]);
+        }
+    }
+}
+
+static void measure_watts(const options_t *options, const pwr_env_t *env, pwr_power_t *power,
+                          pwr_policy_table_t *table, notes_t *notes)
+{
+    calibrate_watts_t *watts =
+        calibrate_watts_open(env, pwr_power_topo(power), notes->meter, sizeof notes->meter);
+    if (!watts) {
+        return;
+    }
+    snprintf(table->meter, sizeof table->meter, "%s", calibrate_watts_backend(watts));
+    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
+        pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
+        if (table->rows[i].origin != PWR_POLICY_ABSENT && calibrate_watts_knows(id)) {
+            progress("power");
+            table->rows[i].power_w = calibrate_watts_measure(watts, options->plan, power, id);
+        }
+    }
+    calibrate_watts_close(watts);
+}
+
+/* Steps 3 to 5. */
+static bool measure_with_levers(const options_t *options, const pwr_env_t *env,
+                                pwr_policy_table_t *table, notes_t *notes)
+{
+    pwr_power_t *power;
+    const pwr_power_config_t config = {.use_pstates = true, .use_tstates = true};
+    pwr_status_t status = pwr_power_open(env, &config, &power);
+    if (status != PWR_OK) {
+        fprintf(stderr, "poweraware-calibrate: %s\n", pwr_status_text(status));
+        return false;
+    }
+    pwr_power_arm(power);
+    measure_levers(options, power, table, notes);
+    measure_watts(options, env, power, table, notes);
+    snprintf(notes->levers, sizeof notes->levers, "%s", pwr_power_why_off(power));
+    pwr_power_close(power);
+    return true;
+}
+
+static bool measure(const options_t *options, const pwr_env_t *env, pwr_policy_table_t *table,
+                    notes_t *notes)
+{
+    calibrate_place_t place;
+    pwr_status_t status = pwr_policy_identify(env, table);
+    if (status != PWR_OK) {
+        fprintf(stderr,
+                "poweraware-calibrate: /proc/cpuinfo does not name this processor (%s): a table "
+                "could never be matched to it\n",
+                pwr_status_text(status));
+        return false;
+    }
+    if (!calibrate_settle_down(env, options->cpu, &place)) {
+        return false;
+    }
+    measure_rungs(options, &place, table, notes);
+    bool measured = measure_with_levers(options, env, table, notes);
+    progress("");
+    return measured;
+}
+
+/* ---- output ---- */
+
+static void print_time(uint64_t ns)
+{
+    if (ns == PWR_POLICY_NS_UNKNOWN) {
+        printf(" %11s", "not seen");
+    } else {
+        printf(" %8.2f us", 1e-3 * (double)ns);
+    }
+}
+
+static void print_row(pwr_policy_row_id_t id, const pwr_policy_row_t *row)
+{
+    printf("%-15s", pwr_policy_row_name(id));
+    print_time(row->entry_ns);
+    print_time(row->exit_ns);
+    if (pwr_policy_row_is_lever(id)) {
+        print_time(row->entry_settle_ns);
+        print_time(row->exit_settle_ns);
+    } else {
+        printf(" %11s %11s", "", "");
+    }
+    if (row->power_w >= 0.0) {
+        printf(" %8.2f W", row->power_w);
+    }
+    printf("\n");
+}
+
+static void print_text(const pwr_policy_table_t *table, const notes_t *notes)
+{
+    printf("%s, Linux %s\n\n", table->cpu.name, table->kernel);
+    printf("%-15s %11s %11s %11s %11s %10s\n", "", "entry", "exit", "entry obeyed", "exit obeyed",
+           "package");
+    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
+        if (table->rows[i].origin != PWR_POLICY_ABSENT) {
+            print_row((pwr_policy_row_id_t)i, &table->rows[i]);
+        } else {
+            printf("%-15s not measured: %s\n", pwr_policy_row_name((pwr_policy_row_id_t)i),
+                   notes->rows[i]);
+        }
+    }
+    printf("\n");
+    if (notes->levers[0] != '\0') {
+        printf("levers: %s\n", notes->levers);
+    }
+    if (notes->meter[0] != '\0') {
+        printf("no power: %s\n", notes->meter);
+    }
+}
+
+static bool finish_stdout(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "poweraware-calibrate: standard output: %s\n", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool put_out(const options_t *options, const char *file, const pwr_policy_table_t *table,
+                    const notes_t *notes)
+{
+    char *text;
+    pwr_status_t status = pwr_policy_format(table, &text);
+    if (status != PWR_OK) {
+        fprintf(stderr, "poweraware-calibrate: %s\n", pwr_status_text(status));
+        return false;
+    }
+    if (options->json) {
+        fputs(text, stdout);
+    } else {
+        print_text(table, notes);
+    }
+    bool good = !file || calibrate_save(file, text);
+    free(text);
+    if (good && file && !options->json) {
+        printf("written to %s\n", file);
+    }
+    return finish_stdout() && good;
+}
+
+static void stamp(pwr_policy_table_t *table)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(table->date, sizeof table->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(table->tool, sizeof table->tool, "poweraware-calibrate %s", PACKAGE_VERSION);
+}
+
+/* NULL: no file is wanted.  False: there is nowhere to write. */
+static bool choose_file(const options_t *options, char user[PATH_MAX], const char **file)
+{
+    *file = options->output;
+    if (!options->output && !options->json) {
+        if (pwr_policy_user_path(user, PATH_MAX) != PWR_OK) {
+            fputs("poweraware-calibrate: no home folder to write to: use --output or --json\n",
+                  stderr);
+            return false;
+        }
+        *file = user;
+    }
+    return !*file || calibrate_can_save(*file);
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {.plan = &thorough, .cpu = -1};
+    bool done = false;
+    int result = parse_options(argc, argv, &options, &done);
+    if (result != EXIT_SUCCESS || done) {
+        return result;
+    }
+    char user[PATH_MAX];
+    const char *file;
+    if (!choose_file(&options, user, &file)) {
+        return EXIT_FAILURE;
+    }
+    pwr_policy_table_t table = {0};
+    notes_t notes = {0};
+    pwr_env_t env = pwr_env_real;
+    env.helper_dir = options.helper_dir;
+    if (!measure(&options, &env, &table, &notes)) {
+        return EXIT_FAILURE;
+    }
+    stamp(&table);
+    return put_out(&options, file, &table, &notes) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
