@@ -46,16 +46,17 @@ typedef enum coll_poweraware_wait {
 typedef struct coll_poweraware_params {
     int priority;
     int verbose;
-    int scheme;        /* coll_poweraware_scheme_t */
-    int tstate_scope;  /* coll_poweraware_scope_t */
-    int tstate;        /* level of throttled ranks, 1..7 */
-    int tstate_leader; /* level of a leader's package, 0..7, when the scope is the package */
-    int wait;          /* coll_poweraware_wait_t */
-    int spin_us;
+    int scheme;           /* coll_poweraware_scheme_t */
+    int tstate_scope;     /* coll_poweraware_scope_t */
+    int tstate;           /* level of throttled ranks, 1..7 */
+    int tstate_leader;    /* level of a leader's package, 0..7, when the scope is the package */
+    int wait;             /* coll_poweraware_wait_t */
+    int spin_us;          /* -1: from the calibration */
     size_t min_bytes;     /* smaller calls stay with the stock function */
     size_t segment_bytes; /* of one node's segment */
     bool pstates;
     bool tstates;
+    char *calibration; /* NULL: where pwr_policy_load looks */
     char *helper_dir;
     char *run_dir;
     char *root;
@@ -79,6 +80,7 @@ typedef struct mca_coll_poweraware_component {
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t start_ns;
+    uint32_t spin_ns;     /* longest pause before a waiting rank sleeps */
     size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
     bool watched;         /* somebody wants a report or a trace: small calls count too */
     bool running;         /* between init_query and close in an MPI process */

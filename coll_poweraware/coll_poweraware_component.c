@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pwr/policy.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/select.h"
 
@@ -102,6 +103,32 @@ static void open_power(bool mpi_threads)
     }
 }
 
+/* Only ranks that run our algorithms wait by themselves. */
+static void decide_spin(void)
+{
+    const coll_poweraware_params_t *params = &SELF->params;
+    pwr_policy_t *policy;
+    if (COLL_POWERAWARE_THROTTLE != params->scheme) {
+        return;
+    }
+    if (params->spin_us >= 0) {
+        SELF->spin_ns = (uint32_t)params->spin_us * 1000u;
+        return;
+    }
+    if (PWR_OK != pwr_policy_load(&SELF->env, params->calibration, &policy)) {
+        SELF->spin_ns = 0; /* out of memory: sleeping at once is right, if not best */
+        return;
+    }
+    SELF->spin_ns = pwr_policy_spin_ns(policy);
+    if ('\0' != pwr_policy_why(policy)[0]) {
+        coll_poweraware_say(0 == OPAL_PROC_MY_NAME.vpid ? 1 : 2, "calibration not used: %s",
+                            pwr_policy_why(policy));
+    }
+    coll_poweraware_say(2, "waiting ranks spin for %u.%03u us before they sleep (%s)",
+                        SELF->spin_ns / 1000, SELF->spin_ns % 1000, pwr_policy_source(policy));
+    pwr_policy_free(policy);
+}
+
 static int init_query(bool progress_threads, bool mpi_threads)
 {
     (void)progress_threads;
@@ -120,6 +147,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
         COLL_POWERAWARE_OFF == SELF->params.scheme ? SIZE_MAX : SELF->params.min_bytes;
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
+    decide_spin();
     if (NULL != SELF->params.trace_dir) {
         pwr_events_start(TRACE_EVENTS);
     }

@@ -16,8 +16,6 @@
    (2 O_dvfs + 2 O_throttle, 10-15 us each): below that, moving a lever cannot pay. */
 enum { DEFAULT_MIN_BYTES = 64 * 1024 };
 enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024 };
-/* A futex wake-up of another core costs 5-50 us on the machines we know. */
-enum { DEFAULT_SPIN_US = 50 };
 
 typedef struct param_row {
     const char *name;
@@ -63,7 +61,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .tstate = 7,
         .tstate_leader = 4,
         .wait = COLL_POWERAWARE_WAIT_LADDER,
-        .spin_us = DEFAULT_SPIN_US,
+        .spin_us = -1,
         .min_bytes = DEFAULT_MIN_BYTES,
         .segment_bytes = DEFAULT_SEGMENT_BYTES,
         .pstates = true,
@@ -113,7 +111,7 @@ static void check_ranges(coll_poweraware_params_t *p)
 {
     p->tstate = clamp("tstate", p->tstate, 1, PWR_TSTATE_DEEPEST);
     p->tstate_leader = clamp("tstate_leader", p->tstate_leader, 0, PWR_TSTATE_DEEPEST);
-    p->spin_us = clamp("spin_us", p->spin_us, 0, 1000000);
+    p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
     const size_t smallest = 64 * 1024;
     if (p->segment_bytes < smallest) {
         coll_poweraware_say(0, "coll_poweraware_segment_bytes %zu is too small: using %zu",
@@ -150,8 +148,14 @@ static int register_rows(const mca_base_component_t *component)
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_4, &p->tstate_leader},
         {"wait", "How ranks of a node wait for each other: ladder (spin, then sleep) or poll",
          MCA_BASE_VAR_TYPE_INT, waits, OPAL_INFO_LVL_4, &p->wait},
-        {"spin_us", "Longest spin before a waiting rank sleeps, microseconds",
+        {"spin_us",
+         "Longest spin before a waiting rank sleeps, microseconds. -1: as long as sleeping and "
+         "waking costs according to the calibration",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->spin_us},
+        {"calibration",
+         "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
+         "built-in figures)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_5, &p->calibration},
         {"min_bytes",
          "Calls in which a rank moves fewer bytes stay with the stock function and move no lever",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_4, &p->min_bytes},
@@ -188,8 +192,8 @@ static char *copy(const char *text)
 
 void coll_poweraware_params_free(coll_poweraware_params_t *params)
 {
-    char **const strings[] = {&params->helper_dir, &params->run_dir, &params->root,
-                              &params->report_dir, &params->trace_dir};
+    char **const strings[] = {&params->calibration, &params->helper_dir, &params->run_dir,
+                              &params->root,        &params->report_dir, &params->trace_dir};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
         free(*strings[i]);
         *strings[i] = NULL;
@@ -205,6 +209,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     }
     coll_poweraware_params_free(params);
     *params = registered;
+    params->calibration = copy(registered.calibration);
     params->helper_dir = copy(registered.helper_dir);
     params->run_dir = copy(registered.run_dir);
     params->root = copy(registered.root);

@@ -161,7 +161,7 @@ static pwr_wait_policy_t wait_policy(void)
         crowded = crowded || (unsigned)opal_process_info.num_local_peers + 1 > cpus;
     }
     return (pwr_wait_policy_t){
-        .spin_ns = (uint32_t)SELF->params.spin_us * 1000u,
+        .spin_ns = SELF->spin_ns,
         .sleep_min_ns = SLEEP_MIN_NS,
         .sleep_max_ns = SLEEP_MAX_NS,
         .oversubscribed = crowded,
