@@ -302,7 +302,7 @@ static void msr_write(fuse_req_t request, const struct emu_node *node, const cha
             fuse_reply_err(request, error);
             return;
         }
-        if (emu_msr_traced(reg)) {
+        if (emu_msr_traced(&server->machine, reg)) {
             emu_trace_msr(&server->trace, access.now_ns, node->index, reg, value, pid);
         }
     }

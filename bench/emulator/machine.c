@@ -53,14 +53,42 @@ void emu_machine_init(struct emu_machine *machine, const struct emu_config *conf
     }
     for (int i = 0; i < machine->cpu_count; i++) {
         struct emu_cpu *cpu = &machine->cpus[i];
-        cpu->governor = config->governor;
-        cpu->min_request_khz = (uint32_t)config->pstate_min_khz;
-        cpu->max_request_khz = (uint32_t)config->pstate_max_khz;
-        cpu->setspeed_khz = (uint32_t)config->pstate_max_khz;
+        cpu->online = true;
         cpu->misc_enable = misc_enable_reset;
         cpu->energy_bias = energy_bias_balanced;
-        emu_pstate_drive(machine, i);
+        while (!emu_machine_same_scope(machine, i, cpu->policy, config->policy_scope)) {
+            cpu->policy++;
+        }
+        emu_pstate_reset(machine, i);
     }
+}
+
+bool emu_machine_policy_active(const struct emu_machine *machine, int cpu)
+{
+    for (int i = 0; i < machine->cpu_count; i++) {
+        if (machine->cpus[i].policy == machine->cpus[cpu].policy && machine->cpus[i].online) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool emu_machine_set_online(struct emu_machine *machine, int cpu, bool online, uint64_t now_ns)
+{
+    if (machine->cpus[cpu].online == online) {
+        return false;
+    }
+    emu_machine_charge_scope(machine, cpu, EMU_SCOPE_PACKAGE, now_ns);
+    bool revives = !emu_machine_policy_active(machine, cpu);
+    machine->cpus[cpu].online = online;
+    if (!online || machine->config.driver == EMU_DRIVER_NONE) {
+        return false;
+    }
+    if (revives) {
+        emu_pstate_unlimit(machine, cpu);
+    }
+    emu_pstate_drive(machine, cpu);
+    return revives;
 }
 
 bool emu_machine_same_scope(const struct emu_machine *machine, int cpu, int other, int scope)
@@ -91,6 +119,9 @@ static uint64_t active_ns(struct emu_machine *machine, int cpu, uint64_t from_ns
 {
     uint64_t all = now_ns - from_ns;
     uint64_t active = 0;
+    if (!machine->cpus[cpu].online) {
+        return 0;
+    }
     if (machine->fixed_activity >= 0) {
         active = (uint64_t)(machine->fixed_activity * (double)all);
     } else if (machine->active != NULL) {

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "driver.h"
+#include "machine_check.h"
 #include "machine_keys.h"
 
 enum { LINE_SIZE = 4096, WHY_SIZE = 256, KEY_LIMIT = 128 };
@@ -77,37 +79,12 @@ static bool parse_line(char *line, int number, const char *file, struct emu_conf
     return true;
 }
 
-static bool complain(char *error, size_t error_size, const char *file, const int *given,
-                     const char *name, const char *why)
+/* Defaults that follow from other keys. */
+static void complete(struct emu_config *config)
 {
-    int line = given[key_find(name) - emu_keys];
-    snprintf(error, error_size, "%s:%d: %s: %s", file, line, name, why);
-    return false;
-}
-
-/* What one key means for another: the default frequencies, and limits of the whole. */
-static bool complete(struct emu_config *config, const char *file, const int *given, char *error,
-                     size_t error_size)
-{
-    if (config->packages * config->cores * config->smt > EMU_MAX_CPUS) {
-        return complain(error, error_size, file, given, "cores",
-                        "packages x cores x smt is more than 256 CPUs");
-    }
     if (config->pstate_count > 0) {
-        int lowest = (int)config->pstates_khz[0];
-        int highest = (int)config->pstates_khz[config->pstate_count - 1];
-        if ((config->pstate_min_khz != 0 && config->pstate_min_khz != lowest) ||
-            (config->pstate_max_khz != 0 && config->pstate_max_khz != highest)) {
-            return complain(error, error_size, file, given, "pstates_khz",
-                            "its ends are not pstate_min_khz and pstate_max_khz: give one of both");
-        }
-        config->pstate_min_khz = lowest;
-        config->pstate_max_khz = highest;
-    }
-    if (config->pstate_min_khz < 100000 || config->pstate_max_khz < config->pstate_min_khz) {
-        return complain(error, error_size, file, given, "pstate_min_khz",
-                        "give pstates_khz, or pstate_min_khz (100000 or more) and a pstate_max_khz "
-                        "not below it");
+        config->pstate_min_khz = (int)config->pstates_khz[0];
+        config->pstate_max_khz = (int)config->pstates_khz[config->pstate_count - 1];
     }
     if (config->base_khz == 0) {
         config->base_khz = config->pstate_max_khz;
@@ -115,14 +92,26 @@ static bool complete(struct emu_config *config, const char *file, const int *giv
     if (config->core_dyn_khz == 0) {
         config->core_dyn_khz = config->base_khz;
     }
-    if (config->driver == EMU_DRIVER_INTEL_PSTATE && config->governor > EMU_GOV_POWERSAVE) {
-        return complain(error, error_size, file, given, "governor",
-                        "intel_pstate has only performance and powersave");
+    if (config->policy_scope == EMU_SCOPE_AUTO) {
+        bool shared =
+            config->driver == EMU_DRIVER_ACPI && config->pstate_scope == EMU_SCOPE_PACKAGE;
+        config->policy_scope = shared ? EMU_SCOPE_PACKAGE : EMU_SCOPE_THREAD;
     }
-    if (config->msr_safe && config->msr_safe_count == 0) {
-        return complain(
-            error, error_size, file, given, "msr_safe",
-            "useless without msr_safe_allow, which lists the registers it lets through");
+}
+
+static bool check(const struct emu_config *config, const char *file, const int *given, char *error,
+                  size_t error_size)
+{
+    for (size_t i = 0; i < emu_check_count; i++) {
+        int line = given[key_find(emu_checks[i].key) - emu_keys];
+        if (line == 0 && emu_checks[i].if_given) {
+            continue;
+        }
+        const char *why = emu_checks[i].check(config);
+        if (why != NULL) {
+            snprintf(error, error_size, "%s:%d: %s: %s", file, line, emu_checks[i].key, why);
+            return false;
+        }
     }
     return true;
 }
@@ -160,7 +149,11 @@ bool emu_config_parse(FILE *stream, const char *name, struct emu_config *config,
             return false;
         }
     }
-    return complete(config, name, given, error, error_size);
+    if (!check(config, name, given, error, error_size)) {
+        return false;
+    }
+    complete(config);
+    return true;
 }
 
 bool emu_config_read(const char *path, struct emu_config *config, char *error, size_t error_size)

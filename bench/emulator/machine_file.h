@@ -16,13 +16,24 @@ enum {
     EMU_MAX_PACKAGES = 16,
     EMU_MAX_SMT = 8,
     EMU_MAX_PSTATES = 64,
+    EMU_MAX_AMD_PSTATES = 8, /* registers for that many */
     EMU_MAX_MSR_RULES = 64,
     EMU_TEXT_SIZE = 64,
 };
 
 enum emu_numbering { EMU_NUMBER_PACKED, EMU_NUMBER_SCATTERED };
-enum emu_driver { EMU_DRIVER_ACPI, EMU_DRIVER_INTEL_PSTATE, EMU_DRIVER_NONE };
-enum emu_scope { EMU_SCOPE_THREAD, EMU_SCOPE_CORE, EMU_SCOPE_PACKAGE };
+enum emu_vendor { EMU_VENDOR_INTEL, EMU_VENDOR_AMD };
+enum emu_driver {
+    EMU_DRIVER_ACPI,
+    EMU_DRIVER_INTEL_PSTATE,
+    EMU_DRIVER_INTEL_CPUFREQ,
+    EMU_DRIVER_AMD_PSTATE,
+    EMU_DRIVER_AMD_PSTATE_EPP,
+    EMU_DRIVER_NONE,
+    EMU_DRIVER_COUNT,
+};
+/* AUTO is resolved when a machine file is read. */
+enum emu_scope { EMU_SCOPE_THREAD, EMU_SCOPE_CORE, EMU_SCOPE_PACKAGE, EMU_SCOPE_AUTO };
 enum emu_rule { EMU_RULE_HIGHEST, EMU_RULE_LOWEST };
 enum emu_step { EMU_STEP_12_5, EMU_STEP_6_25 };
 /* In the order of the kernel's own scaling_available_governors. */
@@ -48,6 +59,7 @@ struct emu_config {
     int smt;   /* threads per core */
     int numbering;
     int memory_mb; /* per package */
+    int cpu_vendor;
     int cpu_family, cpu_model, cpu_stepping;
     char cpu_name[EMU_TEXT_SIZE];
 
@@ -56,6 +68,7 @@ struct emu_config {
     int pstate_count;                      /* 0: any multiple of 100 MHz between min and max */
     int pstate_min_khz, pstate_max_khz, base_khz;
     int pstate_scope;
+    int policy_scope;
     int governor;
     int hwp;
     int transition_latency_ns;

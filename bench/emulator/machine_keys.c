@@ -14,8 +14,11 @@
 
 static const char *const bool_words[] = {"no", "yes", NULL};
 static const char *const numbering_words[] = {"packed", "scattered", NULL};
-static const char *const driver_words[] = {"acpi-cpufreq", "intel_pstate", "none", NULL};
+static const char *const vendor_words[] = {"GenuineIntel", "AuthenticAMD", NULL};
+static const char *const driver_words[] = {
+    "acpi-cpufreq", "intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp", "none", NULL};
 static const char *const scope_words[] = {"thread", "core", "package", NULL};
+static const char *const policy_words[] = {"thread", "core", "package", "auto", NULL};
 static const char *const rule_words[] = {"highest", "lowest", NULL};
 static const char *const step_words[] = {"12.5", "6.25", NULL};
 static const char *const governor_words[] = {"performance", "powersave", "userspace",
@@ -115,20 +118,22 @@ const struct emu_key emu_keys[] = {
     {.name = "cpu_numbering", .kind = EMU_KEY_WORD, .offset = offsetof(struct emu_config, numbering), .words = numbering_words, .fallback = "packed",
      .help = "packed: CPUs 0, 1, 2 .. fill package 0 first; scattered: they go round the packages; further SMT threads follow after all cores"},
     {INT(memory_mb, 1, 1 << 30), .fallback = "8192", .unit = "MiB", .help = "memory per package that tools see"},
+    {FIELD(cpu_vendor), .kind = EMU_KEY_WORD, .words = vendor_words, .fallback = "GenuineIntel", .help = "as in /proc/cpuinfo; decides which registers there are. AMD: family 23 or later, no T-states"},
     {INT(cpu_family, 0, 255), .fallback = "6", .help = "as in /proc/cpuinfo"},
     {INT(cpu_model, 0, 255), .fallback = "85", .help = "as in /proc/cpuinfo; tools choose their tables by it (85: Skylake-SP, known to all)"},
     {INT(cpu_stepping, 0, 15), .fallback = "4", .help = "as in /proc/cpuinfo"},
     {FIELD(cpu_name), .kind = EMU_KEY_TEXT, .fallback = "Emulated processor", .help = "model name in /proc/cpuinfo"},
 
     {.name = "cpufreq_driver", .kind = EMU_KEY_WORD, .offset = offsetof(struct emu_config, driver), .words = driver_words, .fallback = "acpi-cpufreq",
-     .help = "acpi-cpufreq: list of frequencies, all governors, scaling_setspeed; intel_pstate: no list, governors powersave and performance, no setspeed; none: no cpufreq folder"},
+     .help = "acpi-cpufreq: list of frequencies, all governors, scaling_setspeed; intel_pstate, amd-pstate-epp (both active mode): no list, governors powersave and performance, no setspeed; intel_cpufreq (intel_pstate in passive mode), amd-pstate: no list, all governors, scaling_setspeed; none: no cpufreq folder"},
     {.name = "pstates_khz", .kind = EMU_KEY_OWN, .parse = parse_pstates, .fallback = "", .unit = "kHz", .help = "the P-states; empty: every 100 MHz from pstate_min_khz to pstate_max_khz"},
     {INT(pstate_min_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "lowest frequency; 0: lowest of pstates_khz"},
     {INT(pstate_max_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "highest frequency; 0: highest of pstates_khz"},
     {INT(base_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "nominal frequency (TSC, MPERF); 0: the highest"},
     {FIELD(pstate_scope), .kind = EMU_KEY_WORD, .words = scope_words, .fallback = "core", .help = "who shares a clock; the highest request in it wins"},
+    {FIELD(policy_scope), .kind = EMU_KEY_WORD, .words = policy_words, .fallback = "auto", .help = "who shares a cpufreq policy (related_cpus), acpi-cpufreq only; auto: package where that is the pstate_scope, else thread"},
     {FIELD(governor), .kind = EMU_KEY_WORD, .words = governor_words, .fallback = "performance", .help = "cpufreq governor at start"},
-    {BOOL(hwp), .fallback = "no", .help = "hardware P-states: HWP_REQUEST (0x774) instead of PERF_CTL (0x199) sets the frequency"},
+    {BOOL(hwp), .fallback = "no", .help = "hardware P-states: HWP_REQUEST (0x774) instead of PERF_CTL (0x199) sets the frequency; not with acpi-cpufreq"},
     {INT(transition_latency_ns, 0, 1000000000), .fallback = "10000", .unit = "ns", .help = "cpuinfo_transition_latency; a figure for readers, changes take effect at once"},
 
     {FIELD(tstate_step), .kind = EMU_KEY_WORD, .words = step_words, .fallback = "12.5", .unit = "%", .help = "granularity of IA32_CLOCK_MODULATION: 12.5 (bits 3:1) or 6.25 (bits 3:0)"},

@@ -23,6 +23,6 @@ int emu_msr_safe_write(const struct emu_access *access, uint32_t reg, uint64_t *
 void emu_msr_trace_start(const struct emu_access *access, struct emu_csv *trace);
 
 /* Is it a lever, whose writes go to the trace? */
-bool emu_msr_traced(uint32_t reg);
+bool emu_msr_traced(const struct emu_machine *machine, uint32_t reg);
 
 #endif

@@ -38,11 +38,20 @@ static void show_platform(const struct emu_access *access, FILE *out)
     fprintf(out, "%" PRIu64 "\n", emu_rapl_uj(access->machine, EMU_PLATFORM, 0, access->now_ns));
 }
 
+/* AMD's counter is each core's own; the kernel reads the one of the package's first CPU and calls
+   it the package's "core" zone. */
+static void show_first_core(const struct emu_access *access, FILE *out)
+{
+    int core = access->index * access->machine->config.cores;
+    fprintf(out, "%" PRIu64 "\n", emu_rapl_uj(access->machine, EMU_ONE_CORE, core, access->now_ns));
+}
+
 static const struct emu_attribute energy[] = {
     [EMU_PACKAGE] = {"energy_uj", 0400, show_package, NULL, false},
     [EMU_CORE] = {"energy_uj", 0400, show_core, NULL, false},
     [EMU_DRAM] = {"energy_uj", 0400, show_dram, NULL, false},
     [EMU_PLATFORM] = {"energy_uj", 0400, show_platform, NULL, false},
+    [EMU_ONE_CORE] = {"energy_uj", 0400, show_first_core, NULL, false},
 };
 
 static void show_limit(const struct emu_access *access, FILE *out)
@@ -84,26 +93,36 @@ static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, in
     return folder;
 }
 
-static void add_package(struct emu_tree *tree, const struct emu_machine *machine, int parent,
-                        int package)
+static void add_limits(struct emu_tree *tree, const struct emu_machine *machine, int folder,
+                       int package)
 {
-    char zone[32], name[32], target[80];
-    snprintf(zone, sizeof zone, "intel-rapl:%d", package);
-    snprintf(name, sizeof name, "package-%d", package);
-    int folder = add_zone(tree, machine, parent, zone, zone, name, EMU_PACKAGE, package);
     emu_tree_text(tree, folder, "constraint_0_name", "long_term\n");
     emu_tree_text(tree, folder, "constraint_0_time_window_us", "999424\n");
     emu_tree_text(tree, folder, "constraint_0_max_power_uw", "%.0f\n", machine->config.tdp_w * 1e6);
     emu_tree_attribute(tree, folder, &locked[0], package);
+}
+
+static void add_package(struct emu_tree *tree, const struct emu_machine *machine, int parent,
+                        int package)
+{
     static const struct {
         const char *name;
         enum emu_domain domain;
-    } parts[] = {{"core", EMU_CORE}, {"dram", EMU_DRAM}};
-    for (int i = 0; i < 2; i++) {
+    } intel[] = {{"core", EMU_CORE}, {"dram", EMU_DRAM}}, amd[] = {{"core", EMU_ONE_CORE}};
+    bool is_amd = machine->config.cpu_vendor == EMU_VENDOR_AMD;
+    char zone[32], name[32], target[80];
+    snprintf(zone, sizeof zone, "intel-rapl:%d", package);
+    snprintf(name, sizeof name, "package-%d", package);
+    int folder = add_zone(tree, machine, parent, zone, zone, name, EMU_PACKAGE, package);
+    if (!is_amd) { /* AMD's RAPL counts and limits nothing */
+        add_limits(tree, machine, folder, package);
+    }
+    for (int i = 0; i < (is_amd ? 1 : 2); i++) {
         char part[40];
         snprintf(part, sizeof part, "intel-rapl:%d:%d", package, i);
         snprintf(target, sizeof target, "%s/%s", zone, part);
-        add_zone(tree, machine, folder, part, target, parts[i].name, parts[i].domain, package);
+        add_zone(tree, machine, folder, part, target, is_amd ? amd[i].name : intel[i].name,
+                 is_amd ? amd[i].domain : intel[i].domain, package);
     }
 }
 
@@ -124,5 +143,7 @@ void emu_powercap_install(struct emu_tree *tree, const struct emu_machine *machi
     for (int package = 0; package < machine->config.packages; package++) {
         add_package(tree, machine, root, package);
     }
-    add_zone(tree, machine, root, zone, zone, "psys", EMU_PLATFORM, 0);
+    if (machine->config.cpu_vendor == EMU_VENDOR_INTEL) {
+        add_zone(tree, machine, root, zone, zone, "psys", EMU_PLATFORM, 0);
+    }
 }

@@ -12,15 +12,24 @@
 #include "pstate.h"
 #include "tree.h"
 
-/* Of a Skylake server under Linux; tools look for msr, est, tm2, aperfmperf, constant_tsc, dtherm,
-   arat, pln, pts and the vector extensions. */
-static const char flags[] =
+/* Tools look for msr, est, tm2, aperfmperf, constant_tsc, dtherm, arat, pln, pts, on AMD for cpb,
+   hw_pstate and rapl, and for the vector extensions. */
+static const char *const vendors[] = {"GenuineIntel", "AuthenticAMD"};
+static const char *const flags[] = {
+    /* a Skylake server under Linux */
     "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush dts acpi mmx "
     "fxsr sse sse2 ss ht tm pbe syscall nx pdpe1gb rdtscp lm constant_tsc art arch_perfmon pebs "
     "bts rep_good nopl xtopology nonstop_tsc cpuid aperfmperf pni pclmulqdq dtes64 monitor ds_cpl "
     "vmx est tm2 ssse3 sdbg fma cx16 pcid dca sse4_1 sse4_2 x2apic movbe popcnt aes xsave avx "
     "f16c rdrand lahf_lm abm cpuid_fault epb cat_l3 ssbd fsgsbase bmi1 avx2 smep bmi2 erms "
-    "avx512f avx512dq rdseed adx avx512cd avx512bw avx512vl dtherm ida arat pln pts";
+    "avx512f avx512dq rdseed adx avx512cd avx512bw avx512vl dtherm ida arat pln pts",
+    /* an EPYC of family 25 under Linux; no acpi and tm: it has no clock modulation */
+    "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse "
+    "sse2 ht syscall nx mmxext fxsr_opt pdpe1gb rdtscp lm constant_tsc rep_good nopl nonstop_tsc "
+    "cpuid extd_apicid aperfmperf rapl pni pclmulqdq monitor ssse3 fma cx16 pcid sse4_1 sse4_2 "
+    "x2apic movbe popcnt aes xsave avx f16c rdrand lahf_lm cmp_legacy svm extapic cr8_legacy abm "
+    "sse4a misalignsse topoext perfctr_core mwaitx cpb cat_l3 hw_pstate fsgsbase bmi1 avx2 smep "
+    "bmi2 erms cqm rdseed adx smap clflushopt clwb sha_ni clzero irperf xsaveerptr arat"};
 
 static void show_cpuinfo(const struct emu_access *access, FILE *out)
 {
@@ -29,16 +38,17 @@ static void show_cpuinfo(const struct emu_access *access, FILE *out)
     for (int i = 0; i < machine->cpu_count; i++) {
         const struct emu_cpu *cpu = &machine->cpus[i];
         fprintf(out,
-                "processor\t: %d\nvendor_id\t: GenuineIntel\ncpu family\t: %d\nmodel\t\t: %d\n"
+                "processor\t: %d\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\n"
                 "model name\t: %s\nstepping\t: %d\nmicrocode\t: 0x1\ncpu MHz\t\t: %.3f\n"
                 "cache size\t: 16896 KB\nphysical id\t: %d\nsiblings\t: %d\ncore id\t\t: %d\n"
                 "cpu cores\t: %d\napicid\t\t: %d\ninitial apicid\t: %d\nfpu\t\t: yes\n"
                 "fpu_exception\t: yes\ncpuid level\t: 22\nwp\t\t: yes\nflags\t\t: %s\n"
                 "bogomips\t: %.2f\nclflush size\t: 64\ncache_alignment\t: 64\n"
                 "address sizes\t: 46 bits physical, 48 bits virtual\npower management:\n\n",
-                i, config->cpu_family, config->cpu_model, config->cpu_name, config->cpu_stepping,
-                emu_pstate_khz(machine, i) / 1e3, cpu->package, config->cores * config->smt,
-                cpu->core_id, config->cores, i, i, flags, config->base_khz / 500.0);
+                i, vendors[config->cpu_vendor], config->cpu_family, config->cpu_model,
+                config->cpu_name, config->cpu_stepping, emu_pstate_khz(machine, i) / 1e3,
+                cpu->package, config->cores * config->smt, cpu->core_id, config->cores, i, i,
+                flags[config->cpu_vendor], config->base_khz / 500.0);
     }
 }
 

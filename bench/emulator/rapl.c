@@ -43,6 +43,9 @@ static double package_j(const struct emu_machine *machine, enum emu_domain domai
 static double domain_j(const struct emu_machine *machine, enum emu_domain domain, int package,
                        double seconds, joules_fn *joules)
 {
+    if (domain == EMU_ONE_CORE) {
+        return joules(&machine->cores[package].core);
+    }
     if (domain != EMU_PLATFORM) {
         return package_j(machine, domain, package, seconds, joules);
     }
@@ -73,7 +76,8 @@ uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, i
         boundary = machine->start_ns; /* no update yet */
     }
     for (int i = 0; i < machine->core_count; i++) {
-        bool wanted = domain == EMU_PLATFORM || machine->cores[i].package == package;
+        bool wanted = domain == EMU_PLATFORM ||
+                      package == (domain == EMU_ONE_CORE ? i : machine->cores[i].package);
         if (wanted && machine->cores[i].core.t_ns < boundary) {
             emu_machine_charge_core(machine, i, now_ns);
         }

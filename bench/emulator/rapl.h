@@ -9,8 +9,9 @@
 
 #include "machine.h"
 
-/* PLATFORM (psys) is the whole node, whatever package is asked for. */
-enum emu_domain { EMU_PACKAGE, EMU_CORE, EMU_DRAM, EMU_PLATFORM };
+/* CORE is all cores of a package, ONE_CORE (AMD) the one core whose number takes the place of the
+   package's.  PLATFORM (psys) is the whole node, whatever package is asked for. */
+enum emu_domain { EMU_PACKAGE, EMU_CORE, EMU_DRAM, EMU_PLATFORM, EMU_ONE_CORE };
 
 /* The exact account, as of the last charge of every core and now_ns for what is static.  Only
    meaningful right after emu_machine_charge_all(now_ns). */

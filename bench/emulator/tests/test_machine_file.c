@@ -81,6 +81,18 @@ static void test_errors(void **state)
         {"smt = 0x", "test.machine:6: smt: '0x' is not a whole number"},
         {"msr_safe = yes", "test.machine:6: msr_safe: useless without msr_safe_allow, which lists "
                            "the registers it lets through"},
+        {"hwp = yes", "test.machine:6: hwp: hardware P-states are Intel's, driven by intel_pstate, "
+                      "intel_cpufreq or nobody"},
+        {"cpu_vendor = AuthenticAMD", "test.machine:0: cpu_family: AMD processors before family 23 "
+                                      "have other registers, and no RAPL"},
+        {"cpufreq_driver = amd-pstate",
+         "test.machine:6: cpufreq_driver: does not drive processors of this cpu_vendor"},
+        {"cpu_family = 25\ncpu_vendor = AuthenticAMD\ntstate_step = 6.25",
+         "test.machine:8: tstate_step: AMD processors have no T-states"},
+        {"cpufreq_driver = intel_pstate\ngovernor = schedutil",
+         "test.machine:7: governor: this cpufreq_driver has only performance and powersave"},
+        {"cpufreq_driver = intel_pstate\npolicy_scope = core",
+         "test.machine:7: policy_scope: only acpi-cpufreq lets CPUs share a policy"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512], error[256] = "";

@@ -133,7 +133,7 @@ static void test_last_writer_wins(void **state)
 static void test_shared_clock(void **state)
 {
     (void)state;
-    struct emu_machine *machine = machine_new("pstate_scope = package\n", 0);
+    struct emu_machine *machine = machine_new("pstate_scope = package\npolicy_scope = thread\n", 0);
     for (int cpu = 0; cpu < 4; cpu++) {
         assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
         emu_pstate_limit_max(machine, cpu, 1200000, 1);
@@ -156,6 +156,123 @@ static void test_hwp(void **state)
     assert_int_equal(emu_pstate_khz(machine, 0), 1300000);
     assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 11 << 16 | 13 << 8 | 10, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 1100000);
+    free(machine);
+}
+
+/* One policy for the CPUs of a package: whoever writes, writes for all. */
+static void test_shared_policy(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("pstate_scope = package\n", 0);
+    assert_int_equal(machine->cpus[3].policy, 0);
+    assert_int_equal(machine->cpus[7].policy, 4);
+    emu_pstate_limit_max(machine, 2, 1200000, 1);
+    for (int cpu = 0; cpu < 4; cpu++) {
+        assert_int_equal(emu_pstate_max_khz(machine, cpu), 1200000);
+        assert_int_equal(machine->cpus[cpu].perf_ctl, 12 << 8);
+        assert_int_equal(emu_pstate_khz(machine, cpu), 1200000);
+    }
+    assert_int_equal(emu_pstate_khz(machine, 4), 2000000);
+    emu_pstate_govern(machine, 6, EMU_GOV_POWERSAVE, 1);
+    assert_int_equal(emu_pstate_khz(machine, 5), 1000000);
+    assert_int_equal(emu_pstate_khz(machine, 1), 1200000);
+    free(machine);
+}
+
+/* The register keeps what was written, also what the clock rounds or ignores. */
+static void test_perf_ctl_reads_back(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"pstates_khz = 1000000 1500000 2000000\n",
+                                           "cpufreq_driver = intel_pstate\nhwp = yes\n"};
+    for (int i = 0; i < 2; i++) {
+        struct emu_machine *machine = machine_new(machines[i], 0);
+        struct emu_access access = {.machine = machine, .index = 1, .now_ns = 1};
+        uint64_t value;
+        assert_int_equal(emu_msr_read(&access, 0x199, &value), 0);
+        assert_int_equal(value, 20 << 8);
+        assert_int_equal(emu_msr_write(&access, 0x199, UINT64_C(1) << 32 | 12 << 8), 0);
+        assert_int_equal(emu_msr_read(&access, 0x199, &value), 0);
+        assert_int_equal(value, UINT64_C(1) << 32 | 12 << 8);
+        free(machine);
+    }
+}
+
+static void test_hwp_limits(void **state)
+{
+    (void)state;
+    struct emu_machine *machine =
+        machine_new("cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n", 0);
+    /* the driver replaces the two limits and keeps the rest: activity window, preference */
+    assert_int_equal(
+        emu_pstate_write_hwp_request(machine, 0, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x140a, 1), 0);
+    emu_pstate_limit_max(machine, 0, 1250000, 1);
+    assert_int_equal(machine->cpus[0].hwp_request, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x0c0a);
+    assert_int_equal(emu_pstate_khz(machine, 0), 1200000);
+    emu_pstate_govern(machine, 0, EMU_GOV_PERFORMANCE, 1);
+    assert_int_equal(machine->cpus[0].hwp_request, UINT64_C(0x3) << 32 | 0x0c0c);
+    free(machine);
+}
+
+/* intel_pstate in passive mode: governors set the frequency, through HWP_REQUEST if there is it. */
+static void test_intel_cpufreq(void **state)
+{
+    (void)state;
+    static const char *const hwp[] = {"hwp = no\n", "hwp = yes\n"};
+    for (int i = 0; i < 2; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "cpufreq_driver = intel_cpufreq\ngovernor = userspace\n%s",
+                 hwp[i]);
+        struct emu_machine *machine = machine_new(text, 0);
+        emu_pstate_set_speed(machine, 3, 1400000, 1);
+        assert_int_equal(emu_pstate_khz(machine, 3), 1400000);
+        assert_int_equal(i == 0 ? machine->cpus[3].perf_ctl >> 8
+                                : (machine->cpus[3].hwp_request & 0xffff),
+                         i == 0 ? 14 : 0x0e0e);
+        emu_pstate_govern(machine, 3, EMU_GOV_POWERSAVE, 1); /* the kernel's: the lowest */
+        assert_int_equal(emu_pstate_khz(machine, 3), 1000000);
+        free(machine);
+    }
+}
+
+static void test_epp(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n",
+        "cpufreq_driver = amd-pstate-epp\ncpu_vendor = AuthenticAMD\ncpu_family = 25\n"
+        "governor = powersave\n",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct emu_machine *machine = machine_new(machines[i], 0);
+        assert_int_equal(emu_pstate_epp(machine, 0), 0x80);
+        assert_int_equal(emu_pstate_prefer(machine, 0, 0xff, 1), 0);
+        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
+        assert_int_equal(emu_pstate_epp(machine, 1), 0x80);
+        /* the driver's performance governor holds it at 0, and gives back what was there */
+        emu_pstate_govern(machine, 0, EMU_GOV_PERFORMANCE, 1);
+        assert_int_equal(emu_pstate_epp(machine, 0), 0);
+        assert_int_equal(emu_pstate_prefer(machine, 0, 0x80, 1), EBUSY);
+        assert_int_equal(emu_pstate_prefer(machine, 0, 0, 1), 0);
+        emu_pstate_govern(machine, 0, EMU_GOV_POWERSAVE, 1);
+        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
+        emu_pstate_limit_max(machine, 0, 1500000, 1);
+        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
+        free(machine);
+    }
+}
+
+/* A raw write of HWP_REQUEST is what the file shows, and the other way round. */
+static void test_epp_is_hwp_request(void **state)
+{
+    (void)state;
+    struct emu_machine *machine =
+        machine_new("cpufreq_driver = intel_cpufreq\nhwp = yes\ngovernor = performance\n", 0);
+    assert_int_equal(emu_pstate_epp(machine, 0), 0x80); /* kernel governors leave it alone */
+    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 0x21u << 24 | 0x140a, 1), 0);
+    assert_int_equal(emu_pstate_epp(machine, 0), 0x21);
+    assert_int_equal(emu_pstate_prefer(machine, 0, 0xc0, 1), 0);
+    assert_int_equal(machine->cpus[0].hwp_request, 0xc0u << 24 | 0x140a);
     free(machine);
 }
 
@@ -222,6 +339,116 @@ static void test_msr_safe(void **state)
     free(machine);
 }
 
+static void expect(const struct emu_access *access, uint32_t reg, uint64_t expected)
+{
+    uint64_t value = 0;
+    assert_int_equal(emu_msr_read(access, reg, &value), 0);
+    assert_int_equal(value, expected);
+}
+
+static const char amd[] = "cpu_vendor = AuthenticAMD\ncpu_family = 25\ncpu_model = 1\n"
+                          "pstates_khz = 2450000 2000000 1500000\n"
+                          "rapl_energy_unit = 16\n";
+
+static struct emu_machine *amd_new(const char *more)
+{
+    char text[512], error[256];
+    struct emu_config config;
+    struct emu_machine *machine = malloc(sizeof *machine);
+    assert_non_null(machine);
+    snprintf(text, sizeof text, "packages = 2\ncores = 4\ncore_dyn_w = 10\n%s%s", amd, more);
+    if (!config_parse(text, &config, error)) {
+        fail_msg("%s", error);
+    }
+    emu_machine_init(machine, &config, 0);
+    return machine;
+}
+
+static void test_amd_pstates(void **state)
+{
+    (void)state;
+    static const char *const drivers[] = {"", "cpufreq_driver = none\n"};
+    for (int i = 0; i < 2; i++) {
+        struct emu_machine *machine = amd_new(drivers[i]);
+        struct emu_access access = {.machine = machine, .index = 2, .now_ns = 1};
+        expect(&access, 0xc0010061, 2 << 4);
+        expect(&access, 0xc0010062, 0);
+        expect(&access, 0xc0010064, UINT64_C(1) << 63 | 8 << 8 | 98); /* 98 / 8 x 200 = 2450 MHz */
+        expect(&access, 0xc0010066, UINT64_C(1) << 63 | 8 << 8 | 60);
+        expect(&access, 0xc0010067, 0); /* not enabled */
+        assert_int_equal(emu_msr_write(&access, 0xc0010062, 1), 0);
+        expect(&access, 0xc0010062, 1);
+        expect(&access, 0xc0010063, 1);
+        assert_int_equal(emu_pstate_khz(machine, 2), 2000000);
+        /* beyond the slowest: limited, but read back as written */
+        assert_int_equal(emu_msr_write(&access, 0xc0010062, 7), 0);
+        expect(&access, 0xc0010062, 7);
+        expect(&access, 0xc0010063, 2);
+        assert_int_equal(emu_pstate_khz(machine, 2), 1500000);
+        assert_int_equal(emu_msr_write(&access, 0xc0010062, 8), EIO);
+        assert_int_equal(emu_msr_write(&access, 0xc0010063, 0), EIO); /* status: read-only */
+        assert_int_equal(emu_msr_write(&access, 0xc0010064, 0), EIO); /* definitions too */
+        free(machine);
+    }
+}
+
+static void test_amd_driver(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = amd_new("");
+    struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
+    emu_pstate_limit_max(machine, 0, 2100000, 1);
+    expect(&access, 0xc0010062, 1);
+    free(machine);
+    machine = amd_new("cpufreq_driver = amd-pstate\n"); /* CPPC sets the frequency, not this */
+    access.machine = machine;
+    assert_int_equal(emu_msr_write(&access, 0xc0010062, 2), 0);
+    assert_int_equal(emu_pstate_khz(machine, 0), 2450000);
+    free(machine);
+}
+
+/* What the other vendor has is not there. */
+static void test_vendors(void **state)
+{
+    (void)state;
+    static const uint32_t intel[] = {0xce, 0x198, 0x199, 0x19a, 0x1a0, 0x606, 0x611, 0x774};
+    static const uint32_t others[] = {0xc0010061, 0xc0010062, 0xc0010299, 0xc001029a, 0xc001029b};
+    struct emu_machine *machine = amd_new("");
+    struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof intel / sizeof intel[0]; i++) {
+        assert_int_equal(emu_msr_read(&access, intel[i], &value), EIO);
+        assert_int_equal(emu_msr_write(&access, intel[i], 0), EIO);
+    }
+    free(machine);
+    machine = machine_new("", 0);
+    access.machine = machine;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_int_equal(emu_msr_read(&access, others[i], &value), EIO);
+    }
+    free(machine);
+}
+
+/* 10 W per core, all active: each core's own counter, and the package's. */
+static void test_amd_rapl(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = amd_new("activity = fixed:1\npackage_static_w = 20\n");
+    struct emu_access access = {.machine = machine, .index = 5, .now_ns = 2 * (uint64_t)SECOND};
+    expect(&access, 0xc0010299, 0xa1003);
+    expect(&access, 0xc001029a, 20 << 16);
+    expect(&access, 0xc001029b, (uint64_t)(2 * (4 * 10 + 20)) << 16);
+    emu_pstate_limit_max(machine, 5, 1500000, access.now_ns);
+    access.now_ns *= 2;
+    uint64_t slow, fast;
+    assert_int_equal(emu_msr_read(&access, 0xc001029a, &slow), 0);
+    access.index = 6;
+    assert_int_equal(emu_msr_read(&access, 0xc001029a, &fast), 0);
+    assert_int_equal(fast, 40 << 16);
+    assert_in_range(slow, (20 << 16) + 1, (40 << 16) - 1);
+    free(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,10 +459,20 @@ int main(void)
         cmocka_unit_test(test_governors),
         cmocka_unit_test(test_last_writer_wins),
         cmocka_unit_test(test_shared_clock),
+        cmocka_unit_test(test_shared_policy),
+        cmocka_unit_test(test_perf_ctl_reads_back),
         cmocka_unit_test(test_hwp),
+        cmocka_unit_test(test_hwp_limits),
+        cmocka_unit_test(test_intel_cpufreq),
+        cmocka_unit_test(test_epp),
+        cmocka_unit_test(test_epp_is_hwp_request),
         cmocka_unit_test(test_numbering),
         cmocka_unit_test(test_msr),
         cmocka_unit_test(test_msr_safe),
+        cmocka_unit_test(test_amd_pstates),
+        cmocka_unit_test(test_amd_driver),
+        cmocka_unit_test(test_vendors),
+        cmocka_unit_test(test_amd_rapl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
