@@ -91,6 +91,12 @@ static struct process *process_find(struct emu_activity *activity, pid_t pid)
     return NULL;
 }
 
+static emu_mask_t effective(const struct emu_activity *activity, emu_mask_t mask)
+{
+    emu_affinity_effective(activity->table, &mask);
+    return mask;
+}
+
 static int least_loaded(const struct emu_activity *activity, const emu_mask_t *mask)
 {
     int best = -1;
@@ -105,7 +111,8 @@ static int least_loaded(const struct emu_activity *activity, const emu_mask_t *m
 
 static void place(struct emu_activity *activity, struct process *process)
 {
-    process->cpu = least_loaded(activity, &process->mask);
+    emu_mask_t mask = effective(activity, process->mask);
+    process->cpu = least_loaded(activity, &mask);
     activity->placed[process->cpu]++;
     if (process->bound) {
         emu_affinity_place(activity->table, process->proc.pid, process->cpu);
@@ -177,15 +184,17 @@ static void remove_ended(struct emu_activity *activity)
     }
 }
 
-static void remask(struct emu_activity *activity, struct process *process, const emu_mask_t *mask,
-                   uint64_t now_ns)
+/* Moves those whose CPU is no longer theirs: another mask, or hotplug. */
+static void settle(struct emu_activity *activity, uint64_t now_ns)
 {
-    process->bound = true;
-    process->mask = *mask;
-    if (!emu_mask_has(mask, process->cpu)) {
-        process_sample(activity, process, now_ns);
-        activity->placed[process->cpu]--;
-        place(activity, process);
+    for (int i = 0; i < activity->process_count; i++) {
+        struct process *process = &activity->processes[i];
+        emu_mask_t mask = effective(activity, process->mask);
+        if (!emu_mask_has(&mask, process->cpu)) {
+            process_sample(activity, process, now_ns);
+            activity->placed[process->cpu]--;
+            place(activity, process);
+        }
     }
 }
 
@@ -201,7 +210,8 @@ static void read_table(struct emu_activity *activity, uint64_t now_ns)
         if (process == NULL) {
             process_add(activity, pid, &mask, true, now_ns);
         } else {
-            remask(activity, process, &mask, now_ns);
+            process->bound = true;
+            process->mask = mask;
         }
     }
 }
@@ -280,6 +290,7 @@ void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns)
         activity->started = true;
         activity->generation = generation;
         read_table(activity, now_ns);
+        settle(activity, now_ns);
     }
 }
 

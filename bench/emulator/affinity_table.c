@@ -38,6 +38,9 @@ struct emu_affinity_table *emu_affinity_create(const char *path, int cpu_count)
     close(fd);
     if (table != NULL) {
         table->cpu_count = cpu_count;
+        for (int cpu = 0; cpu < cpu_count; cpu++) {
+            emu_affinity_set_online(table, cpu, true);
+        }
         table->magic = EMU_AFFINITY_MAGIC;
     }
     return table;
@@ -163,5 +166,34 @@ void emu_affinity_place(struct emu_affinity_table *table, pid_t tid, int cpu)
     struct emu_affinity_slot *slot = find(table, tid);
     if (slot != NULL) {
         atomic_store_explicit(&slot->cpu, cpu, memory_order_relaxed);
+    }
+}
+
+void emu_affinity_set_online(struct emu_affinity_table *table, int cpu, bool online)
+{
+    uint64_t bit = UINT64_C(1) << (cpu % 64);
+    if (online) {
+        atomic_fetch_or_explicit(&table->online[cpu / 64], bit, memory_order_relaxed);
+    } else {
+        atomic_fetch_and_explicit(&table->online[cpu / 64], ~bit, memory_order_relaxed);
+    }
+    changed(table);
+}
+
+bool emu_affinity_is_online(const struct emu_affinity_table *table, int cpu)
+{
+    uint64_t word = atomic_load_explicit(&table->online[cpu / 64], memory_order_relaxed);
+    return (word >> (cpu % 64) & 1) != 0;
+}
+
+void emu_affinity_effective(const struct emu_affinity_table *table, emu_mask_t *mask)
+{
+    uint64_t online[EMU_AFFINITY_WORDS], any = 0;
+    for (int i = 0; i < EMU_AFFINITY_WORDS; i++) {
+        online[i] = atomic_load_explicit(&table->online[i], memory_order_relaxed);
+        any |= mask->word[i] & online[i];
+    }
+    for (int i = 0; i < EMU_AFFINITY_WORDS; i++) {
+        mask->word[i] = any != 0 ? mask->word[i] & online[i] : online[i];
     }
 }

@@ -22,7 +22,7 @@
 #include "machine_file.h"
 
 enum {
-    EMU_AFFINITY_MAGIC = 0x70777261,
+    EMU_AFFINITY_MAGIC = 0x70777262,
     EMU_AFFINITY_SLOTS = 4096, /* a power of two */
     EMU_AFFINITY_WORDS = EMU_MAX_CPUS / 64,
     EMU_TID_EMPTY = 0, /* never used: a search ends here */
@@ -41,6 +41,7 @@ struct emu_affinity_table {
     int32_t cpu_count;
     _Atomic uint32_t generation;
     uint32_t reserved;
+    _Atomic uint64_t online[EMU_AFFINITY_WORDS]; /* written by the daemon alone */
     struct emu_affinity_slot slots[EMU_AFFINITY_SLOTS];
 };
 
@@ -53,8 +54,8 @@ static inline bool emu_mask_has(const emu_mask_t *mask, int cpu)
     return (mask->word[cpu / 64] >> (cpu % 64) & 1) != 0;
 }
 
-/* Creates the file for a machine of cpu_count CPUs (mode 0666: users of the machine write).
-   NULL and errno on failure. */
+/* Creates the file for a machine of cpu_count CPUs, all online (mode 0666: users of the machine
+   write). NULL and errno on failure. */
 struct emu_affinity_table *emu_affinity_create(const char *path, int cpu_count);
 /* Maps an existing file. NULL if there is none or it is not ours. */
 struct emu_affinity_table *emu_affinity_attach(const char *path);
@@ -64,6 +65,12 @@ void emu_affinity_detach(struct emu_affinity_table *table);
 bool emu_affinity_get(struct emu_affinity_table *table, pid_t tid, emu_mask_t *mask, int *cpu);
 /* Records a mask.  False if the table is full. */
 bool emu_affinity_set(struct emu_affinity_table *table, pid_t tid, const emu_mask_t *mask);
+/* Hotplug.  Masks stay as recorded. */
+void emu_affinity_set_online(struct emu_affinity_table *table, int cpu, bool online);
+bool emu_affinity_is_online(const struct emu_affinity_table *table, int cpu);
+/* What of the mask is online.  If nothing is, all CPUs that are: the kernel lets such a task run
+   anywhere, and takes it back when its CPU returns. */
+void emu_affinity_effective(const struct emu_affinity_table *table, emu_mask_t *mask);
 void emu_affinity_drop(struct emu_affinity_table *table, pid_t tid);
 void emu_affinity_place(struct emu_affinity_table *table, pid_t tid, int cpu);
 

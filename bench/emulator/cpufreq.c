@@ -234,7 +234,7 @@ static void add_policy(struct emu_tree *tree, int policies, const struct emu_mac
     const struct emu_config *config = &machine->config;
     char name[32];
     snprintf(name, sizeof name, "policy%d", cpu);
-    int folder = emu_tree_folder(tree, policies, name);
+    int folder = emu_tree_gated(tree, policies, name, EMU_GATE_POLICY, cpu);
     add_texts(tree, folder, config);
     add_levers(tree, folder, config, readings, sizeof readings / sizeof readings[0], cpu);
     add_levers(tree, folder, config, levers, sizeof levers / sizeof levers[0], cpu);

@@ -9,7 +9,29 @@
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>
 
+#include "server.h"
+
+enum { EMU_ATTRIBUTE_SIZE = 4096 }; /* what sysfs says of every file */
+
 /* Their user data is the struct emu_server. */
 extern const struct fuse_lowlevel_ops emu_fuse_operations;
+
+/* Those on open files (fuse_io.c). */
+void emu_io_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+void emu_io_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
+void emu_io_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
+                 struct fuse_file_info *file);
+void emu_io_write(fuse_req_t request, fuse_ino_t inode, const char *bytes, size_t size,
+                  off_t offset, struct fuse_file_info *file);
+
+static inline struct emu_server *emu_request_server(fuse_req_t request)
+{
+    return fuse_req_userdata(request);
+}
+
+static inline struct emu_node *emu_request_node(fuse_req_t request, fuse_ino_t inode)
+{
+    return &emu_request_server(request)->tree.nodes[inode - 1];
+}
 
 #endif

@@ -31,12 +31,24 @@ static const char *const flags[] = {
     "sse4a misalignsse topoext perfctr_core mwaitx cpb cat_l3 hw_pstate fsgsbase bmi1 avx2 smep "
     "bmi2 erms cqm rdseed adx smap clflushopt clwb sha_ni clzero irperf xsaveerptr arat"};
 
+static int siblings(const struct emu_machine *machine, int package)
+{
+    int count = 0;
+    for (int i = 0; i < machine->cpu_count; i++) {
+        count += machine->cpus[i].online && machine->cpus[i].package == package;
+    }
+    return count;
+}
+
 static void show_cpuinfo(const struct emu_access *access, FILE *out)
 {
     const struct emu_machine *machine = access->machine;
     const struct emu_config *config = &machine->config;
     for (int i = 0; i < machine->cpu_count; i++) {
         const struct emu_cpu *cpu = &machine->cpus[i];
+        if (!cpu->online) {
+            continue;
+        }
         fprintf(out,
                 "processor\t: %d\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\n"
                 "model name\t: %s\nstepping\t: %d\nmicrocode\t: 0x1\ncpu MHz\t\t: %.3f\n"
@@ -47,7 +59,7 @@ static void show_cpuinfo(const struct emu_access *access, FILE *out)
                 "address sizes\t: 46 bits physical, 48 bits virtual\npower management:\n\n",
                 i, vendors[config->cpu_vendor], config->cpu_family, config->cpu_model,
                 config->cpu_name, config->cpu_stepping, emu_pstate_khz(machine, i) / 1e3,
-                cpu->package, config->cores * config->smt, cpu->core_id, config->cores, i, i,
+                cpu->package, siblings(machine, cpu->package), cpu->core_id, config->cores, i, i,
                 flags[config->cpu_vendor], config->base_khz / 500.0);
     }
 }
@@ -96,6 +108,9 @@ static void show_stat(const struct emu_access *access, FILE *out)
     for (int i = 0; i < machine->cpu_count; i++) {
         char name[16];
         uint64_t active_ns = machine->cpus[i].active_ns;
+        if (!machine->cpus[i].online) {
+            continue;
+        }
         snprintf(name, sizeof name, "cpu%d", i);
         print_cpu(out, name, active_ns / tick_ns, (all_ns - active_ns) / tick_ns);
     }

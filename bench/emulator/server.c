@@ -79,6 +79,7 @@ bool emu_server_open(struct emu_server *server, const struct emu_config *config,
     }
     emu_tree_init(&server->tree);
     emu_topology_install(&server->tree, &server->machine);
+    emu_hotplug_install(&server->tree, &server->machine);
     emu_cpufreq_install(&server->tree, &server->machine);
     emu_powercap_install(&server->tree, &server->machine);
     emu_msr_install(&server->tree, &server->machine);

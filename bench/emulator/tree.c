@@ -7,6 +7,7 @@
 
 #include "tree.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,46 @@ int emu_tree_folder(struct emu_tree *tree, int parent, const char *name)
 {
     node_add(tree, parent, name, EMU_NODE_FOLDER, S_IFDIR | 0755);
     return tree->count - 1;
+}
+
+int emu_tree_gated(struct emu_tree *tree, int parent, const char *name, enum emu_gate gate, int cpu)
+{
+    int folder = emu_tree_folder(tree, parent, name);
+    tree->nodes[folder].gate = gate;
+    tree->nodes[folder].index = cpu;
+    return folder;
+}
+
+void emu_tree_path_of(const struct emu_tree *tree, int node, char *path, size_t size)
+{
+    int parts[16], depth = 0;
+    size_t used = 0;
+    for (; node != 0 && depth < 16; node = tree->nodes[node].parent) {
+        parts[depth++] = node;
+    }
+    path[0] = '\0';
+    while (depth-- > 0 && used < size) {
+        used += (size_t)snprintf(path + used, size - used, "%s%s", used > 0 ? "/" : "",
+                                 tree->nodes[parts[depth]].name);
+    }
+}
+
+int emu_tree_barred(const struct emu_tree *tree, const struct emu_machine *machine, int number)
+{
+    const struct emu_node *node = &tree->nodes[number];
+    if (node->kind == EMU_NODE_MSR || node->kind == EMU_NODE_MSR_SAFE) {
+        return machine->cpus[node->index].online ? 0 : ENXIO;
+    }
+    for (; number != 0; number = node->parent) {
+        node = &tree->nodes[number];
+        if (node->gate == EMU_GATE_VANISH && !machine->cpus[node->index].online) {
+            return ENODEV;
+        }
+        if (node->gate == EMU_GATE_POLICY && !emu_machine_policy_active(machine, node->index)) {
+            return EBUSY;
+        }
+    }
+    return 0;
 }
 
 int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)

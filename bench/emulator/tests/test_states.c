@@ -276,6 +276,49 @@ static void test_epp_is_hwp_request(void **state)
     free(machine);
 }
 
+/* An offline CPU has no say in the clock, its register still has in the duty cycle; limits end with
+   the last CPU of a policy, registers do not. */
+static void test_hotplug(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("smt = 2\n", 0); /* 1 and 9 share a core */
+    emu_pstate_limit_max(machine, 1, 1200000, 1);
+    assert_int_equal(emu_pstate_khz(machine, 1), 2000000);
+    assert_int_equal(emu_tstate_write(machine, 9, 0x14, 1), 0);
+    assert_false(emu_machine_set_online(machine, 9, false, 1));
+    assert_int_equal(emu_pstate_khz(machine, 1), 1200000);
+    assert_true(emu_tstate_duty(machine, 1) == 0.25);
+    assert_false(emu_machine_policy_active(machine, 9));
+    emu_pstate_limit_max(machine, 9, 1100000, 1);
+    assert_true(emu_machine_set_online(machine, 9, true, 1));
+    assert_false(emu_machine_set_online(machine, 9, true, 1)); /* it is already */
+    assert_int_equal(emu_pstate_max_khz(machine, 9), 2000000);
+    assert_int_equal(emu_pstate_khz(machine, 1), 2000000);
+    assert_int_equal(machine->cpus[9].clock_modulation, 0x14);
+    free(machine);
+
+    machine = machine_new("cpufreq_driver = none\n", 0); /* nobody resets anything */
+    assert_int_equal(emu_pstate_write_perf_ctl(machine, 3, 12 << 8, 1), 0);
+    assert_false(emu_machine_set_online(machine, 3, false, 1));
+    assert_false(emu_machine_set_online(machine, 3, true, 1));
+    assert_int_equal(emu_pstate_khz(machine, 3), 1200000);
+    free(machine);
+}
+
+/* Offline CPUs are idle, whatever the activity. */
+static void test_hotplug_power(void **state)
+{
+    (void)state;
+    struct emu_machine *machine = machine_new("activity = fixed:1\ncore_idle_w = 1\n", 0);
+    emu_machine_charge_core(machine, 2, SECOND);
+    assert_true(machine->cores[2].core.joules == 10);
+    emu_machine_set_online(machine, 2, false, SECOND);
+    emu_machine_charge_core(machine, 2, 3 * (uint64_t)SECOND);
+    assert_true(machine->cores[2].core.joules == 12);
+    assert_int_equal(machine->cpus[2].active_ns, SECOND);
+    free(machine);
+}
+
 static bool in_package(const struct emu_machine *machine, int cpu, int package)
 {
     return machine->cpus[cpu].package == package;
@@ -466,6 +509,8 @@ int main(void)
         cmocka_unit_test(test_intel_cpufreq),
         cmocka_unit_test(test_epp),
         cmocka_unit_test(test_epp_is_hwp_request),
+        cmocka_unit_test(test_hotplug),
+        cmocka_unit_test(test_hotplug_power),
         cmocka_unit_test(test_numbering),
         cmocka_unit_test(test_msr),
         cmocka_unit_test(test_msr_safe),

@@ -7,6 +7,8 @@
  * the kernel: the real CPUs are fewer, and which of them runs what is best left to its scheduler.
  * Without PWR_EMU_STATE, or outside the machine, every call goes straight to the kernel.
  *
+ * Offline CPUs are left out of what is told, as the kernel does.
+ *
  * Inheritance is the kernel's: a thread without a mask of its own has its process's; a forked child
  * gets a copy; exec keeps it (the table is keyed by task id).  A child of vfork or posix_spawn, for
  * which no fork handler runs, takes its parent's mask over when it starts.
@@ -99,7 +101,7 @@ PWR_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
     for (int cpu = 0; cpu < table->cpu_count && (size_t)cpu < 8 * size; cpu++) {
         if (CPU_ISSET_S(cpu, size, set)) {
             mask.word[cpu / 64] |= UINT64_C(1) << (cpu % 64);
-            any = true;
+            any = any || emu_affinity_is_online(table, cpu);
         }
     }
     if (!any) {
@@ -139,6 +141,7 @@ PWR_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     if (!mask_of(tid, &mask, NULL)) {
         memset(&mask, 0xff, sizeof mask);
     }
+    emu_affinity_effective(table, &mask);
     CPU_ZERO_S(size, set);
     for (int cpu = 0; cpu < table->cpu_count; cpu++) {
         if (emu_mask_has(&mask, cpu)) {
@@ -159,6 +162,7 @@ PWR_EXPORT int sched_getcpu(void)
     if (!mask_of(self_tid(), &mask, &placed)) {
         return 0; /* not placed: any CPU is as true as another, but it must exist */
     }
+    emu_affinity_effective(table, &mask);
     if (placed >= 0 && placed < table->cpu_count && emu_mask_has(&mask, placed)) {
         return placed;
     }
