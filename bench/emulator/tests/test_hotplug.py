@@ -16,8 +16,8 @@ def test_lists_and_files(emulate: Emulate) -> None:
     look = (
         "cat online offline present; cat cpu1/online; ls cpu5; cat cpu1/topology/core_cpus_list"
         " cpu1/topology/package_cpus_list cpu1/cache/index3/shared_cpu_list;"
-        "cat ../node/node0/cpulist; grep -c ^processor /proc/cpuinfo; grep -c '^cpu[0-9]' /proc/stat;"
-        "cat smt/active;"
+        "cat ../node/node0/cpulist; grep -c ^processor /proc/cpuinfo;"
+        "grep -c '^cpu[0-9]' /proc/stat; cat smt/active;"
     )
     result = emulate(
         "smt_lowest",
@@ -39,8 +39,8 @@ def test_errors(emulate: Emulate) -> None:
     script = (
         "import os\n"
         "base = \"/sys/devices/system/cpu/cpu3/\"\n"
-        "paths = [\"/dev/cpu/3/msr\", \"/dev/cpu/3/msr_safe\", base + \"cpufreq/scaling_max_freq\",\n"
-        "         base + \"cpufreq/scaling_governor\"]\n"
+        "files = [base + \"cpufreq/scaling_max_freq\", base + \"cpufreq/scaling_governor\"]\n"
+        "paths = [\"/dev/cpu/3/msr\", \"/dev/cpu/3/msr_safe\"] + files\n"
         "held = [os.open(path, os.O_RDWR) for path in paths]\n"
         "topology = os.open(base + \"topology/core_id\", os.O_RDONLY)\n"
         "def attempt(call, *words):\n"
@@ -52,7 +52,8 @@ def test_errors(emulate: Emulate) -> None:
         "    with open(base + \"online\", \"w\") as stream: stream.write(text)\n"
         "switch(\"0\")\n"
         "for fd in held:\n"
-        "    print(attempt(os.pread, fd, 8, 0x19a), attempt(os.pwrite, fd, bytes(8), 0x19a), sep=\"|\")\n"
+        "    print(attempt(os.pread, fd, 8, 0x19a), end=\"|\")\n"
+        "    print(attempt(os.pwrite, fd, bytes(8), 0x19a))\n"
         "print(attempt(os.pread, topology, 8, 0))\n"
         "print(attempt(os.open, paths[0], os.O_RDONLY))\n"
         "print(attempt(os.listdir, base + \"cpufreq/\") != \"0\")\n"
@@ -72,7 +73,8 @@ def test_limits_are_reset_and_duty_kept(emulate: Emulate) -> None:
     result = emulate(
         "skylake",
         CPU + "echo 1500000 > cpu3/cpufreq/scaling_max_freq; wrmsr -p 3 0x19a 0x18;"
-        "echo powersave > cpu3/cpufreq/scaling_governor; echo 0 > cpu3/online; echo 1 > cpu3/online;"
+        "echo powersave > cpu3/cpufreq/scaling_governor;"
+        "echo 0 > cpu3/online; echo 1 > cpu3/online;"
         "cat cpu3/cpufreq/scaling_max_freq cpu3/cpufreq/scaling_governor; rdmsr -p 3 0x19a;"
         "echo 2 > cpu3/online; cat cpu3/online",
     )
@@ -131,7 +133,8 @@ def test_work_moves(emulate: Emulate) -> None:
         "    text = open(os.environ[\"PWR_EMU_STATE\"] + \"/mnt/ctl/state\").read()\n"
         "    return [float(x) for x in re.findall(r\"active_s ([0-9.]+)\", text)]\n"
         "def switch(text):\n"
-        "    with open(\"/sys/devices/system/cpu/cpu3/online\", \"w\") as stream: stream.write(text)\n"
+        "    with open(\"/sys/devices/system/cpu/cpu3/online\", \"w\") as stream:\n"
+        "        stream.write(text)\n"
         "spin(0.3)\n"
         "switch(\"0\"); before = active(); spin(0.4); after = active()\n"
         "print(after[3] - before[3], sum(after[:3]) - sum(before[:3]))\n"

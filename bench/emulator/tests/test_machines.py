@@ -44,7 +44,8 @@ def wrote(number, value):
 
 cpu0 = "/sys/devices/system/cpu/cpu0/"
 info = text("/proc/cpuinfo").split("\n\n")[0]
-keys = dict(line.split("\t: ") for line in info.replace("\t\t:", "\t:").splitlines() if "\t: " in line)
+info = info.replace("\t\t:", "\t:").splitlines()
+keys = dict(line.split("\t: ") for line in info if "\t: " in line)
 print(json.dumps({
     "online": text("/sys/devices/system/cpu/online"),
     "cpu": [keys["vendor_id"], int(keys["cpu family"]), int(keys["model"])],
@@ -310,7 +311,8 @@ def test_amd_powercap(emulate: Emulate) -> None:
     """The package's "core" zone counts its first core alone, as Linux has it; no limits."""
     result = emulate(
         "amd_acpi",
-        "cd /sys/class/powercap/intel-rapl:0; ls; sleep 0.5; cat energy_uj intel-rapl:0:0/energy_uj",
+        "cd /sys/class/powercap/intel-rapl:0; ls; sleep 0.5;"
+        "cat energy_uj intel-rapl:0:0/energy_uj",
         more="activity = fixed:1",
     )
     words = result.stdout.split()
