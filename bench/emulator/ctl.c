@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fault.h"
+#include "log.h"
 #include "machine_keys.h"
 #include "pstate.h"
 #include "rapl.h"
@@ -71,15 +73,32 @@ static int store_activity(const struct emu_access *access, const char *text)
     return 0;
 }
 
+static void show_faults(const struct emu_access *access, FILE *out)
+{
+    emu_faults_print(access->faults, out);
+}
+
+static int store_faults(const struct emu_access *access, const char *text)
+{
+    char why[512];
+    if (!emu_faults_store(access->faults, text, why, sizeof why)) {
+        emu_log("%s", why);
+        return EINVAL;
+    }
+    return 0;
+}
+
 static const struct emu_attribute files[] = {
     {"state", 0444, show_state, NULL, false},
     {"activity", 0644, show_activity, store_activity, false},
+    {"fault", 0644, show_faults, store_faults, false},
 };
 
 void emu_ctl_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
     (void)machine;
     int folder = emu_tree_path(tree, "ctl");
-    emu_tree_attribute(tree, folder, &files[0], 0);
-    emu_tree_attribute(tree, folder, &files[1], 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        emu_tree_attribute(tree, folder, &files[i], 0);
+    }
 }

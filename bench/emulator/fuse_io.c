@@ -26,11 +26,12 @@ struct view {
     size_t length;
 };
 
-/* One request of a client. */
+/* One request of a client, and what a fault makes of it. */
 struct call {
     fuse_req_t request;
-    enum { CALL_OPEN, CALL_READ, CALL_WRITE } kind;
+    enum emu_fault_op kind;
     int node;
+    struct emu_fault_hit fault;
     struct fuse_file_info file;
     size_t size;
     off_t offset;
@@ -70,6 +71,7 @@ static struct emu_access access_of(struct emu_server *server, const struct call 
                                .activity = server->activity,
                                .affinity = server->affinity,
                                .trace = &server->trace,
+                               .faults = &server->faults,
                                .index = node_of(call)->index,
                                .now_ns = emu_now_ns(),
                                .pid = fuse_req_ctx(call->request)->pid};
@@ -127,7 +129,8 @@ static void read_msr(struct emu_server *server, const struct call *call)
         fuse_reply_err(call->request, error);
         return;
     }
-    fuse_reply_buf(call->request, (const char *)values, count * sizeof values[0]);
+    size_t size = count * sizeof values[0];
+    fuse_reply_buf(call->request, (const char *)values, call->fault.short_read ? size / 2 : size);
 }
 
 static void view_render(struct emu_server *server, const struct call *call, struct view *view)
@@ -161,6 +164,9 @@ static void read_text(struct emu_server *server, const struct call *call)
     }
     size_t rest = view->length - (size_t)call->offset;
     rest = rest < call->size ? rest : call->size;
+    if (call->fault.short_read && rest > 1) {
+        rest /= 2;
+    }
     fuse_reply_buf(call->request, view->text + call->offset, rest);
 }
 
@@ -169,8 +175,9 @@ static void read_text(struct emu_server *server, const struct call *call)
 static void reject(struct emu_server *server, const struct call *call, const char *value, int error)
 {
     server->machine.rejected_writes++;
-    emu_log("pid %d: write of %.40s to %s of %d rejected: %s",
-            (int)fuse_req_ctx(call->request)->pid, value, node_of(call)->name, node_of(call)->index,
+    int length = (int)strcspn(value, "\n");
+    emu_log("pid %d: write of %.*s to %s of %d rejected: %s", (int)fuse_req_ctx(call->request)->pid,
+            length < 40 ? length : 40, value, node_of(call)->name, node_of(call)->index,
             strerror(error));
 }
 
@@ -237,33 +244,69 @@ static int write_text(struct emu_server *server, const struct call *call)
 
 /* --- a call's way --- */
 
+/* Why the call fails without looking at what it wants: a fault, or hotplug.  Text files of an
+   offline CPU's policy can be opened all the same, as in sysfs. */
+static int stopped(const struct emu_server *server, const struct call *call)
+{
+    bool opens_text = call->kind == EMU_FAULT_OPEN && !is_msr(node_of(call));
+    return call->fault.error != 0 ? call->fault.error
+           : opens_text           ? 0
+                                  : emu_tree_barred(&server->tree, &server->machine, call->node);
+}
+
 static void serve(struct emu_server *server, struct call *call)
 {
-    bool opens_file = call->kind == CALL_OPEN && !is_msr(node_of(call)); /* sysfs lets you */
-    int error = opens_file ? 0 : emu_tree_barred(&server->tree, &server->machine, call->node);
-    if (error == 0 && call->kind == CALL_WRITE) {
-        error = is_msr(node_of(call)) ? write_msr(server, call) : write_text(server, call);
+    bool msr = is_msr(node_of(call));
+    int error = stopped(server, call);
+    if (error == 0 && call->kind == EMU_FAULT_WRITE) {
+        error = msr ? write_msr(server, call) : write_text(server, call);
         if (error == 0) {
             fuse_reply_write(call->request, call->size);
-            return;
         }
+    } else if (error == 0 && call->kind == EMU_FAULT_OPEN) {
+        serve_open(call);
+    } else if (error == 0) {
+        (msr ? read_msr : read_text)(server, call);
     }
     if (error != 0) {
         fuse_reply_err(call->request, error);
-    } else if (call->kind == CALL_OPEN) {
-        serve_open(call);
-    } else if (is_msr(node_of(call))) {
-        read_msr(server, call);
-    } else {
-        read_text(server, call);
     }
+}
+
+static void serve_late(void *arg)
+{
+    struct call *call = arg;
+    serve(emu_request_server(call->request), call);
+    free(call);
+}
+
+/* Keeps the call, with a copy of its bytes, until its delay is over. */
+static bool postpone(struct emu_server *server, const struct call *call)
+{
+    struct call *kept = malloc(sizeof *kept + call->size);
+    if (kept == NULL) {
+        return false;
+    }
+    *kept = *call;
+    if (call->bytes != NULL) {
+        kept->bytes = memcpy(kept + 1, call->bytes, call->size);
+    }
+    if (!emu_late_call(&server->late, call->fault.delay_us, serve_late, kept)) {
+        free(kept);
+        return false;
+    }
+    return true;
 }
 
 static void take(struct call *call)
 {
     struct emu_server *server = emu_request_server(call->request);
     pthread_mutex_lock(&server->lock);
-    serve(server, call);
+    call->fault = emu_faults_ask(&server->faults, &server->tree, call->node, call->kind,
+                                 (uint32_t)call->offset);
+    if (call->fault.delay_us == 0 || !postpone(server, call)) {
+        serve(server, call);
+    }
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -276,7 +319,7 @@ void emu_io_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *fi
         return;
     }
     struct call call = {
-        .request = request, .kind = CALL_OPEN, .node = (int)inode - 1, .file = *file};
+        .request = request, .kind = EMU_FAULT_OPEN, .node = (int)inode - 1, .file = *file};
     take(&call);
 }
 
@@ -284,7 +327,7 @@ void emu_io_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset
                  struct fuse_file_info *file)
 {
     struct call call = {.request = request,
-                        .kind = CALL_READ,
+                        .kind = EMU_FAULT_READ,
                         .node = (int)inode - 1,
                         .file = *file,
                         .size = size,
@@ -296,7 +339,7 @@ void emu_io_write(fuse_req_t request, fuse_ino_t inode, const char *bytes, size_
                   off_t offset, struct fuse_file_info *file)
 {
     struct call call = {.request = request,
-                        .kind = CALL_WRITE,
+                        .kind = EMU_FAULT_WRITE,
                         .node = (int)inode - 1,
                         .file = *file,
                         .size = size,

@@ -29,8 +29,8 @@ static int move_out(const char *mount_point)
     return 0;
 }
 
-static int serve(struct fuse_session *session, const char *mount_point, bool leave_namespace,
-                 bool (*ready)(void *arg), void *arg)
+static int serve(struct fuse_session *session, struct emu_server *server, const char *mount_point,
+                 bool leave_namespace, bool (*ready)(void *arg), void *arg)
 {
     int error = leave_namespace ? move_out(mount_point) : 0;
     if (error == 0 && !ready(arg)) {
@@ -39,6 +39,7 @@ static int serve(struct fuse_session *session, const char *mount_point, bool lea
     if (error == 0) {
         int result = fuse_session_loop(session);
         error = result < 0 ? -result : 0; /* a signal's number is a regular end */
+        emu_late_stop(&server->late);     /* their answers need the session */
     }
     if (!leave_namespace) {
         fuse_session_unmount(session);
@@ -60,7 +61,7 @@ int emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_
     } else if (error == 0) {
         errno = 0;
         if (fuse_session_mount(session, mount_point) == 0) {
-            error = serve(session, mount_point, leave_namespace, ready, arg);
+            error = serve(session, server, mount_point, leave_namespace, ready, arg);
         } else {
             error = errno != 0 ? errno : EIO;
             emu_log("cannot mount on %s: %s", mount_point, strerror(error));

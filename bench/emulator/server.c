@@ -73,6 +73,7 @@ bool emu_server_open(struct emu_server *server, const struct emu_config *config,
     uint64_t now_ns = emu_now_ns();
     memset(server, 0, sizeof *server);
     pthread_mutex_init(&server->lock, NULL);
+    emu_late_init(&server->late, &server->lock);
     emu_machine_init(&server->machine, config, now_ns);
     if (!activity_open(server, state_dir)) {
         return false;
@@ -106,5 +107,6 @@ void emu_server_close(struct emu_server *server)
         emu_activity_destroy(server->activity);
     }
     emu_affinity_detach(server->affinity);
+    emu_late_destroy(&server->late);
     pthread_mutex_destroy(&server->lock);
 }

@@ -4,8 +4,8 @@
  * The running emulator: one machine, its files, its records.
  *
  * Two threads: the FUSE loop (fuse_ops.c) answers clients, the sampler (sampler.c) keeps the
- * account going.  lock guards machine, activity and the permissions in tree.  The trace belongs to
- * the FUSE loop, the ledger to the sampler.
+ * account going; and one for each call that a fault delays (late.c).  lock guards all but the
+ * ledger, which belongs to the sampler.
  */
 #ifndef EMU_SERVER_H
 #define EMU_SERVER_H
@@ -16,6 +16,8 @@
 
 #include "activity.h"
 #include "csv_file.h"
+#include "fault.h"
+#include "late.h"
 #include "ledger.h"
 #include "machine.h"
 #include "tree.h"
@@ -28,6 +30,8 @@ struct emu_server {
     struct emu_tree tree;
     struct emu_csv trace;
     struct emu_ledger ledger;
+    struct emu_faults faults;
+    struct emu_late late;
     pthread_t sampler;
     bool sampling;    /* the thread is there */
     atomic_bool stop; /* set by main, read by the sampler */

@@ -19,8 +19,9 @@
 struct emu_access {
     struct emu_machine *machine;
     struct emu_activity *activity;       /* NULL: fixed */
-    struct emu_affinity_table *affinity; /* NULL in tests, like the one below */
+    struct emu_affinity_table *affinity; /* NULL in tests, like the two below */
     struct emu_csv *trace;
+    struct emu_faults *faults;
     int index; /* CPU or package, as the file was added */
     uint64_t now_ns;
     pid_t pid; /* who writes */

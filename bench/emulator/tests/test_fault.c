@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Faults on demand: rules good and bad, what they match, when they act.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "fault.h"
+#include "support.h"
+
+struct fixture {
+    struct emu_faults faults;
+    struct emu_tree tree;
+    int max_freq, msr, msr_safe, energy, fault;
+};
+
+static const struct emu_attribute max_freq = {.name = "scaling_max_freq", .mode = 0644};
+static const struct emu_attribute energy = {.name = "energy_uj", .mode = 0400};
+static const struct emu_attribute fault_file = {.name = "fault", .mode = 0644};
+
+static int setup(void **state)
+{
+    struct fixture *made = calloc(1, sizeof *made);
+    emu_tree_init(&made->tree);
+    int policy = emu_tree_path(&made->tree, "sys/devices/system/cpu/cpufreq/policy3");
+    emu_tree_attribute(&made->tree, policy, &max_freq, 3);
+    made->max_freq = made->tree.count - 1;
+    int cpu = emu_tree_path(&made->tree, "dev/cpu/3");
+    emu_tree_device(&made->tree, cpu, "msr", EMU_NODE_MSR, 0600, 3);
+    made->msr = made->tree.count - 1;
+    emu_tree_device(&made->tree, cpu, "msr_safe", EMU_NODE_MSR_SAFE, 0666, 3);
+    made->msr_safe = made->tree.count - 1;
+    int zone = emu_tree_path(&made->tree, "sys/devices/virtual/powercap/intel-rapl:0/a:0:1");
+    emu_tree_attribute(&made->tree, zone, &energy, 0);
+    made->energy = made->tree.count - 1;
+    emu_tree_attribute(&made->tree, emu_tree_path(&made->tree, "ctl"), &fault_file, 0);
+    made->fault = made->tree.count - 1;
+    *state = made;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    emu_tree_free(&fixture->tree);
+    free(fixture);
+    return 0;
+}
+
+static void store(struct fixture *fixture, const char *text)
+{
+    char why[512] = "";
+    if (!emu_faults_store(&fixture->faults, text, why, sizeof why)) {
+        fail_msg("%s", why);
+    }
+}
+
+static int ask(struct fixture *fixture, int node, enum emu_fault_op op, uint32_t reg)
+{
+    return emu_faults_ask(&fixture->faults, &fixture->tree, node, op, reg).error;
+}
+
+static void test_nothing(void **state)
+{
+    assert_int_equal(ask(*state, ((struct fixture *)*state)->msr, EMU_FAULT_WRITE, 0x19a), 0);
+}
+
+static void test_matching(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fixture *f = fixture;
+    struct {
+        const char *rule;
+        int node;
+        enum emu_fault_op op;
+        uint32_t reg;
+        int error;
+    } cases[] = {
+        {"write msr:0x19a error=EIO", f->msr, EMU_FAULT_WRITE, 0x19a, EIO},
+        {"write msr:0x19a error=EIO", f->msr_safe, EMU_FAULT_WRITE, 0x19a, EIO},
+        {"write msr:0x19a error=EIO", f->msr, EMU_FAULT_WRITE, 0x199, 0},
+        {"write msr:0x19a error=EIO", f->msr, EMU_FAULT_READ, 0x19a, 0},
+        {"write msr:0x0 error=EIO", f->max_freq, EMU_FAULT_WRITE, 0, 0},
+        {"write msr_safe:0x19a error=EPERM", f->msr_safe, EMU_FAULT_WRITE, 0x19a, EPERM},
+        {"write msr_safe:0x19a error=EPERM", f->msr, EMU_FAULT_WRITE, 0x19a, 0},
+        {"read msr error=ENXIO", f->msr, EMU_FAULT_READ, 0x611, ENXIO},
+        {"read msr error=ENXIO", f->msr_safe, EMU_FAULT_READ, 0x611, 0},
+        {"open msr_safe error=EBUSY", f->msr_safe, EMU_FAULT_OPEN, 0, EBUSY},
+        {"write scaling_max_freq cpu=3 error=ENODEV", f->max_freq, EMU_FAULT_WRITE, 0, ENODEV},
+        {"write scaling_max_freq cpu=* error=ENOSPC", f->max_freq, EMU_FAULT_WRITE, 0, ENOSPC},
+        {"write scaling_max_freq cpu=2 error=EACCES", f->max_freq, EMU_FAULT_WRITE, 0, 0},
+        {"write scaling_max error=EACCES", f->max_freq, EMU_FAULT_WRITE, 0, 0},
+        {"open */policy3/* error=ENOENT", f->max_freq, EMU_FAULT_OPEN, 0, ENOENT},
+        {"read */a:0:1/energy_uj error=EINVAL", f->energy, EMU_FAULT_READ, 0, EINVAL},
+        {"read */a:0:0/energy_uj error=EINVAL", f->energy, EMU_FAULT_READ, 0, 0},
+        {"write * error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0},
+        {"write */* error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0}, /* ctl/ is out of reach */
+        {"write fault error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        store(fixture, "clear");
+        store(fixture, cases[i].rule);
+        assert_int_equal(ask(fixture, cases[i].node, cases[i].op, cases[i].reg), cases[i].error);
+    }
+}
+
+static void expect_text(struct fixture *fixture, const char *expected)
+{
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    emu_faults_print(&fixture->faults, out);
+    fclose(out);
+    assert_string_equal(text, expected);
+}
+
+/* after lets some pass, count ends it, a later rule answers what an earlier one lets through. */
+static void test_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int errors[] = {EBUSY, EBUSY, EIO, EBUSY, 0, 0};
+    store(fixture, "write msr:0x19a error=EIO after=2 count=1\n\nwrite msr error=EBUSY count=3\n");
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        assert_int_equal(ask(fixture, fixture->msr, EMU_FAULT_WRITE, 0x19a), errors[i]);
+    }
+    expect_text(fixture, "write msr:0x19a error=EIO after=2 count=1 hits=1\n"
+                         "write msr error=EBUSY count=3 hits=3\n");
+    store(fixture, "clear\nread energy_uj short delay_us=5000");
+    expect_text(fixture, "read energy_uj short delay_us=5000 hits=0\n");
+    struct emu_fault_hit hit =
+        emu_faults_ask(&fixture->faults, &fixture->tree, fixture->energy, EMU_FAULT_READ, 0);
+    assert_true(hit.short_read);
+    assert_int_equal(hit.delay_us, 5000);
+    assert_int_equal(hit.error, 0);
+}
+
+/* A bad rule changes nothing, not even with good ones beside it, and says what is wrong. */
+static void test_bad_rules(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const cases[][2] = {
+        {"burn msr error=EIO", "'burn' is none of read write open clear"},
+        {"write", "no file is named"},
+        {"write msr", "nothing is to happen: error=, short or delay_us= is missing"},
+        {"write msr error=EFOO", "'error=EFOO': error is EIO EACCES EPERM ENOENT ENOSPC ENODEV "
+                                 "ENXIO EBUSY EINVAL"},
+        {"write msr error=5", "'error=5': error is EIO EACCES EPERM ENOENT ENOSPC ENODEV ENXIO "
+                              "EBUSY EINVAL"},
+        {"write msr:foo error=EIO", "'foo' is no register"},
+        {"write msr:0x1234567890 error=EIO", "'0x1234567890' is no register"},
+        {"write msr error=EIO cpu=x", "'cpu=x': cpu is * or a CPU's number"},
+        {"write msr error=EIO cpu=256", "'cpu=256': cpu is * or a CPU's number"},
+        {"write msr error=EIO count=0", "'count=0': count is how many to fail, 1 or more"},
+        {"write msr error=EIO after=-1", "'after=-1': after is how many to let pass"},
+        {"read msr delay_us=0", "'delay_us=0': delay_us is microseconds, 1 to 60000000"},
+        {"read msr errors=EIO", "'errors=EIO' is none of error= cpu= after= count= delay_us= "
+                                "short"},
+        {"write msr short", "only a read that succeeds can be short"},
+        {"open msr:0x19a error=EIO", "a register cannot be opened, msr and msr_safe can"},
+    };
+    store(fixture, "read msr error=EIO");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256], why[512] = "", expected[512];
+        snprintf(text, sizeof text, "open msr error=EIO\n%s", cases[i][0]);
+        snprintf(expected, sizeof expected, "fault '%s': %s", cases[i][0], cases[i][1]);
+        assert_false(emu_faults_store(&fixture->faults, text, why, sizeof why));
+        assert_string_equal(why, expected);
+    }
+    expect_text(fixture, "read msr error=EIO hits=0\n");
+}
+
+static void test_limits(void **state)
+{
+    struct fixture *fixture = *state;
+    char why[512], line[300];
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    assert_false(emu_faults_store(&fixture->faults, line, why, sizeof why));
+    assert_non_null(strstr(why, "longer than 191 characters"));
+    for (int i = 0; i < EMU_MAX_FAULTS; i++) {
+        store(fixture, "read msr error=EIO");
+    }
+    assert_false(emu_faults_store(&fixture->faults, "read msr error=EIO", why, sizeof why));
+    assert_string_equal(why, "there are 64 rules already");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_matching, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad_rules, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
