@@ -9,7 +9,7 @@
  *   3. per lever: would it slow nobody else down, and does the hardware take a write?
  *
  * While levers are in use, at most every 100 ms, before they are next moved:
- *   4. does the guardian still live , and are the CPUs still our own?
+ *   4. does the guardian still live, and are the CPUs still our own?
  *   5. do other threads of ours compute while levers are held?
  * The first "no" puts everything back and keeps it off for the rest of the job.
  */

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { REASON_BYTES = 512 };
+
 pwr_why_t pwr_why_init(char *text, unsigned size)
 {
     if (size > 0) {
@@ -21,18 +23,16 @@ pwr_why_t pwr_why_init(char *text, unsigned size)
 
 void pwr_why_add(const pwr_why_t *why, const char *format, ...)
 {
-    if (why->size == 0) {
-        return;
-    }
-    unsigned used = (unsigned)strlen(why->text);
-    if (used > 0) {
-        snprintf(why->text + used, why->size - used, ", ");
-        used = (unsigned)strlen(why->text);
-    }
+    char reason[REASON_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(why->text + used, why->size - used, format, args);
+    vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
+    if (why->size == 0 || strstr(why->text, reason)) {
+        return;
+    }
+    size_t used = strlen(why->text);
+    snprintf(why->text + used, why->size - used, "%s%s", used > 0 ? ", " : "", reason);
 }
 
 void pwr_why_add_file(const pwr_why_t *why, const char *path, pwr_status_t status,

@@ -16,7 +16,8 @@ typedef struct pwr_why {
 /* An empty line in text[size], which the caller owns. */
 pwr_why_t pwr_why_init(char *text, unsigned size);
 
-/* Appends a reason, with ", " before it unless it is the first. */
+/* Appends a reason, with ", " before it unless it is the first.  One that is there already (several
+   back ends need the same file) is not repeated. */
 void pwr_why_add(const pwr_why_t *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

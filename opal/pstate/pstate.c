@@ -165,6 +165,9 @@ pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
             return PWR_OK;
         }
         failure = pwr_why_worse(failure, status);
+        if (status == PWR_ERR_SHARED) {
+            break; /* whichever door: the clock is not ours alone */
+        }
     }
     return failure;
 }

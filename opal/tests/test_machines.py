@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The levers on every kind of machine: which back ends are chosen, what exactly is written, and that
+all of it is put back.
+
+Each machine of bench/emulator/machines is met as root and as an ordinary user; walk_levers goes once
+down (lowest frequency, T7) and up again; the emulator's trace tells what the hardware saw.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+SRC = Path(os.environ["PWR_SRCDIR"])
+BUILD = Path(os.environ["PWR_BUILDDIR"])
+EMULATE = SRC / "bench" / "emulator" / "emulate"
+MACHINES = SRC / "bench" / "emulator" / "machines"
+MSR = "msr:0x19a"
+MAX, MIN, SPEED = "scaling_max_freq", "scaling_min_freq", "scaling_setspeed"
+NOBODY = 65534
+AS_USER = f"setpriv --reuid {NOBODY} --clear-groups "
+
+Write = tuple[int, str, str]  # CPU, control, value
+
+
+@dataclass
+class Case:
+    """What a process with this binding gets on this machine."""
+
+    machine: str
+    cpus: str
+    user: str  # root, nobody
+    pstates: str
+    tstates: str
+    meter: str
+    writes: list[Write]
+    why: list[str] = field(default_factory=list)  # parts of the reason for what is off
+    domains: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.machine}-{self.user}-{self.cpus}"
+
+
+def walk(cpus: list[int], ceiling: tuple[int, int, int] | None = None, tstate: bool = True,
+         control: tuple[str, str, str] | None = None) -> list[Write]:
+    """All writes of a walk in their order: write-backs at open, down, up.
+
+    ceiling is (found, floor found, lowest) of cpufreq; control is (name, found, low) of a single
+    control that says it all.
+    """
+    name, found, low = control or (MAX, "", "")
+    if ceiling is not None:
+        found, low = str(ceiling[0]), str(ceiling[2])
+    writes: list[Write] = []
+    if found:
+        for cpu in cpus:
+            writes.append((cpu, name, found))
+            if ceiling is not None:
+                writes.append((cpu, MIN, str(ceiling[1])))
+    if tstate:
+        writes += [(cpu, MSR, "0x0") for cpu in cpus]
+    if found:
+        writes += [(cpu, name, low) for cpu in cpus]
+    if tstate:
+        writes += [(cpu, MSR, "0x12") for cpu in cpus]
+        writes += [(cpu, MSR, "0x0") for cpu in cpus]
+    if found:
+        writes += [(cpu, name, found) for cpu in cpus]
+    return writes
+
+
+SKYLAKE = (3000000, 1000000, 1000000)
+NO_CPUFREQ_RIGHT = ["P-states off: ", "scaling_max_freq: no permission", "udev"]
+NO_MSR_RIGHT = ["T-states off: ", "/msr: no permission"]
+NOTHING = NO_CPUFREQ_RIGHT + NO_MSR_RIGHT
+PACKAGES = "package-0 core-0 dram-0 package-1 core-1 dram-1 platform"
+
+CASES = [
+    # the paper's node and its modern relatives
+    Case("icpp2010", "5", "root", "cpufreq", "msr", "powercap", walk([5], (2400000, 1600000, 1600000)), domains=PACKAGES),
+    Case("skylake", "1-2", "root", "cpufreq", "msr", "powercap", walk([1, 2], SKYLAKE), domains=PACKAGES),
+    Case("skylake", "1", "nobody", "none", "none", "model", [], NOTHING),
+    Case("four_packages", "6", "root", "cpufreq", "msr", "powercap", walk([6], SKYLAKE)),
+    # how distributions run Intel: HWP by intel_pstate, its passive mode, the userspace governor
+    Case("intel_pstate", "1", "root", "cpufreq", "msr", "powercap", walk([1], SKYLAKE)),
+    Case("intel_passive", "1", "root", "cpufreq", "msr", "powercap", walk([1], (3800000, 800000, 800000))),
+    Case("setspeed", "1", "root", "cpufreq-setspeed", "msr", "powercap",
+         walk([1], control=(SPEED, "2400000", "1200000"))),
+    # registers instead of cpufreq
+    Case("hwp_msr", "1", "root", "hwp-msr", "msr", "powercap", walk([1], control=("msr:0x774", "0x80002308", "0x80000808"))),
+    Case("no_cpufreq", "1", "root", "perf_ctl-msr", "msr", "powercap", walk([1], control=("msr:0x199", "0x1e00", "0xa00"))),
+    # AMD: no clock modulation
+    Case("amd_epyc", "1", "root", "cpufreq", "none", "powercap", walk([1], (3700000, 1500000, 1500000), tstate=False),
+         ["T-states off: ", "MSR 0x19a: reading: not supported"]),
+    Case("amd_acpi", "1", "root", "cpufreq", "none", "powercap", walk([1], (2200000, 1200000, 1200000), tstate=False),
+         ["T-states off: "]),
+    Case("amd_passive", "1", "root", "cpufreq", "none", "powercap", walk([1], (3700000, 400000, 400000), tstate=False),
+         ["T-states off: "]),
+    # rights
+    Case("msr_safe", "1", "nobody", "none", "msr_safe", "msr_safe", walk([1]), NO_CPUFREQ_RIGHT),
+    Case("msr_safe", "1", "root", "cpufreq", "msr_safe", "powercap", walk([1], SKYLAKE)),
+    Case("msr_safe_readonly", "1", "nobody", "none", "none", "msr_safe", [],
+         NO_CPUFREQ_RIGHT + ["msr_safe: CPU 1, MSR 0x19a: writing back: no permission "
+                             "(msr-safe: allow-list line 0x0000019A 0x000000000000001F)"]),
+    Case("read_only", "1", "nobody", "none", "none", "model", [], NOTHING),
+    Case("daemon_only", "1", "nobody", "none", "none", "model", [], NOTHING),
+    # meters
+    Case("no_rapl", "1", "root", "cpufreq", "msr", "model", walk([1], SKYLAKE)),
+    # SMT: where the highest duty wins, half a core is not enough; where the lowest wins, it is
+    Case("smt_highest", "1,5", "root", "cpufreq", "msr", "model", walk([1, 5], (2933000, 1600000, 1600000))),
+    Case("smt_highest", "1", "root", "cpufreq", "none", "model", walk([1], (2933000, 1600000, 1600000), tstate=False),
+         ["T-states off: a core of this processor runs at the highest duty"]),
+    Case("smt_lowest", "1", "root", "cpufreq", "msr", "powercap", walk([1], (3500000, 800000, 800000))),
+    Case("laptop1", "1", "root", "cpufreq", "msr", "powercap", walk([1], (3400000, 400000, 400000))),
+    # sizes and scopes
+    Case("one_core", "0", "root", "cpufreq", "msr", "powercap", walk([0], (1600000, 800000, 800000))),
+    Case("shared_clock", "1", "root", "none", "msr", "model", walk([1]),
+         ["P-states off: ", "one frequency for CPU 1 and CPU"]),
+    # binding
+    Case("skylake", "0-7", "root", "none", "none", "powercap", [],
+         ["P-states and T-states off: this process is not bound to CPUs of its own"]),
+]
+
+
+def values(lines: list[str], key: str) -> list[str]:
+    return [line.partition(": ")[2] for line in lines if line.startswith(key + ": ")]
+
+
+class Machine:
+    """A place in which machines run, reachable by every user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.helpers = folder / "bin"
+        self.state = folder / "state"
+        self.helpers.mkdir()
+        for program in [BUILD / "opal" / "poweraware-guard", BUILD / "opal" / "tests" / "walk_levers"]:
+            shutil.copy(program, self.helpers)
+
+    def run(self, machine: str, script: str) -> subprocess.CompletedProcess[str]:
+        shutil.rmtree(self.state, ignore_errors=True)
+        return subprocess.run([str(EMULATE), "--machine", machine, "--state", str(self.state), "--", "bash", "-c", script],
+                              capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "PWR_BUILDDIR": str(BUILD)})
+
+    def walk(self, cpus: str, user: str = "root", more: str = "") -> str:
+        """The command line that walks."""
+        become = AS_USER if user == "nobody" else ""
+        return f"{become}{self.helpers}/walk_levers {cpus} {self.helpers} /dev/shm {more}"
+
+    def trace(self) -> list[tuple[int, str, str, int]]:
+        with (self.state / "trace.csv").open(newline="") as file:
+            return [(int(row["cpu"]), row["control"], row["value"], int(row["pid"])) for row in csv.DictReader(file)]
+
+    def writes(self) -> list[Write]:
+        return [(cpu, control, value) for cpu, control, value, pid in self.trace() if pid != 0]
+
+    def moved(self) -> list[Write]:
+        """Controls whose last value is not their first."""
+        first: dict[tuple[int, str], str] = {}
+        last: dict[tuple[int, str], str] = {}
+        for cpu, control, value, _ in self.trace():
+            first.setdefault((cpu, control), value)
+            last[cpu, control] = value
+        return [(cpu, control, value) for (cpu, control), value in last.items() if value != first[cpu, control]]
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    if os.getuid() != 0:
+        pytest.skip("needs root, to be two kinds of user")
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("/dev/fuse cannot be opened")
+    folder = Path(tempfile.mkdtemp(prefix="pwr-machines-"))
+    folder.chmod(0o755)
+    yield Machine(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_machine(machine: Machine, case: Case) -> None:
+    done = machine.run(case.machine, machine.walk(case.cpus, case.user))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert values(lines, "pstates") == [case.pstates], done.stdout
+    assert values(lines, "tstates") == [case.tstates], done.stdout
+    assert values(lines, "meter") == [case.meter], done.stdout
+    (why,) = values(lines, "why")
+    for part in case.why:
+        assert part in why, why
+    assert case.why or why == ""
+    if case.domains:
+        assert " ".join(values(lines, "domain")) == case.domains
+    for counter in ("errors", "adopted", "yielded", "withdrawn"):
+        assert values(lines, counter) == ["0"], done.stdout
+    assert machine.writes() == case.writes
+    assert machine.moved() == []
+
+
+def test_the_matrix_has_all_machines() -> None:
+    known = {path.stem for path in MACHINES.glob("*.machine")}
+    assert {case.machine for case in CASES} == known
+    assert len(known) >= 12
+
+
+# ---- arbitration: what others write before and during a run ----
+
+HELD = ("coproc walk { %s; }; out=${walk[0]}; in=${walk[1]}; "
+        "until_line() { while read -r line <&$out; do echo \"$line\"; [[ $line == \"$1\"* ]] && return; done; }; "
+        "until_line 'now: held'; %s; echo go >&$in; until_line 'now: full'; %s; echo go >&$in; cat <&$out; wait")
+CEILING = "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq"
+
+
+def held_script(machine: Machine, while_held: str, while_full: str, cpus: str = "1-2") -> str:
+    return HELD % (machine.walk(cpus, more="pause"), while_held, while_full)
+
+
+def test_a_ceiling_lowered_before_the_run_is_full_speed(machine: Machine) -> None:
+    done = machine.run("skylake", f"echo 2000000 > {CEILING % 1}; " + machine.walk("1"))
+    assert values(done.stdout.splitlines(), "pstates") == ["cpufreq"], done.stdout + done.stderr
+    assert [write for write in machine.writes() if write[1] == MAX] == [
+        (1, MAX, "2000000"), (1, MAX, "2000000"), (1, MAX, "1000000"), (1, MAX, "2000000")]
+
+
+def test_a_ceiling_lowered_during_the_run_is_kept(machine: Machine) -> None:
+    done = machine.run("skylake", held_script(machine, ":", f"echo 2000000 > {CEILING % 1}"))
+    lines = done.stdout.splitlines()
+    assert values(lines, "adopted") == ["1"] and values(lines, "yielded") == ["0"], done.stdout + done.stderr
+    assert any("somebody else set scaling_max_freq" in line for line in values(lines, "log")), done.stdout
+    assert machine.moved() == [(1, MAX, "2000000")]
+    assert (1, MAX, "3000000") not in machine.writes()[machine.writes().index((1, MAX, "2000000")):]
+
+
+@pytest.mark.parametrize("control,write", [
+    (MAX, f"echo 2000000 > {CEILING % 1}"),
+    (MSR, f"{sys.executable} -c 'import os; f = os.open(\"/dev/cpu/1/msr\", os.O_RDWR); "
+          "os.pwrite(f, (0x18).to_bytes(8, \"little\"), 0x19a)'"),
+], ids=["ceiling", "clock modulation"])
+def test_a_value_written_over_ours_is_yielded_to(machine: Machine, control: str, write: str) -> None:
+    done = machine.run("skylake", held_script(machine, f"sleep 0.01; {write}", ":"))
+    lines = done.stdout.splitlines()
+    assert values(lines, "yielded") == ["1"] and values(lines, "errors") == ["0"], done.stdout + done.stderr
+    assert "yielded for the rest of the job" in values(lines, "why at the end")[0]
+    theirs = "2000000" if control == MAX else "0x18"
+    assert machine.moved() == [(1, control, theirs)], "CPU 2 is not back, or CPU 1 is not as they set it"
+
+
+# ---- CPUs that leave ----
+
+def test_a_cpu_that_goes_offline_is_given_up(machine: Machine) -> None:
+    offline = "echo 0 > /sys/devices/system/cpu/cpu2/online"
+    done = machine.run("skylake", held_script(machine, offline, ":"))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and values(lines, "errors") != ["0"], done.stdout + done.stderr
+    assert "gone offline" in values(lines, "why at the end")[0], done.stdout
+    assert [write for write in machine.moved() if write[0] == 1] == [], "the CPU that stayed is not back"
