@@ -12,12 +12,11 @@
 #include "config.h"
 
 #include "meter/meter_backend.h"
+#include "meter/perf_text.h"
 #include "topo/cpulist.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <locale.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,38 +80,19 @@ static pwr_status_t garbled(const pwr_meter_request_t *request, const char *file
     return PWR_ERR_PARSE;
 }
 
-/* A decimal fraction as the kernel prints it, whatever the application's locale takes for a comma.
- */
-static bool parse_scale(const char *text, double *scale)
-{
-    char *end;
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (plain == (locale_t)0) {
-        return false;
-    }
-    double value = strtod_l(text, &end, plain);
-    freelocale(plain);
-    if (end == text || *end != '\0' || !isfinite(value) || value <= 0 || value > 1) {
-        return false;
-    }
-    *scale = value;
-    return true;
-}
-
 /* UNSUPPORTED, without a reason, when there is no such event. */
 static pwr_status_t read_event(const pwr_meter_request_t *request, const char *name, event_t *event)
 {
     char text[TEXT_BYTES];
     char file[64];
-    unsigned number;
-    int used = 0;
+    uint64_t config;
     double scale;
     snprintf(file, sizeof file, "events/%s", name);
     pwr_status_t status = read_file(request, file, text);
     if (status != PWR_OK) {
         return status;
     }
-    if (sscanf(text, "event=%4x%n", &number, &used) != 1 || text[used] != '\0' || number > 0xff) {
+    if (!pwr_perf_parse_config(text, &config)) {
         return garbled(request, file);
     }
     snprintf(file, sizeof file, "events/%s.unit", name);
@@ -120,10 +100,10 @@ static pwr_status_t read_event(const pwr_meter_request_t *request, const char *n
         return garbled(request, file);
     }
     snprintf(file, sizeof file, "events/%s.scale", name);
-    if (read_file(request, file, text) != PWR_OK || !parse_scale(text, &scale)) {
+    if (read_file(request, file, text) != PWR_OK || !pwr_perf_parse_scale(text, &scale)) {
         return garbled(request, file);
     }
-    *event = (event_t){.config = number, .unit_uj = 1e6 * scale};
+    *event = (event_t){.config = config, .unit_uj = 1e6 * scale};
     return PWR_OK;
 }
 

@@ -9,8 +9,8 @@
 #include "config.h"
 
 #include "meter/meter_backend.h"
+#include "number.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -39,23 +39,13 @@ static void file_path(const char *zone, const char *file, char path[PATH_BYTES])
 static pwr_status_t read_energy(pwr_meter_counter_t *counter, uint64_t *count)
 {
     char text[32];
-    char *end;
-    ssize_t got = pread(counter->fd, text, sizeof text - 1, (off_t)counter->offset);
+    ssize_t got = pread(counter->fd, text, sizeof text, (off_t)counter->offset);
     if (got < 0) {
         return pwr_status_from_errno(errno);
     }
-    text[got] = '\0';
     /* Without its newline a number may have lost digits too. */
-    if (!isdigit((unsigned char)text[0])) {
-        return PWR_ERR_PARSE;
-    }
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\n') {
-        return PWR_ERR_PARSE;
-    }
-    *count = value;
-    return PWR_OK;
+    return got > 0 && text[got - 1] == '\n' ? pwr_number_parse(text, (size_t)got, count)
+                                            : PWR_ERR_PARSE;
 }
 
 /* Adds one zone's counter; domain has name, kind and package filled in. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Fuzz target: what meters read besides numbers and CPU lists: event files of perf, /proc/stat.
+ * Sources: meter/model_power.c meter/perf_text.c
+ * Libraries: -lm
+ */
+#include "config.h"
+
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "meter/model_power.h"
+#include "meter/perf_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t config, busy_ticks;
+    unsigned cpu;
+    double scale;
+    char *text = malloc(size + 1); /* exactly as long: reading on is found */
+    if (!text) {
+        return 0;
+    }
+    memcpy(text, data, size);
+    text[size] = '\0';
+    if (pwr_perf_parse_config(text, &config) && config > 0xff) {
+        abort();
+    }
+    if (pwr_perf_parse_scale(text, &scale) && !(scale > 0 && scale <= 1)) {
+        abort();
+    }
+    if (pwr_model_parse_stat_line(text, &cpu, &busy_ticks) && strncmp(text, "cpu", 3) != 0) {
+        abort();
+    }
+    free(text);
+    return 0;
+}
