@@ -14,37 +14,26 @@
 #include "pwr/wait.h"
 
 struct calibrate_watts {
+    pwr_env_t env; /* without a log: why the meter is missing is said once, by the caller */
     pwr_meter_t *meter;
-    pwr_meter_reading_t *readings; /* [num_domains] */
+    pwr_meter_reading_t *begin; /* [num_domains] */
+    pwr_meter_reading_t *end;
     int package;
 };
 
-/* A model would only tell us what we assume anyway. */
+static void say_nothing(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    (void)level;
+    (void)line;
+}
+
+/* A model would only tell what it assumes of the states that are to be compared. */
 static bool is_wanted(const calibrate_watts_t *watts, unsigned index)
 {
     const pwr_meter_domain_t *domain = pwr_meter_domain(watts->meter, index);
     return domain->kind == PWR_DOMAIN_PACKAGE && (int)domain->package == watts->package &&
            domain->provenance == PWR_METER_MEASURED;
-}
-
-/* All that is known of the meter's readings is known here.  Energy of the package since the meter
-   was opened, microjoules. */
-static bool read_package(calibrate_watts_t *watts, uint64_t *package_uj)
-{
-    uint64_t sum_uj = 0;
-    if (pwr_meter_read(watts->meter, watts->readings) != PWR_OK) {
-        return false;
-    }
-    for (unsigned i = 0; i < pwr_meter_num_domains(watts->meter); i++) {
-        if (is_wanted(watts, i)) {
-            if (watts->readings[i].status != PWR_OK) {
-                return false;
-            }
-            sum_uj += watts->readings[i].energy_uj;
-        }
-    }
-    *package_uj = sum_uj;
-    return true;
 }
 
 static bool has_package(const calibrate_watts_t *watts)
@@ -57,6 +46,21 @@ static bool has_package(const calibrate_watts_t *watts)
     return false;
 }
 
+/* Energy of the package between the two readings, microjoules. */
+static bool sum_package(const calibrate_watts_t *watts, uint64_t *package_uj)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < pwr_meter_num_domains(watts->meter); i++) {
+        pwr_meter_reading_t used = pwr_meter_between(&watts->begin[i], &watts->end[i]);
+        if (is_wanted(watts, i) && used.status != PWR_OK) {
+            return false;
+        }
+        sum += is_wanted(watts, i) ? used.energy_uj : 0;
+    }
+    *package_uj = sum;
+    return true;
+}
+
 calibrate_watts_t *calibrate_watts_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
                                         unsigned why_size)
 {
@@ -65,18 +69,24 @@ calibrate_watts_t *calibrate_watts_open(const pwr_env_t *env, const pwr_topo_t *
         snprintf(why, why_size, "out of memory");
         return NULL;
     }
-    if (pwr_meter_open(env, topo, why, why_size, &watts->meter) != PWR_OK) {
+    watts->env = *env;
+    watts->env.log = say_nothing;
+    watts->package = pwr_topo_my_package(topo);
+    if (pwr_meter_open(&watts->env, topo, why, why_size, &watts->meter) != PWR_OK) {
         free(watts);
         return NULL;
     }
-    watts->package = pwr_topo_my_package(topo);
-    watts->readings = calloc(pwr_meter_num_domains(watts->meter), sizeof *watts->readings);
-    if (!watts->readings || !has_package(watts)) {
-        snprintf(why, why_size, "%s does not measure the energy of this package",
-                 pwr_meter_backend(watts->meter));
+    unsigned count = pwr_meter_num_domains(watts->meter);
+    watts->begin = calloc(count, sizeof *watts->begin);
+    watts->end = calloc(count, sizeof *watts->end);
+    if (!watts->begin || !watts->end || !has_package(watts)) {
+        if (why[0] == '\0') {
+            snprintf(why, why_size, "no meter measures this package");
+        }
         calibrate_watts_close(watts);
         return NULL;
     }
+    why[0] = '\0'; /* it also says what was tried before */
     return watts;
 }
 
@@ -134,17 +144,17 @@ bool calibrate_watts_knows(pwr_policy_row_id_t id)
 static bool measure_window(calibrate_watts_t *watts, uint64_t window_ns, pwr_policy_row_id_t id,
                            uint64_t *milliwatts)
 {
-    uint64_t before_uj, after_uj;
-    if (!read_package(watts, &before_uj)) {
+    uint64_t used_uj;
+    if (pwr_meter_read(watts->meter, watts->begin) != PWR_OK) {
         return false;
     }
     uint64_t begin = calibrate_now_ns();
     hold[id](begin + window_ns);
     uint64_t end = calibrate_now_ns();
-    if (!read_package(watts, &after_uj)) {
+    if (pwr_meter_read(watts->meter, watts->end) != PWR_OK || !sum_package(watts, &used_uj)) {
         return false;
     }
-    *milliwatts = (uint64_t)(1e6 * (double)(after_uj - before_uj) / (double)(end - begin));
+    *milliwatts = (uint64_t)(1e6 * (double)used_uj / (double)(end - begin));
     return true;
 }
 
@@ -186,7 +196,8 @@ double calibrate_watts_measure(calibrate_watts_t *watts, const calibrate_plan_t 
 void calibrate_watts_close(calibrate_watts_t *watts)
 {
     if (watts) {
-        free(watts->readings);
+        free(watts->begin);
+        free(watts->end);
         pwr_meter_close(watts->meter);
         free(watts);
     }
