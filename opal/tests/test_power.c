@@ -21,7 +21,7 @@
 enum { CLOCK_MODULATION = 0x19a };
 
 static const pwr_power_config_t both_levers = {
-    .use_pstates = true, .use_tstates = true, .run_directory = "/"};
+    .use_pstates = true, .use_tstates = true, .run_directory = "/run"};
 
 /* The kernel, as far as the facade asks it: its clock, our binding, other threads' CPU time. */
 static struct {
@@ -266,7 +266,7 @@ static void test_a_neighbour_on_our_cpu(void **state)
 static void test_no_registry_of_claims(void **state)
 {
     pwr_power_config_t config = both_levers;
-    config.run_directory = "/none";
+    config.run_directory = "/none/run";
     put_hardware(*state);
     pwr_power_t *power = open_power(*state, &config, "2-3");
     pwr_power_arm(power);
@@ -277,7 +277,7 @@ static void test_no_registry_of_claims(void **state)
 static void test_no_guardian(void **state)
 {
     fixture_t *fixture = *state;
-    fixture->env.helper_dir = "/none";
+    fixture->env.helper_dir = "/none/run";
     put_hardware(fixture);
     pwr_power_t *power = open_power(fixture, &both_levers, "2-3");
     pwr_power_arm(power);
@@ -303,7 +303,7 @@ static void test_no_hardware(void **state)
 static int arm_without_rights(fixture_t *fixture)
 {
     pwr_power_config_t config = both_levers;
-    config.run_directory = "/open";
+    config.run_directory = "/open/run";
     pwr_power_t *power = open_power(fixture, &config, "2-3");
     pwr_power_arm(power);
     bool good = !pwr_power_has_pstates(power) && !pwr_power_has_tstates(power) &&
@@ -585,8 +585,10 @@ static void test_this_machine(void **state)
     pwr_env_t env = fixture->env;
     pwr_power_config_t config = both_levers;
     pwr_power_t *power;
+    char directory[sizeof fixture->root + sizeof "/run"];
     env.root = "";
-    config.run_directory = fixture->root;
+    snprintf(directory, sizeof directory, "%s/run", fixture->root);
+    config.run_directory = directory;
     assert_int_equal(pwr_power_open(&env, &config, &power), PWR_OK);
     assert_true(pwr_topo_num_my_cpus(pwr_power_topo(power)) > 0);
     pwr_power_arm(power);

@@ -7,14 +7,16 @@
 
 #include "pwr/claim.h"
 
+#include "rundir.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+static const char registry[] = "cpus";
+
+enum { WHY_BYTES = 512 };
 
 struct pwr_claim {
     int fd;
@@ -22,47 +24,20 @@ struct pwr_claim {
     unsigned reached[]; /* own CPUs and their SMT siblings */
 };
 
-/* Anybody may put a file of this name into a world-writable directory; only one that we made
-   ourselves may decide about our levers. */
-static pwr_status_t check_ours(const pwr_env_t *env, int fd, const char *name)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0) {
-        return pwr_status_from_errno(errno);
-    }
-    if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
-        pwr_env_log(env, PWR_LOG_WARN,
-                    "%s is not a regular file of ours with mode 0600: remove it or name another "
-                    "directory",
-                    name);
-        return PWR_ERR_PERM;
-    }
-    return PWR_OK;
-}
-
 static pwr_status_t open_registry(const pwr_env_t *env, const char *directory, int *fd)
 {
-    char path[PATH_MAX];
-    char name[PATH_MAX];
-    int length =
-        snprintf(path, sizeof path, "%s/poweraware-cpus.%lu", directory, (unsigned long)geteuid());
-    if (length < 0 || (size_t)length >= sizeof path ||
-        pwr_env_path(env, path, name, sizeof name) != PWR_OK) {
-        return PWR_ERR_ARG;
-    }
-    int opened = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (opened < 0) {
-        int cause = errno;
-        pwr_env_log(env, PWR_LOG_WARN, "cannot open %s: %s", name, strerror(cause));
-        return cause == ELOOP || cause == EISDIR ? PWR_ERR_PERM : pwr_status_from_errno(cause);
-    }
-    pwr_status_t status = check_ours(env, opened, name);
+    char why[WHY_BYTES];
+    pwr_rundir_t *rundir;
+    pwr_status_t status = pwr_rundir_open(env, directory, PWR_RUNDIR_CREATE, &rundir);
     if (status != PWR_OK) {
-        close(opened);
         return status;
     }
-    *fd = opened;
-    return PWR_OK;
+    status = pwr_rundir_open_file(rundir, registry, O_RDWR | O_CREAT, why, sizeof why, fd);
+    if (status != PWR_OK) {
+        pwr_env_log(env, PWR_LOG_WARN, "cannot use the registry of claimed CPUs: %s", why);
+    }
+    pwr_rundir_close(rundir);
+    return status;
 }
 
 static pwr_status_t lock_own_cpus(int fd, const pwr_topo_t *topo)
@@ -93,14 +68,13 @@ pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const 
     for (unsigned i = 0; i < count; i++) {
         made->reached[i] = pwr_topo_reached_cpu(topo, i);
     }
-    pwr_status_t status = open_registry(env, directory ? directory : "/dev/shm", &made->fd);
+    pwr_status_t status = open_registry(env, directory, &made->fd);
     if (status != PWR_OK) {
         goto free_claim;
     }
     status = lock_own_cpus(made->fd, topo);
     if (status != PWR_OK) {
-        pwr_env_log(env, PWR_LOG_WARN, "cannot lock %s/poweraware-cpus.%lu: %s",
-                    directory ? directory : "/dev/shm", (unsigned long)geteuid(),
+        pwr_env_log(env, PWR_LOG_WARN, "cannot lock the registry of claimed CPUs: %s",
                     pwr_status_text(status));
         goto close_registry;
     }

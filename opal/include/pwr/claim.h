@@ -17,10 +17,10 @@
 
 typedef struct pwr_claim pwr_claim_t;
 
-/* Claims all of topo's own CPUs in directory (NULL: /dev/shm).  The file is
-   poweraware-cpus.<uid>, mode 0600; one that is a symbolic link, not a regular file, not ours or
-   open to others is refused with PWR_ERR_PERM.  A child made by fork() shares its parent's claim.
- */
+/* Claims all of topo's own CPUs in directory, the user's run-time directory (opal/rundir.h; NULL:
+   /dev/shm/poweraware.<uid>), which is made when it is not there.  The file is `cpus`, mode 0600.
+   PWR_ERR_PERM: directory or file is a symbolic link, of another kind, not ours or open to others.
+   A child made by fork() shares its parent's claim. */
 pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const char *directory,
                             pwr_claim_t **claim);
 
