@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What a journal knows, and how its lines are written; reading is in journal_parse.c.
+ */
+#include "config.h"
+
+#include "guard/journal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_RECORDS = 64, EMPTY_PLACE = 0 };
+
+uint32_t pwr_journal_crc(uint32_t crc, const void *bytes, size_t size)
+{
+    /* The polynomial 0xedb88320, four bits at a time. */
+    static const uint32_t steps[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+                                       0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+                                       0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                       0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    const unsigned char *byte = bytes;
+    crc = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= byte[i];
+        crc = crc >> 4 ^ steps[crc & 15];
+        crc = crc >> 4 ^ steps[crc & 15];
+    }
+    return ~crc;
+}
+
+void pwr_journal_init(pwr_journal_t *journal)
+{
+    memset(journal, 0, sizeof *journal);
+}
+
+void pwr_journal_free(pwr_journal_t *journal)
+{
+    free(journal->records);
+    free(journal->places);
+    pwr_journal_init(journal);
+}
+
+/* ---- records by control ---- */
+
+static size_t hash(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
+{
+    uint64_t key =
+        (uint64_t)(uintptr_t)entry->door ^ (uint64_t)entry->kind << 40 ^ (uint64_t)entry->cpu << 20;
+    return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (journal->num_places - 1);
+}
+
+/* The place of entry's control: it holds the number of its record plus one, or EMPTY_PLACE. */
+static size_t *place_of(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
+{
+    size_t at = hash(journal, entry);
+    while (journal->places[at] != EMPTY_PLACE) {
+        const pwr_journal_record_t *record = &journal->records[journal->places[at] - 1];
+        if (record->door == entry->door && record->kind == entry->kind &&
+            record->cpu == entry->cpu) {
+            break;
+        }
+        at = (at + 1) & (journal->num_places - 1);
+    }
+    return &journal->places[at];
+}
+
+static pwr_journal_record_t *find(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
+{
+    size_t number = journal->num_places > 0 ? *place_of(journal, entry) : EMPTY_PLACE;
+    return number == EMPTY_PLACE ? NULL : &journal->records[number - 1];
+}
+
+static pwr_journal_entry_t entry_of(const pwr_journal_record_t *record)
+{
+    return (pwr_journal_entry_t){.door = record->door, .kind = record->kind, .cpu = record->cpu};
+}
+
+/* Room for one record more; half of the places stay empty, so a search ends soon. */
+static pwr_status_t make_room(pwr_journal_t *journal)
+{
+    if (journal->count < journal->num_places / 2) {
+        return PWR_OK;
+    }
+    size_t capacity = journal->num_places > 0 ? journal->num_places : FIRST_RECORDS;
+    pwr_journal_record_t *records = realloc(journal->records, capacity * sizeof *journal->records);
+    if (!records) {
+        return PWR_ERR_NOMEM;
+    }
+    journal->records = records;
+    size_t *places = calloc(2 * capacity, sizeof *places);
+    if (!places) {
+        return PWR_ERR_NOMEM;
+    }
+    free(journal->places);
+    journal->places = places;
+    journal->num_places = 2 * capacity;
+    for (size_t i = 0; i < journal->count; i++) {
+        pwr_journal_entry_t entry = entry_of(&journal->records[i]);
+        *place_of(journal, &entry) = i + 1;
+    }
+    return PWR_OK;
+}
+
+static bool has_value(const pwr_journal_record_t *record, uint64_t value)
+{
+    for (unsigned i = 0; i < record->num_ours; i++) {
+        if (record->ours[i] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+pwr_status_t pwr_journal_admit(pwr_journal_t *journal, const pwr_journal_entry_t *entry,
+                               bool *known)
+{
+    if (entry->cpu > PWR_JOURNAL_MAX_CPU) {
+        return PWR_ERR_ARG;
+    }
+    const pwr_journal_record_t *record = find(journal, entry);
+    if (entry->ours && !record) {
+        return PWR_ERR_ARG;
+    }
+    bool same = record &&
+                (entry->ours ? has_value(record, entry->value) : record->original == entry->value);
+    if (entry->ours && !same && record->num_ours == PWR_JOURNAL_OURS) {
+        return PWR_ERR_RANGE;
+    }
+    pwr_status_t status = record ? PWR_OK : make_room(journal);
+    if (status == PWR_OK) {
+        *known = same;
+    }
+    return status;
+}
+
+static void advance(pwr_journal_t *journal, const char *line, size_t length)
+{
+    journal->crc = pwr_journal_crc(journal->crc, line, length);
+    journal->size += length;
+    journal->lines++;
+}
+
+void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_t *header,
+                               const char *line, size_t length)
+{
+    journal->header = *header;
+    journal->has_header = true;
+    advance(journal, line, length);
+}
+
+void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry, const char *line,
+                        size_t length)
+{
+    pwr_journal_record_t *record = find(journal, entry);
+    if (!record) {
+        *place_of(journal, entry) = journal->count + 1;
+        record = &journal->records[journal->count++];
+        *record =
+            (pwr_journal_record_t){.door = entry->door, .kind = entry->kind, .cpu = entry->cpu};
+    }
+    if (!entry->ours) {
+        record->original = entry->value;
+    } else if (!has_value(record, entry->value)) {
+        record->ours[record->num_ours++] = entry->value;
+    }
+    advance(journal, line, length);
+}
+
+/* ---- lines ---- */
+
+typedef struct writer {
+    char *line;
+    size_t length;
+    bool full;
+} writer_t;
+
+enum { CRC_BYTES = sizeof " 12345678\n" };
+
+/* Appends, leaving room for the CRC; what does not fit makes the writer full. */
+__attribute__((format(printf, 2, 3))) static void put(writer_t *writer, const char *format, ...)
+{
+    va_list args;
+    size_t room = PWR_JOURNAL_LINE_BYTES - CRC_BYTES - writer->length;
+    va_start(args, format);
+    int length = vsnprintf(writer->line + writer->length, room, format, args);
+    va_end(args);
+    if (writer->full || length < 0 || (size_t)length >= room) {
+        writer->full = true;
+        return;
+    }
+    writer->length += (size_t)length;
+}
+
+static void put_word(writer_t *writer, const char *key, const char *word)
+{
+    put(writer, " %s=", key);
+    for (const unsigned char *byte = (const unsigned char *)word; *byte != '\0'; byte++) {
+        bool plain = *byte > 0x20 && *byte < 0x7f && *byte != '%';
+        put(writer, plain ? "%c" : "%%%02X", *byte);
+    }
+}
+
+static pwr_status_t finish(writer_t *writer, uint32_t crc_before, size_t *length)
+{
+    if (writer->full) {
+        return PWR_ERR_RANGE;
+    }
+    writer->line[writer->length++] = ' ';
+    uint32_t crc = pwr_journal_crc(crc_before, writer->line, writer->length);
+    writer->length +=
+        (size_t)snprintf(writer->line + writer->length, CRC_BYTES, "%08" PRIx32 "\n", crc);
+    *length = writer->length;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_journal_format_header(const pwr_journal_header_t *header,
+                                       char line[PWR_JOURNAL_LINE_BYTES], size_t *length)
+{
+    writer_t writer = {.line = line};
+    put(&writer, "poweraware-journal %d", PWR_JOURNAL_VERSION);
+    put_word(&writer, "host", header->host);
+    put_word(&writer, "boot", header->boot);
+    put(&writer, " uid=%lu pid=%ld start=%" PRIu64, (unsigned long)header->uid, (long)header->pid,
+        header->start);
+    put_word(&writer, "job", header->job);
+    put_word(&writer, "root", header->root[0] == '\0' ? "/" : header->root);
+    return finish(&writer, 0, length);
+}
+
+static bool is_khz(pwr_control_kind_t kind)
+{
+    return kind == PWR_CONTROL_CEILING || kind == PWR_CONTROL_FLOOR || kind == PWR_CONTROL_SPEED;
+}
+
+pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_entry_t *entry,
+                                char line[PWR_JOURNAL_LINE_BYTES], size_t *length)
+{
+    writer_t writer = {.line = line};
+    put(&writer, "%s %s %s %u ", entry->ours ? "ours" : "original",
+        pwr_control_kind_name(entry->kind), entry->door->name, entry->cpu);
+    put(&writer, is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
+    if (journal->lines >= PWR_JOURNAL_MAX_LINES ||
+        journal->size + writer.length + CRC_BYTES > PWR_JOURNAL_MAX_BYTES) {
+        return PWR_ERR_RANGE;
+    }
+    return finish(&writer, journal->crc, length);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Journals on disk; the numbers are those of journal_file.h.
+ */
+#include "config.h"
+
+#include "guard/journal_file.h"
+#include "guard/journal_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CREATE_ATTEMPTS = 100 };
+
+struct pwr_journal_file {
+    const pwr_rundir_t *rundir;
+    char name[NAME_MAX + 1];
+    int fd;
+    bool broken; /* has half a line at its end that could not be taken away */
+    pwr_journal_t journal;
+};
+
+/* ---- writing ---- */
+
+/* PWR_OK: all of line is at the end of the file.  Else nothing of it is, as far as possible. */
+static pwr_status_t append(pwr_journal_file_t *file, const char *line, size_t length, int *cause)
+{
+    ssize_t put;
+    off_t end = (off_t)file->journal.size;
+    if (file->broken) {
+        *cause = EIO;
+        return PWR_ERR_IO;
+    }
+    do {
+        put = pwrite(file->fd, line, length, end);
+    } while (put < 0 && errno == EINTR);
+    if (put == (ssize_t)length) {
+        return PWR_OK;
+    }
+    *cause = put < 0 ? errno : ENOSPC; /* the kernel gives a reason only if not a byte fits */
+    file->broken = ftruncate(file->fd, end) != 0;
+    return PWR_ERR_IO;
+}
+
+static pwr_status_t add_header(pwr_journal_file_t *file, const pwr_journal_header_t *header,
+                               int *cause)
+{
+    char line[PWR_JOURNAL_LINE_BYTES];
+    size_t length;
+    pwr_status_t status = pwr_journal_format_header(header, line, &length);
+    if (status == PWR_OK) {
+        status = append(file, line, length, cause);
+    }
+    if (status == PWR_OK) {
+        pwr_journal_commit_header(&file->journal, header, line, length);
+    }
+    return status;
+}
+
+pwr_status_t pwr_journal_add(pwr_journal_file_t *file, const pwr_journal_entry_t *entry, int *cause)
+{
+    char line[PWR_JOURNAL_LINE_BYTES];
+    size_t length;
+    bool known;
+    *cause = 0;
+    pwr_status_t status = pwr_journal_admit(&file->journal, entry, &known);
+    if (status != PWR_OK || known) {
+        return status;
+    }
+    status = pwr_journal_format(&file->journal, entry, line, &length);
+    if (status == PWR_OK) {
+        status = append(file, line, length, cause);
+    }
+    if (status == PWR_OK) {
+        pwr_journal_commit(&file->journal, entry, line, length);
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+static pwr_status_t open_file(const pwr_rundir_t *rundir, const char *name, int flags, char *why,
+                              unsigned why_size, pwr_journal_file_t **file)
+{
+    pwr_journal_file_t *made = calloc(1, sizeof *made);
+    if (!made) {
+        snprintf(why, why_size, "out of memory");
+        return PWR_ERR_NOMEM;
+    }
+    made->rundir = rundir;
+    int length = snprintf(made->name, sizeof made->name, "%s", name);
+    if (length < 0 || (size_t)length >= sizeof made->name) {
+        snprintf(why, why_size, "%s: name too long", name);
+        free(made);
+        return PWR_ERR_ARG;
+    }
+    pwr_status_t status =
+        pwr_rundir_open_file(rundir, name, O_RDWR | flags, why, why_size, &made->fd);
+    if (status != PWR_OK) {
+        free(made);
+        return status;
+    }
+    *file = made;
+    return PWR_OK;
+}
+
+void pwr_journal_close(pwr_journal_file_t *file)
+{
+    if (file) {
+        close(file->fd);
+        pwr_journal_free(&file->journal);
+        free(file);
+    }
+}
+
+static pwr_status_t explain(const pwr_journal_file_t *file, pwr_status_t status, const char *reason,
+                            char *why, unsigned why_size)
+{
+    snprintf(why, why_size, "%s/%s: %s", pwr_rundir_name(file->rundir), file->name, reason);
+    return status;
+}
+
+static void make_name(const pwr_journal_header_t *header, char name[NAME_MAX + 1])
+{
+    uint32_t random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now); /* only has to differ from other names */
+        random = (uint32_t)now.tv_nsec;
+    }
+    snprintf(name, NAME_MAX + 1, PWR_JOURNAL_PREFIX "%.64s-%ld-%08lx", header->job,
+             (long)header->pid, (unsigned long)random);
+}
+
+/* 1.  SHARED, and closed: a restorer was faster, finds it empty and removes it (3.). */
+static pwr_status_t lock_new(pwr_journal_file_t *file, char *why, unsigned why_size)
+{
+    pwr_status_t status = pwr_journal_lock_guardian(file->fd, PWR_JOURNAL_AT_ONCE);
+    if (status == PWR_OK && !pwr_rundir_has(file->rundir, file->name, file->fd)) {
+        status = PWR_ERR_SHARED;
+    }
+    if (status != PWR_OK) {
+        explain(file, status, "cannot lock it", why, why_size);
+        pwr_journal_close(file);
+    }
+    return status;
+}
+
+pwr_status_t pwr_journal_create(const pwr_rundir_t *rundir, const pwr_journal_header_t *header,
+                                char *why, unsigned why_size, pwr_journal_file_t **file)
+{
+    char name[NAME_MAX + 1];
+    pwr_journal_file_t *made;
+    pwr_status_t status = PWR_ERR_SHARED;
+    int cause = 0;
+    for (int attempt = 1; status == PWR_ERR_SHARED && attempt <= CREATE_ATTEMPTS; attempt++) {
+        make_name(header, name);
+        status = open_file(rundir, name, O_CREAT | O_EXCL, why, why_size, &made);
+        if (status == PWR_OK) {
+            status = lock_new(made, why, why_size);
+        }
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = add_header(made, header, &cause);
+    if (status != PWR_OK) {
+        explain(made, status, cause != 0 ? strerror(cause) : pwr_status_text(status), why,
+                why_size);
+        pwr_journal_remove(made);
+        pwr_journal_close(made);
+        return status;
+    }
+    *file = made;
+    return PWR_OK;
+}
+
+/* ---- reading ---- */
+
+static pwr_status_t read_all(const pwr_journal_file_t *file, char **text, size_t *size)
+{
+    struct stat info;
+    size_t length = 0;
+    ssize_t got = 1;
+    if (fstat(file->fd, &info) != 0) {
+        return pwr_status_from_errno(errno);
+    }
+    /* One byte more than a journal has tells that it is too large. */
+    size_t room = info.st_size < PWR_JOURNAL_MAX_BYTES ? (size_t)info.st_size + 1
+                                                       : (size_t)PWR_JOURNAL_MAX_BYTES + 1;
+    char *bytes = malloc(room);
+    if (!bytes) {
+        return PWR_ERR_NOMEM;
+    }
+    while (got > 0 && length < room) {
+        got = pread(file->fd, bytes + length, room - length, (off_t)length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0) {
+        free(bytes);
+        return pwr_status_from_errno(errno);
+    }
+    *text = bytes;
+    *size = length;
+    return PWR_OK;
+}
+
+static pwr_status_t check_owner(const pwr_journal_t *journal, pwr_journal_flaw_t *flaw)
+{
+    if (!journal->has_header || journal->header.uid == geteuid()) {
+        return PWR_OK;
+    }
+    flaw->line = 1;
+    snprintf(flaw->reason, sizeof flaw->reason, "it is user %lu's",
+             (unsigned long)journal->header.uid);
+    return PWR_ERR_PARSE;
+}
+
+static pwr_status_t read_journal(pwr_journal_file_t *file, char *why, unsigned why_size)
+{
+    pwr_journal_flaw_t flaw = {0};
+    char *text = NULL;
+    size_t size = 0;
+    pwr_status_t status = read_all(file, &text, &size);
+    if (status == PWR_OK) {
+        status = pwr_journal_parse(text, size, &file->journal, &flaw);
+        free(text);
+    }
+    if (status == PWR_OK) {
+        status = check_owner(&file->journal, &flaw);
+    }
+    if (status == PWR_ERR_PARSE) {
+        char reason[sizeof flaw.reason + 32];
+        snprintf(reason, sizeof reason, "line %zu: %s", flaw.line, flaw.reason);
+        return explain(file, status, reason, why, why_size);
+    }
+    return status == PWR_OK ? status
+                            : explain(file, status, pwr_status_text(status), why, why_size);
+}
+
+/* Under the locks. */
+static pwr_status_t read_locked(pwr_journal_file_t *file, pwr_status_t locked, char *why,
+                                unsigned why_size)
+{
+    if (locked != PWR_OK) {
+        return explain(file, locked, locked == PWR_ERR_SHARED ? "in use" : pwr_status_text(locked),
+                       why, why_size);
+    }
+    if (!pwr_rundir_has(file->rundir, file->name, file->fd)) {
+        return explain(file, PWR_ERR_UNSUPPORTED, "was removed meanwhile", why, why_size); /* 3. */
+    }
+    return read_journal(file, why, why_size);
+}
+
+pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, pwr_journal_file_t **file)
+{
+    pwr_journal_file_t *made;
+    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = read_locked(made, pwr_journal_lock_both(made->fd), why, why_size);
+    if (status != PWR_OK) {
+        pwr_journal_close(made);
+        return status;
+    }
+    *file = made;
+    return PWR_OK;
+}
+
+static pwr_status_t check_client(const pwr_journal_file_t *file, const pwr_journal_header_t *header,
+                                 char *why, unsigned why_size)
+{
+    const pwr_journal_header_t *found = &file->journal.header;
+    if (file->journal.has_header && found->pid == header->pid && found->start == header->start &&
+        strcmp(found->boot, header->boot) == 0 && strcmp(found->root, header->root) == 0) {
+        return PWR_OK;
+    }
+    return explain(file, PWR_ERR_PARSE, "it is not this process's journal", why, why_size);
+}
+
+pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
+                                   const pwr_journal_header_t *header, char *why, unsigned why_size,
+                                   pwr_journal_file_t **file)
+{
+    pwr_journal_file_t *made;
+    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
+    if (status != PWR_OK) {
+        return status;
+    }
+    /* A predecessor that is being killed may close its socket before its journal. */
+    status = read_locked(made, pwr_journal_lock_guardian(made->fd, PWR_JOURNAL_PATIENTLY), why,
+                         why_size);
+    if (status == PWR_OK) {
+        status = check_client(made, header, why, why_size);
+    }
+    if (status == PWR_OK && made->journal.torn &&
+        ftruncate(made->fd, (off_t)made->journal.size) != 0) {
+        status = explain(made, PWR_ERR_IO, strerror(errno), why, why_size);
+    }
+    if (status != PWR_OK) {
+        pwr_journal_close(made);
+        return status;
+    }
+    *file = made;
+    return PWR_OK;
+}
+
+/* ---- the rest ---- */
+
+pwr_status_t pwr_journal_hold(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, int *fd)
+{
+    int opened;
+    pwr_status_t status = pwr_rundir_open_file(rundir, name, O_RDWR, why, why_size, &opened);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = pwr_journal_lock_client(opened);
+    if (status != PWR_OK) {
+        snprintf(why, why_size, "%s/%s: cannot lock it: %s", pwr_rundir_name(rundir), name,
+                 pwr_status_text(status));
+        close(opened);
+        return status;
+    }
+    *fd = opened;
+    return PWR_OK;
+}
+
+const char *pwr_journal_file_name(const pwr_journal_file_t *file)
+{
+    return file->name;
+}
+
+const pwr_journal_t *pwr_journal_content(const pwr_journal_file_t *file)
+{
+    return &file->journal;
+}
+
+pwr_status_t pwr_journal_remove(const pwr_journal_file_t *file)
+{
+    return pwr_rundir_remove(file->rundir, file->name, file->fd);
+}
