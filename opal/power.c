@@ -9,7 +9,7 @@
  *   3. per lever: would it slow nobody else down, and does the hardware take a write?
  *
  * While levers are in use, at most every 100 ms, before they are next moved:
- *   4. does the guardian still live, and are the CPUs still our own?
+ *   4. does the guardian still live (else a new one takes over), and are the CPUs still our own?
  *   5. do other threads of ours compute while levers are held?
  * The first "no" puts everything back and keeps it off for the rest of the job.
  */
@@ -279,8 +279,9 @@ static bool holds_levers(const pwr_power_t *power)
 /* 4. */
 static bool still_in_order(pwr_power_t *power, char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
-    if (!pwr_guard_lives(power->guard)) {
-        snprintf(reason, PWR_OWNERSHIP_REASON_BYTES, "the guardian died");
+    if (!pwr_guard_lives(power->guard) && pwr_guard_revive(power->guard) != PWR_OK) {
+        snprintf(reason, PWR_OWNERSHIP_REASON_BYTES,
+                 "the guardian died, and no new one could be started");
         return false;
     }
     return pwr_ownership_recheck(power->ownership, reason);

@@ -5,30 +5,33 @@
  */
 #include "config.h"
 
+#include "guard/guard_spawn.h"
 #include "guard/guard_wire.h"
+#include "guard/identity.h"
+#include "guard/journal_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+enum { NO_FILE = -1, WHY_BYTES = 512 };
 
 /* Generous: a node that starts hundreds of ranks is slow; nobody waits this long otherwise. */
 static const uint64_t answer_timeout_ns = 10u * 1000000000ull;
 
 struct pwr_guard {
     const pwr_env_t *env;
-    int fd;
+    pwr_rundir_t *rundir;
+    char job[PWR_JOB_BYTES];
+    char journal[PWR_GUARD_NAME_BYTES]; /* its name in rundir */
+    int journal_fd;                     /* holds the client's lock */
+    int fd;                             /* our end of the pair */
     pid_t pid;
-    bool broken; /* no answer once: never trusted again */
+    bool broken; /* no answer once: not trusted again */
+    bool said;   /* that the journal cannot be written */
 };
 
 /* Waits for input or end of file. */
@@ -51,165 +54,152 @@ static pwr_status_t wait_readable(const pwr_env_t *env, int fd)
     }
 }
 
-static pwr_status_t receive(const pwr_env_t *env, int fd, pwr_guard_kind_t kind,
-                            pwr_guard_message_t *message)
+static pwr_status_t send_bytes(int fd, const void *message, size_t size)
+{
+    ssize_t sent;
+    do {
+        sent = send(fd, message, size, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
+}
+
+/* A message is whole or it is not one. */
+static pwr_status_t receive(const pwr_env_t *env, int fd, void *message, size_t size)
 {
     pwr_status_t status = wait_readable(env, fd);
     if (status != PWR_OK) {
         return status;
     }
-    if (recv(fd, message, sizeof *message, 0) != (ssize_t)sizeof *message ||
-        message->magic != PWR_GUARD_MAGIC || message->kind != (uint32_t)kind) {
-        return PWR_ERR_IO;
+    return recv(fd, message, size, 0) == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
+}
+
+/* ---- start ---- */
+
+static pwr_status_t copy(char *to, size_t size, const char *from)
+{
+    size_t length = strlen(from);
+    if (length >= size) {
+        return PWR_ERR_ARG;
     }
+    memcpy(to, from, length + 1);
     return PWR_OK;
 }
 
-static pwr_status_t send_message(int fd, const pwr_guard_message_t *message)
+static pwr_status_t say_hello(const pwr_guard_t *guard, int fd)
 {
-    ssize_t sent;
-    do {
-        sent = send(fd, message, sizeof *message, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)sizeof *message ? PWR_OK : PWR_ERR_IO;
-}
-
-/* The guardian gets its end of the pair and /dev/null: launchers wait for end of file on a rank's
-   output, so nothing of ours may stay open in it. */
-static int add_files(posix_spawn_file_actions_t *files, int guardian_end)
-{
-    int rc = posix_spawn_file_actions_adddup2(files, guardian_end, PWR_GUARD_FD);
-    for (int fd = 0; rc == 0 && fd <= 2; fd++) {
-        rc = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);
+    pwr_guard_hello_t hello = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_HELLO};
+    pwr_status_t status = copy(hello.root, sizeof hello.root, guard->env->root);
+    if (status == PWR_OK) {
+        status = copy(hello.directory, sizeof hello.directory, pwr_rundir_name(guard->rundir));
     }
-    return rc;
-}
-
-/* A session of its own: launchers kill whole process groups.  Signals as in a fresh process. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int rc = posix_spawnattr_setsigmask(attributes, &none);
-    if (rc == 0) {
-        rc = posix_spawnattr_setsigdefault(attributes, &all);
+    if (status != PWR_OK) {
+        return status;
     }
-    if (rc == 0) {
-        rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                                      POSIX_SPAWN_SETSIGDEF);
-    }
-    return rc;
-}
-
-static int spawn(const char *program, int guardian_end, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    char *argv[] = {(char *)program, NULL};
-    int rc = posix_spawn_file_actions_init(&files);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = posix_spawnattr_init(&attributes);
-    if (rc != 0) {
-        goto destroy_files;
-    }
-    rc = add_files(&files, guardian_end);
-    if (rc == 0) {
-        rc = set_attributes(&attributes);
-    }
-    if (rc == 0) {
-        rc = posix_spawn(pid, program, &files, &attributes, argv, environ);
-    }
-    posix_spawnattr_destroy(&attributes);
-destroy_files:
-    posix_spawn_file_actions_destroy(&files);
-    return rc;
-}
-
-/* The spawned process forks the guardian and ends at once; ECHILD means that the application
-   ignores SIGCHLD or was faster. */
-static void reap(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-    }
-}
-
-static pwr_status_t start_pair(const pwr_env_t *env, const char *program, int *fd)
-{
-    int pair[2];
-    pid_t starter;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-        pwr_env_log(env, PWR_LOG_WARN, "cannot make a socket pair for the guardian: %s",
-                    strerror(errno));
-        return pwr_status_from_errno(errno);
-    }
-    int rc = spawn(program, pair[1], &starter);
-    close(pair[1]);
-    if (rc != 0) {
-        pwr_env_log(env, PWR_LOG_WARN, "cannot start the guardian %s: %s", program, strerror(rc));
-        close(pair[0]);
-        return pwr_status_from_errno(rc);
-    }
-    reap(starter);
-    *fd = pair[0];
-    return PWR_OK;
+    memcpy(hello.job, guard->job, sizeof hello.job);
+    memcpy(hello.journal, guard->journal, sizeof hello.journal);
+    return send_bytes(fd, &hello, sizeof hello);
 }
 
 /* HELLO and its answer. */
-static pwr_status_t greet(const pwr_env_t *env, int fd, pid_t *pid)
+static pwr_status_t greet(const pwr_guard_t *guard, const char *program, int fd,
+                          pwr_guard_ready_t *ready)
 {
-    pwr_guard_message_t message = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_HELLO};
-    size_t length = strlen(env->root);
-    if (length >= sizeof message.root) {
-        return PWR_ERR_ARG;
-    }
-    memcpy(message.root, env->root, length + 1);
-    pwr_status_t status = send_message(fd, &message);
+    pwr_status_t status = say_hello(guard, fd);
     if (status == PWR_OK) {
-        status = receive(env, fd, PWR_GUARD_READY, &message);
+        status = receive(guard->env, fd, ready, sizeof *ready);
     }
+    if (status == PWR_OK && (ready->magic != PWR_GUARD_MAGIC || ready->kind != PWR_GUARD_READY)) {
+        status = PWR_ERR_IO;
+    }
+    if (status != PWR_OK) {
+        pwr_env_log(guard->env, PWR_LOG_WARN,
+                    "the guardian %s did not report ready (%s): is it the one of this version?",
+                    program, pwr_status_text(status));
+        return status;
+    }
+    ready->journal[sizeof ready->journal - 1] = '\0';
+    ready->reason[sizeof ready->reason - 1] = '\0';
+    if (ready->status != PWR_OK) {
+        pwr_env_log(guard->env, PWR_LOG_WARN, "no guardian without a journal: %s", ready->reason);
+    }
+    return (pwr_status_t)ready->status;
+}
+
+/* Starts a guardian; with guard->journal set, one that takes over that journal. */
+static pwr_status_t engage(const pwr_guard_t *guard, int *fd, pwr_guard_ready_t *ready)
+{
+    char program[PATH_MAX];
+    int end;
+    pwr_status_t status = pwr_env_helper(guard->env, "poweraware-guard", program, sizeof program);
     if (status == PWR_OK) {
-        *pid = message.pid;
+        status = pwr_guard_spawn(guard->env, program, &end);
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = greet(guard, program, end, ready);
+    if (status != PWR_OK) {
+        close(end);
+        return status;
+    }
+    *fd = end;
+    return PWR_OK;
+}
+
+static pwr_status_t start(pwr_guard_t *guard)
+{
+    char why[WHY_BYTES];
+    pwr_guard_ready_t ready;
+    pwr_status_t status = engage(guard, &guard->fd, &ready);
+    if (status != PWR_OK) {
+        return status;
+    }
+    memcpy(guard->journal, ready.journal, sizeof guard->journal);
+    guard->pid = ready.pid;
+    status = pwr_journal_hold(guard->rundir, guard->journal, why, sizeof why, &guard->journal_fd);
+    if (status != PWR_OK) {
+        pwr_env_log(guard->env, PWR_LOG_WARN, "no guardian without a journal: %s", why);
     }
     return status;
+}
+
+static void close_client(pwr_guard_t *guard)
+{
+    if (guard->journal_fd != NO_FILE) {
+        close(guard->journal_fd);
+    }
+    if (guard->fd != NO_FILE) {
+        close(guard->fd);
+    }
+    pwr_rundir_close(guard->rundir);
+    free(guard);
 }
 
 pwr_status_t pwr_guard_start(const pwr_env_t *env, const pwr_guard_config_t *config,
                              pwr_guard_t **guard)
 {
-    char program[PATH_MAX];
-    pwr_status_t status = pwr_env_helper(env, "poweraware-guard", program, sizeof program);
-    if (status != PWR_OK) {
-        return status;
-    }
     pwr_guard_t *made = calloc(1, sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
-    (void)config;
     made->env = env;
-    status = start_pair(env, program, &made->fd);
-    if (status != PWR_OK) {
-        goto free_guard;
+    made->fd = NO_FILE;
+    made->journal_fd = NO_FILE;
+    pwr_identity_job(config->job, made->job);
+    pwr_status_t status =
+        pwr_rundir_open(env, config->run_directory, PWR_RUNDIR_CREATE, &made->rundir);
+    if (status == PWR_OK) {
+        status = start(made);
     }
-    status = greet(env, made->fd, &made->pid);
     if (status != PWR_OK) {
-        pwr_env_log(env, PWR_LOG_WARN,
-                    "the guardian %s did not report ready (%s): is it the one of this version?",
-                    program, pwr_status_text(status));
-        goto close_socket;
+        close_client(made);
+        return status;
     }
     *guard = made;
     return PWR_OK;
-
-close_socket:
-    close(made->fd);
-free_guard:
-    free(made);
-    return status;
 }
+
+/* ---- service ---- */
 
 static uint32_t door_number(const pwr_door_t *door)
 {
@@ -220,29 +210,43 @@ static uint32_t door_number(const pwr_door_t *door)
     return number;
 }
 
+/* Once: a full disk stays full for a while. */
+static void say_why(pwr_guard_t *guard, int cause)
+{
+    if (cause != 0 && !guard->said) {
+        guard->said = true;
+        pwr_env_log(guard->env, PWR_LOG_WARN,
+                    "the guardian cannot write its journal %s/%s: %s; levers that are not in it "
+                    "yet are not used",
+                    pwr_rundir_name(guard->rundir), guard->journal, strerror(cause));
+    }
+}
+
 static pwr_status_t tell(pwr_guard_t *guard, pwr_guard_kind_t kind, const pwr_control_t *control,
                          uint64_t value)
 {
-    pwr_guard_message_t message = {.magic = PWR_GUARD_MAGIC,
+    const pwr_guard_tell_t told = {.magic = PWR_GUARD_MAGIC,
                                    .kind = kind,
                                    .door = door_number(control->door),
                                    .control = control->kind,
                                    .cpu = control->cpu,
                                    .value = value};
+    pwr_guard_confirm_t answer;
     if (guard->broken) {
         return PWR_ERR_IO;
     }
-    pwr_status_t status = send_message(guard->fd, &message);
+    pwr_status_t status = send_bytes(guard->fd, &told, sizeof told);
     if (status == PWR_OK) {
-        status = receive(guard->env, guard->fd, PWR_GUARD_CONFIRM, &message);
+        status = receive(guard->env, guard->fd, &answer, sizeof answer);
     }
-    if (status != PWR_OK) {
+    if (status != PWR_OK || answer.magic != PWR_GUARD_MAGIC || answer.kind != PWR_GUARD_CONFIRM) {
         guard->broken = true;
         pwr_env_log(guard->env, PWR_LOG_WARN,
                     "the guardian (process %ld) is gone or does not answer", (long)guard->pid);
         return PWR_ERR_IO;
     }
-    return (pwr_status_t)message.status;
+    say_why(guard, answer.cause);
+    return (pwr_status_t)answer.status;
 }
 
 pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const pwr_control_t *control, uint64_t original)
@@ -255,21 +259,54 @@ pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const pwr_control_t *control
     return tell(guard, PWR_GUARD_ANNOUNCE, control, value);
 }
 
+bool pwr_guard_lives(const pwr_guard_t *guard)
+{
+    char byte;
+    /* It says nothing unasked: there is either nothing to read or the end of the socket. */
+    return !guard->broken && recv(guard->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EINTR);
+}
+
+pwr_status_t pwr_guard_revive(pwr_guard_t *guard)
+{
+    pwr_guard_ready_t ready;
+    int fd;
+    if (pwr_guard_lives(guard)) {
+        return PWR_OK;
+    }
+    pwr_status_t status = engage(guard, &fd, &ready);
+    if (status != PWR_OK) {
+        guard->broken = true;
+        return status;
+    }
+    close(guard->fd);
+    guard->fd = fd;
+    guard->pid = ready.pid;
+    guard->broken = false;
+    return PWR_OK;
+}
+
 pid_t pwr_guard_pid(const pwr_guard_t *guard)
 {
     return guard->pid;
 }
 
-bool pwr_guard_lives(const pwr_guard_t *guard)
+/* ---- the end ---- */
+
+/* True when it has ended. */
+static bool dismiss(const pwr_guard_t *guard)
 {
     char byte;
-    return recv(guard->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
-}
-
-static void close_client(pwr_guard_t *guard)
-{
-    close(guard->fd);
-    free(guard);
+    const pwr_guard_tell_t farewell = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_FAREWELL};
+    if (send_bytes(guard->fd, &farewell, sizeof farewell) != PWR_OK) {
+        return true;
+    }
+    /* It closes its end by ending; what else is there to read is an answer that came too late. */
+    pwr_status_t status = wait_readable(guard->env, guard->fd);
+    while (status == PWR_OK && recv(guard->fd, &byte, sizeof byte, 0) > 0) {
+        status = wait_readable(guard->env, guard->fd);
+    }
+    return status == PWR_OK;
 }
 
 void pwr_guard_stop(pwr_guard_t *guard)
@@ -277,19 +314,24 @@ void pwr_guard_stop(pwr_guard_t *guard)
     if (!guard) {
         return;
     }
-    pwr_guard_message_t farewell = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_FAREWELL};
-    /* Until it has closed its end, which it does by ending.  One that is gone needs no farewell. */
-    if (send_message(guard->fd, &farewell) == PWR_OK) {
-        (void)wait_readable(guard->env, guard->fd);
+    if (dismiss(guard)) {
+        /* One that was killed has left it; our lock keeps restorers away. */
+        (void)pwr_rundir_remove(guard->rundir, guard->journal, guard->journal_fd);
     }
     close_client(guard);
 }
 
 void pwr_guard_abandon(pwr_guard_t *guard)
 {
-    if (guard) {
-        /* Also when a forked child still holds our end. */
-        shutdown(guard->fd, SHUT_WR);
-        close_client(guard);
+    if (!guard) {
+        return;
     }
+    if (pwr_guard_revive(guard) != PWR_OK) {
+        pwr_env_log(guard->env, PWR_LOG_WARN,
+                    "nobody is left to restore what %s/%s says: run poweraware-restore",
+                    pwr_rundir_name(guard->rundir), guard->journal);
+    }
+    /* Also when a forked child still holds our end. */
+    shutdown(guard->fd, SHUT_WR);
+    close_client(guard);
 }

@@ -3,12 +3,13 @@
  *
  * What client and guardian say to each other over their socket pair.
  *
- *   1. client -> guardian  HELLO      root
- *      guardian -> client  READY      pid: the guardian's process id
+ *   1. client -> guardian  HELLO      root, run-time directory, job; journal: "" for a new one
+ *      guardian -> client  READY      status, pid, journal: it is on disk; or the reason why not
  *   2. client -> guardian  REMEMBER   control, value: its original
  *                          ANNOUNCE   control, value: one of ours
- *      guardian -> client  CONFIRM    status
- *   3. client -> guardian  FAREWELL   all is restored: end without writing
+ *      guardian -> client  CONFIRM    status: it is in the journal; or cause: errno of writing
+ * there
+ *   3. client -> guardian  FAREWELL   all is restored: remove the journal and end
  *      or the client's end closes (or the client dies): write the originals back and end
  *
  * SOCK_SEQPACKET keeps the message borders, so a message is whole or not there.
@@ -19,12 +20,13 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "control/control.h"
-#include "pwr/guard.h"
+#include "guard/identity.h"
 
 enum {
     PWR_GUARD_FD = 3,             /* the guardian's end of the pair */
-    PWR_GUARD_MAGIC = 0x70776702, /* last byte: version of this protocol */
+    PWR_GUARD_MAGIC = 0x70776703, /* last byte: version of this protocol */
+    PWR_GUARD_NAME_BYTES = NAME_MAX + 1,
+    PWR_GUARD_REASON_BYTES = 512
 };
 
 typedef enum pwr_guard_kind {
@@ -36,16 +38,39 @@ typedef enum pwr_guard_kind {
     PWR_GUARD_FAREWELL
 } pwr_guard_kind_t;
 
-typedef struct pwr_guard_message {
+typedef struct pwr_guard_hello {
     uint32_t magic;
-    uint32_t kind;    /* pwr_guard_kind_t */
-    uint32_t status;  /* of CONFIRM: pwr_status_t */
-    int32_t pid;      /* of READY */
+    uint32_t kind;
+    char root[PATH_MAX];
+    char directory[PATH_MAX]; /* full name */
+    char job[PWR_JOB_BYTES];
+    char journal[PWR_GUARD_NAME_BYTES]; /* to take over */
+} pwr_guard_hello_t;
+
+typedef struct pwr_guard_ready {
+    uint32_t magic;
+    uint32_t kind;
+    uint32_t status; /* pwr_status_t */
+    int32_t pid;
+    char journal[PWR_GUARD_NAME_BYTES];
+    char reason[PWR_GUARD_REASON_BYTES];
+} pwr_guard_ready_t;
+
+/* REMEMBER, ANNOUNCE and FAREWELL. */
+typedef struct pwr_guard_tell {
+    uint32_t magic;
+    uint32_t kind;
     uint32_t door;    /* place in pwr_doors */
     uint32_t control; /* pwr_control_kind_t */
     uint32_t cpu;
     uint64_t value;
-    char root[PATH_MAX]; /* of HELLO */
-} pwr_guard_message_t;
+} pwr_guard_tell_t;
+
+typedef struct pwr_guard_confirm {
+    uint32_t magic;
+    uint32_t kind;
+    uint32_t status; /* pwr_status_t */
+    int32_t cause;   /* errno, or 0 */
+} pwr_guard_confirm_t;
 
 #endif

@@ -59,6 +59,17 @@ static void copy_guard(fixture_t *fixture)
     close(to);
 }
 
+/* Where the run-time directories of all users are. */
+static void make_shm(const fixture_t *fixture)
+{
+    char name[240];
+    snprintf(name, sizeof name, "%s/dev", fixture->root);
+    assert_int_equal(mkdir(name, 0755), 0);
+    snprintf(name, sizeof name, "%s/dev/shm", fixture->root);
+    assert_int_equal(mkdir(name, 0755), 0);
+    assert_int_equal(chmod(name, 01777), 0);
+}
+
 int fixture_setup(void **state)
 {
     const char *directory = getenv("TMPDIR");
@@ -72,6 +83,7 @@ int fixture_setup(void **state)
         .root = fixture->root, .now_ns = monotonic_ns, .log = keep_line, .arg = fixture};
     fixture->env.helper_dir = fixture->root;
     copy_guard(fixture);
+    make_shm(fixture);
     alarm(LONGEST_TEST_S); /* a hang is a failure, not a wait */
     *state = fixture;
     return 0;
@@ -233,7 +245,7 @@ pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *
 pwr_guard_t *fixture_guard(fixture_t *fixture)
 {
     pwr_guard_t *guard;
-    const pwr_guard_config_t config = {.run_directory = "/run"};
+    const pwr_guard_config_t config = {.job = "job"};
     assert_int_equal(pwr_guard_start(&fixture->env, &config, &guard), PWR_OK);
     return guard;
 }

@@ -33,7 +33,7 @@ enum { FIXTURE_CEILING_KHZ = 3000000, FIXTURE_FLOOR_KHZ = 1500000, FIXTURE_LOWES
 
 typedef struct fixture {
     pwr_env_t env; /* root and helper_dir are the temporary directory; it has a copy of the guardian
-                      that every user may start */
+                      that every user may start, and a /dev/shm */
     char root[200];
     char log[4096]; /* all lines of all levels, each with a newline */
 } fixture_t;
@@ -64,7 +64,8 @@ unsigned long fixture_get_khz(const fixture_t *fixture, unsigned cpu, const char
 /* A machine of two packages with four cores each (CPUs 0-3 and 4-7), or with synthetic (hwloc's
    notation) another one, bound to cpulist. */
 pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *cpulist);
-/* The guardian of this build, with its files below the root. */
+/* The guardian of this build, for "job", with its journal in the default run-time directory below
+   the root. */
 pwr_guard_t *fixture_guard(fixture_t *fixture);
 
 /* The ceiling of a CPU's cpufreq folder, as a control; closed by its door. */

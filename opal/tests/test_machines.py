@@ -156,7 +156,7 @@ class Machine:
     def walk(self, cpus: str, user: str = "root", more: str = "") -> str:
         """The command line that walks."""
         become = AS_USER if user == "nobody" else ""
-        return f"{become}{self.helpers}/walk_levers {cpus} {self.helpers} /dev/shm {more}"
+        return f"{become}{self.helpers}/walk_levers {cpus} {self.helpers} {self.folder}/run.{user} {more}"
 
     def trace(self) -> list[tuple[int, str, str, int]]:
         with (self.state / "trace.csv").open(newline="") as file:
@@ -182,7 +182,7 @@ def machine() -> Iterator[Machine]:
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         pytest.skip("/dev/fuse cannot be opened")
     folder = Path(tempfile.mkdtemp(prefix="pwr-machines-"))
-    folder.chmod(0o755)
+    folder.chmod(0o1777)
     yield Machine(folder)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -69,7 +69,6 @@ static void test_default_has_the_users_name(void **state)
     fixture_t *fixture = *state;
     char expected[64];
     pwr_rundir_t *rundir;
-    make_directory(fixture, "/dev/shm", 01777);
     assert_int_equal(pwr_rundir_open(&fixture->env, NULL, PWR_RUNDIR_CREATE, &rundir), PWR_OK);
     snprintf(expected, sizeof expected, "/dev/shm/poweraware.%lu", (unsigned long)geteuid());
     assert_string_equal(pwr_rundir_name(rundir), below(fixture, expected));

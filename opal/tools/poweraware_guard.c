@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The guardian process: remembers originals, and writes them back when its client is gone.
+ * The guardian process: writes down originals, and writes them back when its client is gone.
  *
  *   1. detach: no files but the socket, no signals that end a job, no parent to be waited for by;
- *   2. remember what the client sends, confirm each;
- *   3. a farewell ends it; the end of the socket or of the client makes it restore first.
+ *   2. begin a journal, or take over that of a guardian that was killed;
+ *   3. put what the client sends into it and confirm each, until a farewell, or the end of the
+ *      socket or of the client;
+ *   4. unless it was a farewell, restore; then remove the journal.
  */
 #include "config.h"
 
 #include "guard/guard_wire.h"
+#include "guard/restore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,29 +25,18 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { RESTORE_ATTEMPTS = 6, FIRST_PAUSE_MS = 5, LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
+enum { LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
 
-enum { MAX_OURS = 16 };
-
-typedef struct record {
-    const pwr_door_t *door;
-    pwr_control_kind_t kind;
-    unsigned cpu;
-    uint64_t original;
-    uint64_t ours[MAX_OURS];
-    unsigned num_ours;
-} record_t;
-
-typedef struct journal {
+typedef struct guardian {
     pwr_env_t env;
+    char reason[PWR_GUARD_REASON_BYTES]; /* the last line that the library had to say */
+    char helper_dir[PATH_MAX];           /* where this program is */
     char root[PATH_MAX];
-    record_t *records;
-    size_t count;
-    size_t capacity;
-} journal_t;
+    pwr_rundir_t *rundir;
+    pwr_journal_file_t *journal;
+} guardian_t;
 
 /* ---- 1. detach ---- */
 
@@ -63,7 +55,7 @@ static void close_inherited(void)
 static void ignore_job_signals(void)
 {
     static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
-                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP};
+                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGXFSZ};
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
         signal(ignored[i], SIG_IGN);
     }
@@ -88,96 +80,129 @@ static int watch_client(void)
 #endif
 }
 
-/* ---- 2. remember ---- */
+/* ---- 2. the journal ---- */
 
-static record_t *find(const journal_t *journal, const pwr_guard_message_t *message)
+static void keep_line(void *arg, pwr_log_level_t level, const char *line)
 {
-    for (size_t i = 0; i < journal->count; i++) {
-        record_t *known = &journal->records[i];
-        if (known->door == pwr_doors[message->door] && known->kind == message->control &&
-            known->cpu == message->cpu) {
-            return known;
-        }
+    guardian_t *self = arg;
+    if (level == PWR_LOG_WARN) {
+        snprintf(self->reason, sizeof self->reason, "%s", line);
     }
-    return NULL;
 }
 
-static pwr_status_t remember(journal_t *journal, const pwr_guard_message_t *message)
+/* Other helpers are beside this one, also where nothing is installed. */
+static void find_helpers(guardian_t *self)
 {
-    record_t *known = find(journal, message);
-    if (known) {
-        known->original = message->value;
-        return PWR_OK;
+    ssize_t length = readlink("/proc/self/exe", self->helper_dir, sizeof self->helper_dir - 1);
+    char *slash = NULL;
+    if (length > 0) {
+        self->helper_dir[length] = '\0';
+        slash = strrchr(self->helper_dir, '/');
     }
-    if (journal->count == journal->capacity) {
-        size_t capacity = journal->capacity > 0 ? 2 * journal->capacity : 64;
-        record_t *records = realloc(journal->records, capacity * sizeof *records);
-        if (!records) {
-            return PWR_ERR_NOMEM;
-        }
-        journal->records = records;
-        journal->capacity = capacity;
+    if (slash) {
+        *slash = '\0';
     }
-    journal->records[journal->count++] = (record_t){.door = pwr_doors[message->door],
-                                                    .kind = (pwr_control_kind_t)message->control,
-                                                    .cpu = message->cpu,
-                                                    .original = message->value};
-    return PWR_OK;
+    self->env.helper_dir = slash ? self->helper_dir : NULL;
 }
 
-static pwr_status_t announce(const journal_t *journal, const pwr_guard_message_t *message)
+static bool is_text(const char *text, size_t size)
 {
-    record_t *known = find(journal, message);
-    if (!known) {
-        return PWR_ERR_ARG;
-    }
-    if (known->num_ours == MAX_OURS) {
-        return PWR_ERR_RANGE;
-    }
-    known->ours[known->num_ours++] = message->value;
-    return PWR_OK;
+    return memchr(text, '\0', size) != NULL;
 }
 
-static pwr_status_t take(journal_t *journal, const pwr_guard_message_t *message)
+static bool hear_hello(pwr_guard_hello_t *hello)
 {
-    if (message->door >= pwr_num_doors || message->control >= PWR_CONTROL_KINDS) {
-        return PWR_ERR_ARG;
+    ssize_t got;
+    do {
+        got = recv(PWR_GUARD_FD, hello, sizeof *hello, 0);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof *hello && hello->magic == PWR_GUARD_MAGIC &&
+           hello->kind == PWR_GUARD_HELLO && is_text(hello->root, sizeof hello->root) &&
+           is_text(hello->directory, sizeof hello->directory) &&
+           is_text(hello->job, sizeof hello->job) && is_text(hello->journal, sizeof hello->journal);
+}
+
+static pwr_status_t open_journal(guardian_t *self, const pwr_guard_hello_t *hello)
+{
+    pwr_journal_header_t header;
+    pwr_status_t status =
+        pwr_rundir_open(&self->env, hello->directory, PWR_RUNDIR_EXISTING, &self->rundir);
+    if (status != PWR_OK) {
+        return status;
     }
-    return message->kind == PWR_GUARD_REMEMBER ? remember(journal, message)
-                                               : announce(journal, message);
+    pwr_identity_describe(client_pid(), &header);
+    memcpy(header.root, hello->root, sizeof header.root);
+    memcpy(header.job, hello->job, sizeof hello->job);
+    bool fresh = hello->journal[0] == '\0';
+    return fresh ? pwr_journal_create(self->rundir, &header, self->reason, sizeof self->reason,
+                                      &self->journal)
+                 : pwr_journal_take_over(self->rundir, hello->journal, &header, self->reason,
+                                         sizeof self->reason, &self->journal);
+}
+
+static bool report_ready(const guardian_t *self, pwr_status_t status)
+{
+    pwr_guard_ready_t ready = {.magic = PWR_GUARD_MAGIC,
+                               .kind = PWR_GUARD_READY,
+                               .status = status,
+                               .pid = (int32_t)getpid()};
+    if (status == PWR_OK) {
+        snprintf(ready.journal, sizeof ready.journal, "%s", pwr_journal_file_name(self->journal));
+    } else {
+        snprintf(ready.reason, sizeof ready.reason, "%s",
+                 self->reason[0] != '\0' ? self->reason : pwr_status_text(status));
+    }
+    return send(PWR_GUARD_FD, &ready, sizeof ready, MSG_NOSIGNAL) == (ssize_t)sizeof ready;
+}
+
+/* ---- 3. serve ---- */
+
+static pwr_guard_confirm_t note(guardian_t *self, const pwr_guard_tell_t *told)
+{
+    int cause = 0;
+    pwr_status_t status = PWR_ERR_ARG;
+    if (told->door < pwr_num_doors && told->control < PWR_CONTROL_KINDS) {
+        const pwr_journal_entry_t entry = {.door = pwr_doors[told->door],
+                                           .kind = (pwr_control_kind_t)told->control,
+                                           .cpu = told->cpu,
+                                           .ours = told->kind == PWR_GUARD_ANNOUNCE,
+                                           .value = told->value};
+        status = pwr_journal_add(self->journal, &entry, &cause);
+    }
+    return (pwr_guard_confirm_t){
+        .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_CONFIRM, .status = status, .cause = cause};
 }
 
 typedef enum verdict { GO_ON, DISMISSED, ABANDONED } verdict_t;
 
 /* Takes all messages that are there. */
-static verdict_t drain(journal_t *journal)
+static verdict_t drain(guardian_t *self)
 {
     for (;;) {
-        pwr_guard_message_t message;
-        ssize_t got = recv(PWR_GUARD_FD, &message, sizeof message, MSG_DONTWAIT);
+        pwr_guard_tell_t told;
+        ssize_t got = recv(PWR_GUARD_FD, &told, sizeof told, MSG_DONTWAIT);
         if (got < 0) {
             if (errno == EINTR) {
                 continue;
             }
             return errno == EAGAIN ? GO_ON : ABANDONED;
         }
-        if (got != (ssize_t)sizeof message || message.magic != PWR_GUARD_MAGIC) {
+        if (got != (ssize_t)sizeof told || told.magic != PWR_GUARD_MAGIC) {
             return ABANDONED;
         }
-        if (message.kind == PWR_GUARD_FAREWELL) {
+        if (told.kind == PWR_GUARD_FAREWELL) {
             return DISMISSED;
         }
-        if (message.kind != PWR_GUARD_REMEMBER && message.kind != PWR_GUARD_ANNOUNCE) {
+        if (told.kind != PWR_GUARD_REMEMBER && told.kind != PWR_GUARD_ANNOUNCE) {
             return ABANDONED;
         }
-        pwr_guard_message_t answer = {
-            .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_CONFIRM, .status = take(journal, &message)};
+        const pwr_guard_confirm_t answer = note(self, &told);
         /* A client that cannot hear the answer is noticed by the next recv. */
         (void)send(PWR_GUARD_FD, &answer, sizeof answer, MSG_NOSIGNAL);
     }
 }
 
-static verdict_t serve(journal_t *journal)
+static verdict_t serve(guardian_t *self)
 {
     int client = watch_client();
     bool client_lives = client >= 0 || errno != ESRCH;
@@ -188,7 +213,7 @@ static verdict_t serve(journal_t *journal)
         if (client_lives && poll(fds, 2, -1) > 0 && fds[1].revents != 0) {
             client_lives = false;
         }
-        verdict = drain(journal); /* a farewell may still wait in a dead client's socket */
+        verdict = drain(self); /* a farewell may still wait in a dead client's socket */
         if (verdict == GO_ON && !client_lives) {
             verdict = ABANDONED;
         }
@@ -196,109 +221,56 @@ static verdict_t serve(journal_t *journal)
     return verdict;
 }
 
-/* ---- 3. restore ---- */
+/* ---- 4. restore ---- */
 
-static int compare_kind(const void *left, const void *right)
+static void report(void *arg, const pwr_restore_outcome_t *outcome)
 {
-    return (int)((const record_t *)left)->kind - (int)((const record_t *)right)->kind;
-}
-
-static bool is_ours(const record_t *record, uint64_t now)
-{
-    uint64_t mask = pwr_control_mask(record->kind);
-    for (unsigned i = 0; i < record->num_ours; i++) {
-        if (((record->ours[i] ^ now) & mask) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What is neither the original nor ours was set by somebody else, and stays. */
-static pwr_status_t write_back(const journal_t *journal, const record_t *record)
-{
-    char reason[1];
-    const pwr_why_t why = pwr_why_init(reason, sizeof reason);
-    pwr_control_t control;
-    uint64_t now;
-    pwr_status_t status =
-        record->door->open(record->door, &journal->env, record->kind, record->cpu, &why, &control);
-    if (status != PWR_OK) {
-        return status;
-    }
-    status = record->door->read(&control, &now);
-    if (status == PWR_OK && is_ours(record, now)) {
-        uint64_t mask = pwr_control_mask(record->kind);
-        status = record->door->write(&control, (now & ~mask) | (record->original & mask));
-    }
-    record->door->close(&control);
-    return status;
-}
-
-static void pause_ms(long ms)
-{
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    const pwr_journal_record_t *record = outcome->record;
+    const char *name = pwr_control_kind_name(record->kind);
+    (void)arg;
+    if (outcome->result == PWR_RESTORE_FAILED || outcome->result == PWR_RESTORE_OFFLINE) {
+        syslog(LOG_ERR, "cannot restore the %s of CPU %u through %s: %s", name, record->cpu,
+               record->door->name, outcome->reason);
+    } else if (outcome->result == PWR_RESTORE_FOREIGN) {
+        syslog(LOG_NOTICE, "left the %s of CPU %u as somebody else has set it", name, record->cpu);
     }
 }
 
-static void restore(const journal_t *journal, const record_t *record)
+static void restore(const guardian_t *self)
 {
-    pwr_status_t status = write_back(journal, record);
-    long wait_ms = FIRST_PAUSE_MS;
-    for (int attempt = 1; status != PWR_OK && attempt < RESTORE_ATTEMPTS; attempt++) {
-        pause_ms(wait_ms);
-        wait_ms *= 2;
-        status = write_back(journal, record);
+    const pwr_restore_options_t options = {.helper_dir = self->env.helper_dir, .report = report};
+    pwr_restore_counts_t counts;
+    if (pwr_restore(pwr_journal_content(self->journal), &options, &counts) == PWR_OK) {
+        (void)pwr_journal_remove(self->journal);
+        return;
     }
-    if (status != PWR_OK) {
-        syslog(LOG_ERR, "cannot restore the %s of CPU %u through %s: %s",
-               pwr_control_kind_name(record->kind), record->cpu, record->door->name,
-               pwr_status_text(status));
-    }
-}
-
-static void restore_all(journal_t *journal)
-{
-    if (journal->count > 0) {
-        qsort(journal->records, journal->count, sizeof journal->records[0], compare_kind);
-    }
-    for (size_t i = 0; i < journal->count; i++) {
-        restore(journal, &journal->records[i]);
-    }
-}
-
-static bool hear_hello(journal_t *journal)
-{
-    pwr_guard_message_t hello;
-    ssize_t got;
-    do {
-        got = recv(PWR_GUARD_FD, &hello, sizeof hello, 0);
-    } while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof hello || hello.magic != PWR_GUARD_MAGIC ||
-        hello.kind != PWR_GUARD_HELLO || !memchr(hello.root, '\0', sizeof hello.root)) {
-        return false;
-    }
-    memcpy(journal->root, hello.root, sizeof journal->root);
-    journal->env = pwr_env_real;
-    journal->env.root = journal->root;
-    return true;
+    syslog(LOG_ERR, "%s/%s is kept for poweraware-restore", pwr_rundir_name(self->rundir),
+           pwr_journal_file_name(self->journal));
 }
 
 static int guard(void)
 {
-    static journal_t journal;
-    pwr_guard_message_t ready = {
-        .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_READY, .pid = (int32_t)getpid()};
-    if (!hear_hello(&journal) ||
-        send(PWR_GUARD_FD, &ready, sizeof ready, MSG_NOSIGNAL) != (ssize_t)sizeof ready) {
+    static guardian_t self;
+    static pwr_guard_hello_t hello;
+    self.env = pwr_env_real;
+    self.env.log = keep_line;
+    self.env.arg = &self;
+    find_helpers(&self);
+    if (!hear_hello(&hello)) {
         return EXIT_FAILURE;
     }
-    if (serve(&journal) == ABANDONED) {
-        restore_all(&journal);
+    pwr_status_t status = open_journal(&self, &hello);
+    bool told = report_ready(&self, status);
+    if (status == PWR_OK) {
+        if (told && serve(&self) == DISMISSED) {
+            (void)pwr_journal_remove(self.journal);
+        } else {
+            restore(&self);
+        }
+        pwr_journal_close(self.journal);
     }
-    free(journal.records);
-    return EXIT_SUCCESS;
+    pwr_rundir_close(self.rundir);
+    return status == PWR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int usage(int argc, char **argv)

@@ -9,7 +9,10 @@
  * the guardian writes the originals back and ends.  No guardian, no levers: whoever cannot promise
  * the way back does not go.
  *
- * Limit: whoever kills every process of a container or cgroup at once kills the guardian too.
+ * The guardian confirms what is in its journal, a file in the user's run-time directory
+ * (opal/guard/journal.h).  So whoever kills guardian and client at once (a batch system that ends
+ * a whole cgroup) leaves a journal, with which poweraware-restore puts everything back; and a
+ * guardian that was killed alone can be replaced by one that takes over its journal.
  */
 #ifndef PWR_GUARD_H
 #define PWR_GUARD_H
@@ -28,14 +31,18 @@ typedef struct pwr_guard_config {
     const char *job;           /* NULL: the batch system's or launcher's name of the job */
 } pwr_guard_config_t;
 
-/* Starts poweraware-guard (from env->helper_dir) and waits until it says it is ready. */
+/* Starts poweraware-guard (from env->helper_dir) and waits until it has begun a journal and says
+   that it is ready.  Holds three descriptors (socket, directory, journal), all close-on-exec.
+   Errors: those of the run-time directory (opal/rundir.h), UNSUPPORTED (no such program), IO (no
+   answer; the journal cannot be written), NOMEM; one line says which. */
 pwr_status_t pwr_guard_start(const pwr_env_t *env, const pwr_guard_config_t *config,
                              pwr_guard_t **guard);
 
 /* Hands the original value of a control over; returns only when the guardian has confirmed it, so
    the caller may write the control at once (write-ahead).  A later call for the same control
-   replaces the original.  Errors: NOMEM (the guardian's), IO (the guardian is gone or does not
-   answer; no SIGPIPE). */
+   replaces the original.  Errors: NOMEM (the guardian's), RANGE (the journal has grown to its
+   limits), IO (the journal's disk is full or fails, said once; or the guardian is gone or does not
+   answer, no SIGPIPE: see pwr_guard_lives). */
 pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const struct pwr_control *control,
                                 uint64_t original);
 
@@ -45,18 +52,26 @@ pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const struct pwr_control *co
 pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const struct pwr_control *control,
                                 uint64_t value);
 
+/* Whether it is still there, with one system call that does not wait.  False also after an answer
+   that did not come. */
+bool pwr_guard_lives(const pwr_guard_t *guard);
+
+/* When it is not there any more: starts another one that takes over the same journal, so everything
+   that was confirmed is known to it.  There is no gap: meanwhile the journal is on disk.  PWR_OK
+   when it lives.  Errors: as pwr_guard_start; SHARED (it lives after all, but does not answer),
+   PARSE (the journal was tampered with).  The client must then restore by itself and stop. */
+pwr_status_t pwr_guard_revive(pwr_guard_t *guard);
+
 /* Process id of the guardian, for messages and tests. */
 pid_t pwr_guard_pid(const pwr_guard_t *guard);
 
-/* Whether the guardian is still there; one system call. */
-bool pwr_guard_lives(const pwr_guard_t *guard);
-
-/* Farewell: everything is already restored, the guardian ends without writing, and has ended when
-   this returns.  NULL is allowed. */
+/* Farewell: everything is already restored, the guardian ends without writing, and it and its
+   journal are gone when this returns.  NULL is allowed. */
 void pwr_guard_stop(pwr_guard_t *guard);
 
 /* Leaves without a farewell, for a client that could not restore by itself: the guardian writes all
-   originals back now, while the client goes on.  NULL is allowed. */
+   originals back now, while the client goes on; one that was killed is replaced for that.  What it
+   cannot write back stays in the journal.  NULL is allowed. */
 void pwr_guard_abandon(pwr_guard_t *guard);
 
 #endif
