@@ -231,7 +231,7 @@ pwr_status_t pwr_journal_format_header(const pwr_journal_header_t *header,
     return finish(&writer, 0, length);
 }
 
-static bool is_khz(pwr_control_kind_t kind)
+bool pwr_journal_is_khz(pwr_control_kind_t kind)
 {
     return kind == PWR_CONTROL_CEILING || kind == PWR_CONTROL_FLOOR || kind == PWR_CONTROL_SPEED;
 }
@@ -242,7 +242,7 @@ pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_
     writer_t writer = {.line = line};
     put(&writer, "%s %s %s %u ", entry->ours ? "ours" : "original",
         pwr_control_kind_name(entry->kind), entry->door->name, entry->cpu);
-    put(&writer, is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
+    put(&writer, pwr_journal_is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
     if (journal->lines >= PWR_JOURNAL_MAX_LINES ||
         journal->size + writer.length + CRC_BYTES > PWR_JOURNAL_MAX_BYTES) {
         return PWR_ERR_RANGE;

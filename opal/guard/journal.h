@@ -123,6 +123,9 @@ void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_
 void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry, const char *line,
                         size_t length);
 
+/* Whether values of this kind are decimal kHz. */
+bool pwr_journal_is_khz(pwr_control_kind_t kind);
+
 /* CRC-32 of size more bytes; start with 0. */
 uint32_t pwr_journal_crc(uint32_t crc, const void *bytes, size_t size);
 

@@ -41,15 +41,15 @@ static void keep_line(void *arg, pwr_log_level_t level, const char *line)
     snprintf(fixture->log + used, sizeof fixture->log - used, "%s\n", line);
 }
 
-/* Where every user may start it: the build may lie in a folder that only its owner may enter. */
-static void copy_guard(fixture_t *fixture)
+void fixture_copy_program(const fixture_t *fixture, const char *name)
 {
     char bytes[65536];
     ssize_t got;
-    char program[240];
-    snprintf(program, sizeof program, "%s/poweraware-guard", fixture->root);
-    int from = open(FIXTURE_GUARD_PROGRAM, O_RDONLY | O_CLOEXEC);
-    int to = open(program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    char source[PATH_MAX], copy[PATH_MAX];
+    snprintf(source, sizeof source, PWR_TEST_TOOLS "/%s", name);
+    snprintf(copy, sizeof copy, "%s/%s", fixture->root, name);
+    int from = open(source, O_RDONLY | O_CLOEXEC);
+    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     assert_true(from >= 0 && to >= 0);
     while ((got = read(from, bytes, sizeof bytes)) > 0) {
         assert_int_equal(write(to, bytes, (size_t)got), got);
@@ -82,7 +82,7 @@ int fixture_setup(void **state)
     fixture->env = (pwr_env_t){
         .root = fixture->root, .now_ns = monotonic_ns, .log = keep_line, .arg = fixture};
     fixture->env.helper_dir = fixture->root;
-    copy_guard(fixture);
+    fixture_copy_program(fixture, "poweraware-guard");
     make_shm(fixture);
     alarm(LONGEST_TEST_S); /* a hang is a failure, not a wait */
     *state = fixture;

@@ -43,6 +43,10 @@ typedef struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
+/* Copies a program of this build to the root, where every user may start it: the build may lie in a
+   folder that only its owner may enter. */
+void fixture_copy_program(const fixture_t *fixture, const char *name);
+
 /* Files below the root; parents are made. */
 void fixture_put(fixture_t *fixture, const char *path, const char *text);
 void fixture_get(const fixture_t *fixture, const char *path, char *text, size_t size);
