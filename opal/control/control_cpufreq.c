@@ -44,12 +44,19 @@ static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
     return PWR_OK;
 }
 
+/* EBUSY is how the kernel says that no CPU of the policy is online any more (Linux 5.19 and later;
+   before that the file is gone: ENODEV). */
+static pwr_status_t status_of(int error)
+{
+    return error == EBUSY ? PWR_ERR_UNSUPPORTED : pwr_status_from_errno(error);
+}
+
 static pwr_status_t cpufreq_read(const pwr_control_t *control, uint64_t *khz)
 {
     char text[TEXT_BYTES];
     ssize_t got = pread(control->fd, text, sizeof text, 0);
     if (got < 0) {
-        return pwr_status_from_errno(errno);
+        return status_of(errno);
     }
     uint64_t value;
     pwr_status_t status = pwr_number_parse(text, (size_t)got, &value);
@@ -68,7 +75,7 @@ static pwr_status_t cpufreq_write(const pwr_control_t *control, uint64_t khz)
     if (put == size) {
         return PWR_OK;
     }
-    return put < 0 ? pwr_status_from_errno(errno) : PWR_ERR_IO;
+    return put < 0 ? status_of(errno) : PWR_ERR_IO;
 }
 
 static void cpufreq_close(pwr_control_t *control)

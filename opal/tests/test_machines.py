@@ -144,8 +144,8 @@ class Machine:
         self.helpers = folder / "bin"
         self.state = folder / "state"
         self.helpers.mkdir()
-        for program in [BUILD / "opal" / "poweraware-guard", BUILD / "opal" / "tests" / "walk_levers"]:
-            shutil.copy(program, self.helpers)
+        for program in ["poweraware-guard", "poweraware-restore", "tests/walk_levers"]:
+            shutil.copy(BUILD / "opal" / program, self.helpers)
 
     def run(self, machine: str, script: str) -> subprocess.CompletedProcess[str]:
         shutil.rmtree(self.state, ignore_errors=True)
@@ -264,3 +264,86 @@ def test_a_cpu_that_goes_offline_is_given_up(machine: Machine) -> None:
     assert done.returncode == 0 and values(lines, "errors") != ["0"], done.stdout + done.stderr
     assert "gone offline" in values(lines, "why at the end")[0], done.stdout
     assert [write for write in machine.moved() if write[0] == 1] == [], "the CPU that stayed is not back"
+
+
+# ---- faults: the job goes on, says what happened, and what can be put back is ----
+
+@dataclass
+class Fault:
+    """A rule of the emulator, and what a walk says of it when it is there from the start."""
+
+    rule: str
+    says: str
+
+    def __str__(self) -> str:
+        return self.rule.replace(" ", "-").replace(":", "-")
+
+
+FAULTS = [
+    Fault("write msr:0x19a cpu=1 error=EIO", "T-states"),
+    Fault("write msr:0x19a cpu=1 error=EACCES", "T-states"),
+    Fault("write msr:0x19a cpu=1 error=ENOSPC", "T-states"),
+    Fault("write msr:0x19a cpu=1 error=ENXIO", "T-states"),
+    Fault("read msr:0x19a cpu=1 error=EIO", "T-states"),
+    Fault("read msr:0x19a cpu=1 short", "T-states"),
+    Fault("open msr cpu=1 error=EBUSY", "T-states"),
+    Fault("open msr cpu=1 error=ENOENT", "T-states"),
+    Fault("write scaling_max_freq cpu=1 error=EIO", "P-states"),
+    Fault("write scaling_max_freq cpu=1 error=EACCES", "P-states"),
+    Fault("write scaling_max_freq cpu=1 error=ENOSPC", "P-states"),
+    Fault("write scaling_max_freq cpu=1 error=ENODEV", "P-states"),
+    Fault("read scaling_max_freq cpu=1 error=EIO", "P-states"),
+    Fault("open scaling_max_freq cpu=1 error=ENOENT", "P-states"),
+    Fault("open scaling_min_freq cpu=1 error=EACCES", "P-states"),
+    Fault("read related_cpus cpu=1 error=EIO", "P-states"),
+]
+SET_FAULT = "echo '%s' > $PWR_EMU_STATE/mnt/ctl/fault"
+CLEAR = SET_FAULT % "clear"
+
+
+def settle(machine: Machine) -> str:
+    """What a job's end is followed by: the fault is mended, an epilog runs."""
+    return f"; {CLEAR}; sleep 0.3; echo restore: $({machine.helpers}/poweraware-restore --run-dir {machine.folder}/run.root 2>&1)"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_fault_from_the_start(machine: Machine, fault: Fault) -> None:
+    """The lever stays off with the reason, or another back end is found; the other lever works."""
+    done = machine.run("skylake", SET_FAULT % fault.rule + "; " + machine.walk("1-2") + settle(machine))
+    lines = done.stdout.splitlines()
+    assert values(lines, "errors") == ["0"], done.stdout + done.stderr
+    why = values(lines, "why")[0]
+    backend = values(lines, fault.says.lower().replace("-", ""))[0]
+    assert f"{fault.says} off: " in why or backend == "perf_ctl-msr", done.stdout
+    other = {"T-states": "pstates", "P-states": "tstates"}[fault.says]
+    assert values(lines, other) != ["none"], done.stdout
+    assert machine.moved() == []
+
+
+@pytest.mark.parametrize("stage", ["held", "full"])
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_fault_during_the_run(machine: Machine, fault: Fault, stage: str) -> None:
+    """Descriptors are open: faults of open and of files that were read do not matter any more."""
+    rule = SET_FAULT % fault.rule
+    script = held_script(machine, rule if stage == "held" else ":", rule if stage == "full" else ":")
+    done = machine.run("skylake", script + settle(machine))
+    lines = done.stdout.splitlines()
+    assert values(lines, "errors") != [], "the walk did not reach its end: " + done.stdout + done.stderr
+    touches = fault.rule.split()[0] != "open" and ("0x19a" in fault.rule or "scaling_max" in fault.rule)
+    unseen = fault.rule.startswith("read msr") and values(lines, "errors") == ["0"]  # not looked at this time
+    if touches and not unseen:
+        assert values(lines, "errors") == ["1"], done.stdout
+        assert f"{fault.says} given up: a write failed" in values(lines, "why at the end")[0], done.stdout
+    elif not touches:
+        assert values(lines, "errors") == ["0"] and values(lines, "why at the end") == [""], done.stdout
+    assert machine.moved() == [], done.stdout
+
+
+@pytest.mark.parametrize("rule", ["read energy_uj error=EIO", "read energy_uj short", "open energy_uj error=EACCES",
+                                  "open energy_uj error=ENOENT"])
+def test_meter_that_fails_is_passed_over(machine: Machine, rule: str) -> None:
+    """The next back end reads the same energy."""
+    done = machine.run("skylake", SET_FAULT % rule + "; " + machine.walk("1"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert values(done.stdout.splitlines(), "meter") in (["msr"], ["powercap"]), done.stdout
+    assert values(done.stdout.splitlines(), "pstates") == ["cpufreq"]
