@@ -150,7 +150,7 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["finalize", "exit", "abort", "segv", "term", "kill"])
 def test_levers_are_restored(five: Nodes, way: str) -> None:
     before = sum(len(times) for node in five.levers().values() for times in node.times.values())
-    done = five.run([str(TESTS / "die"), way], "--layout", "4,4", timeout=60,
+    done = five.run([str(TESTS / "victim"), way, "1", "100000"], "--layout", "4,4", timeout=60,
                     mca={"coll_poweraware_min_bytes": "0"})
     assert done.returncode != 124, "the job hung"
     assert (done.returncode == 0) == (way == "finalize"), done.stdout
