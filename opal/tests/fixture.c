@@ -41,13 +41,30 @@ static void keep_line(void *arg, pwr_log_level_t level, const char *line)
     snprintf(fixture->log + used, sizeof fixture->log - used, "%s\n", line);
 }
 
-void fixture_copy_program(const fixture_t *fixture, const char *name)
+static void full_name(const fixture_t *fixture, const char *path, char name[PATH_MAX])
+{
+    assert_int_equal(pwr_env_path(&fixture->env, path, name, PATH_MAX), PWR_OK);
+}
+
+static void make_parents(const fixture_t *fixture, const char *path)
+{
+    char name[PATH_MAX];
+    full_name(fixture, path, name);
+    for (char *slash = name + strlen(fixture->root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        assert_true(mkdir(name, 0755) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+}
+
+void fixture_put_program(fixture_t *fixture, const char *name, const char *path)
 {
     char bytes[65536];
     ssize_t got;
     char source[PATH_MAX], copy[PATH_MAX];
     snprintf(source, sizeof source, PWR_TEST_TOOLS "/%s", name);
-    snprintf(copy, sizeof copy, "%s/%s", fixture->root, name);
+    make_parents(fixture, path);
+    full_name(fixture, path, copy);
     int from = open(source, O_RDONLY | O_CLOEXEC);
     int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     assert_true(from >= 0 && to >= 0);
@@ -57,6 +74,13 @@ void fixture_copy_program(const fixture_t *fixture, const char *name)
     assert_int_equal(got, 0);
     close(from);
     close(to);
+}
+
+void fixture_copy_program(fixture_t *fixture, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/%s", name);
+    fixture_put_program(fixture, name, path);
 }
 
 /* Where the run-time directories of all users are. */
@@ -83,6 +107,7 @@ int fixture_setup(void **state)
         .root = fixture->root, .now_ns = monotonic_ns, .log = keep_line, .arg = fixture};
     fixture->env.helper_dir = fixture->root;
     fixture_copy_program(fixture, "poweraware-guard");
+    fixture_copy_program(fixture, "poweraware-start");
     make_shm(fixture);
     alarm(LONGEST_TEST_S); /* a hang is a failure, not a wait */
     *state = fixture;
@@ -104,22 +129,6 @@ int fixture_teardown(void **state)
     nftw(fixture->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     free(fixture);
     return 0;
-}
-
-static void full_name(const fixture_t *fixture, const char *path, char name[PATH_MAX])
-{
-    assert_int_equal(pwr_env_path(&fixture->env, path, name, PATH_MAX), PWR_OK);
-}
-
-static void make_parents(const fixture_t *fixture, const char *path)
-{
-    char name[PATH_MAX];
-    full_name(fixture, path, name);
-    for (char *slash = name + strlen(fixture->root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        assert_true(mkdir(name, 0755) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
 }
 
 void fixture_put(fixture_t *fixture, const char *path, const char *text)

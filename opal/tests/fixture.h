@@ -32,8 +32,9 @@ struct pwr_control;
 enum { FIXTURE_CEILING_KHZ = 3000000, FIXTURE_FLOOR_KHZ = 1500000, FIXTURE_LOWEST_KHZ = 1200000 };
 
 typedef struct fixture {
-    pwr_env_t env; /* root and helper_dir are the temporary directory; it has a copy of the guardian
-                      that every user may start, and a /dev/shm */
+    pwr_env_t env; /* root and helper_dir are the temporary directory; it has copies of
+                      poweraware-guard and poweraware-start that every user may start, and a
+                      /dev/shm */
     char root[200];
     char log[4096]; /* all lines of all levels, each with a newline */
 } fixture_t;
@@ -45,7 +46,9 @@ int fixture_teardown(void **state);
 
 /* Copies a program of this build to the root, where every user may start it: the build may lie in a
    folder that only its owner may enter. */
-void fixture_copy_program(const fixture_t *fixture, const char *name);
+void fixture_copy_program(fixture_t *fixture, const char *name);
+/* The same, as another file below the root. */
+void fixture_put_program(fixture_t *fixture, const char *name, const char *path);
 
 /* Files below the root; parents are made. */
 void fixture_put(fixture_t *fixture, const char *path, const char *text);

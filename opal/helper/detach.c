@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * How a helper program becomes nobody's child.
+ */
+#include "config.h"
+
+#include "helper/detach.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
+
+pid_t pwr_detach_client(void)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(PWR_HELPER_FD, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
+
+static void close_inherited(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, PWR_HELPER_FD + 1, ~0u, 0) == 0) {
+        return;
+    }
+#endif
+    for (int fd = PWR_HELPER_FD + 1; fd <= LAST_FD_WITHOUT_CLOSE_RANGE; fd++) {
+        close(fd);
+    }
+}
+
+static void ignore_job_signals(void)
+{
+    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP};
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
+        signal(ignored[i], SIG_IGN);
+    }
+}
+
+bool pwr_detach(void (*before_parent_ends)(pid_t child))
+{
+    close_inherited();
+    ignore_job_signals();
+    pid_t child = fork();
+    if (child > 0) {
+        if (before_parent_ends) {
+            before_parent_ends(child);
+        }
+        _exit(EXIT_SUCCESS);
+    }
+    return child == 0;
+}
+
+int pwr_detach_watch(bool *dead)
+{
+    int watch = -1;
+    *dead = false;
+#ifdef SYS_pidfd_open
+    watch = (int)syscall(SYS_pidfd_open, pwr_detach_client(), 0);
+    *dead = watch < 0 && errno == ESRCH;
+#endif
+    return watch;
+}

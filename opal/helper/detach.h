@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The helper's own side of helper/helper.h: being nobody's child, and noticing the client's end.
+ */
+#ifndef PWR_DETACH_H
+#define PWR_DETACH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "helper/helper.h"
+
+/* The process that made the pair of which descriptor 3 is an end; 0 when there is none, because
+   the program was started by hand. */
+pid_t pwr_detach_client(void);
+
+/* Closes all descriptors but the standard ones and the socket, ignores the signals that end a job,
+   and goes on in a child, of which the client never hears.  The parent ends in here, after calling
+   before_parent_ends (NULL: nothing) with the child's number.  False when the fork failed. */
+bool pwr_detach(void (*before_parent_ends)(pid_t child));
+
+/* A descriptor that is readable once the client is dead: the socket alone stays open as long as a
+   child that the client forked.  -1 when there is none: *dead says whether that is because the
+   client has died already. */
+int pwr_detach_watch(bool *dead);
+
+#endif
