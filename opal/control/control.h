@@ -41,7 +41,7 @@ typedef struct pwr_control {
     const pwr_door_t *door;
     pwr_control_kind_t kind;
     unsigned cpu;
-    int fd;        /* of a cpufreq file, else -1 */
+    int fd;        /* of a file, else -1 */
     pwr_msr_t msr; /* of an MSR door */
 } pwr_control_t;
 
@@ -65,6 +65,7 @@ struct pwr_door {
 extern const pwr_door_t pwr_door_cpufreq;
 extern const pwr_door_t pwr_door_msr_safe;
 extern const pwr_door_t pwr_door_msr;
+extern const pwr_door_t pwr_door_accessd;
 
 /* All doors; a door's place in it is its number on the guardian's wire. */
 extern const pwr_door_t *const pwr_doors[];

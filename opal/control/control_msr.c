@@ -59,6 +59,12 @@ static const char *msr_remedy(const pwr_control_t *control)
     return registers[control->kind].allow;
 }
 
+static const char *accessd_remedy(const pwr_control_t *control)
+{
+    (void)control;
+    return "likwid's daemon lets this register through on some Intel CPUs only: msr-safe can";
+}
+
 const pwr_door_t pwr_door_msr_safe = {.name = "msr_safe",
                                       .way = &pwr_msr_way_safe,
                                       .open = msr_open,
@@ -76,3 +82,12 @@ const pwr_door_t pwr_door_msr = {.name = "msr",
                                  .close = msr_close,
                                  .place = msr_place,
                                  .remedy = msr_remedy};
+
+const pwr_door_t pwr_door_accessd = {.name = "likwid-accessD",
+                                     .way = &pwr_msr_way_accessd,
+                                     .open = msr_open,
+                                     .read = msr_read,
+                                     .write = msr_write,
+                                     .close = msr_close,
+                                     .place = msr_place,
+                                     .remedy = accessd_remedy};

@@ -10,5 +10,6 @@
 const pwr_msr_way_t *const pwr_msr_ways[] = {
     &pwr_msr_way_safe,
     &pwr_msr_way_device,
+    &pwr_msr_way_accessd,
 };
 const size_t pwr_msr_num_ways = sizeof pwr_msr_ways / sizeof pwr_msr_ways[0];

@@ -51,6 +51,7 @@ struct pwr_msr_way {
 
 extern const pwr_msr_way_t pwr_msr_way_safe;
 extern const pwr_msr_way_t pwr_msr_way_device;
+extern const pwr_msr_way_t pwr_msr_way_accessd;
 
 extern const pwr_msr_way_t *const pwr_msr_ways[];
 extern const size_t pwr_msr_num_ways;

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "likwid/likwid.h"
 #include "pstate/freq_domain.h"
 #include "pstate/pstate_style.h"
 #include "pwr/lever.h"
@@ -24,9 +25,13 @@ static const pwr_pstate_style_t styles[] = {
     {"hwp-msr_safe", &pwr_door_msr_safe, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
      pwr_pstate_hwp_limits},
     {"hwp-msr", &pwr_door_msr, PWR_CONTROL_HWP_REQUEST, false, MHZ_100, pwr_pstate_hwp_limits},
+    {"hwp-likwid-accessD", &pwr_door_accessd, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
+     pwr_pstate_hwp_limits},
     {"perf_ctl-msr_safe", &pwr_door_msr_safe, PWR_CONTROL_PERF_CTL, false, MHZ_100,
      pwr_pstate_perf_ctl_limits},
     {"perf_ctl-msr", &pwr_door_msr, PWR_CONTROL_PERF_CTL, false, MHZ_100,
+     pwr_pstate_perf_ctl_limits},
+    {"perf_ctl-likwid-accessD", &pwr_door_accessd, PWR_CONTROL_PERF_CTL, false, MHZ_100,
      pwr_pstate_perf_ctl_limits},
 };
 
@@ -93,7 +98,7 @@ static pwr_status_t add_cpu(const pwr_pstate_request_t *request, unsigned number
 {
     bool driven = true;
     pwr_status_t status = PWR_OK;
-    if (pstate->style->door == &pwr_door_cpufreq) {
+    if (pstate->style->main <= PWR_CONTROL_SPEED) { /* values that the kernel keeps per policy */
         status = pwr_freq_domain_check(request, number, &driven);
     }
     if (status != PWR_OK || !driven) {
@@ -158,18 +163,17 @@ pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
     pwr_pstate_request_t request = {.held = {env, guard, &reasons}, .topo = topo};
-    pwr_status_t failure = PWR_ERR_UNSUPPORTED;
-    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+    pwr_status_t result = PWR_ERR_UNSUPPORTED;
+    pwr_likwid_probe_begin();
+    /* SHARED: whichever door, the clock is not ours alone */
+    for (size_t i = 0;
+         i < sizeof styles / sizeof styles[0] && result != PWR_OK && result != PWR_ERR_SHARED;
+         i++) {
         pwr_status_t status = open_style(&styles[i], &request, pstate);
-        if (status == PWR_OK) {
-            return PWR_OK;
-        }
-        failure = pwr_why_worse(failure, status);
-        if (status == PWR_ERR_SHARED) {
-            break; /* whichever door: the clock is not ours alone */
-        }
+        result = status == PWR_OK ? PWR_OK : pwr_why_worse(result, status);
     }
-    return failure;
+    pwr_likwid_probe_end();
+    return result;
 }
 
 const char *pwr_pstate_backend(const pwr_pstate_t *pstate)

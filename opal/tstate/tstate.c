@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "control/held.h"
+#include "likwid/likwid.h"
 #include "pwr/lever.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 static const pwr_door_t *const doors[] = {
     &pwr_door_msr_safe,
     &pwr_door_msr,
+    &pwr_door_accessd,
 };
 
 struct pwr_tstate {
@@ -75,15 +77,14 @@ pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
     const pwr_held_request_t request = {env, guard, &reasons};
-    pwr_status_t failure = PWR_ERR_UNSUPPORTED;
-    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++) {
+    pwr_status_t result = PWR_ERR_UNSUPPORTED;
+    pwr_likwid_probe_begin();
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0] && result != PWR_OK; i++) {
         pwr_status_t status = open_door(doors[i], &request, topo, tstate);
-        if (status == PWR_OK) {
-            return PWR_OK;
-        }
-        failure = pwr_why_worse(failure, status);
+        result = status == PWR_OK ? PWR_OK : pwr_why_worse(result, status);
     }
-    return failure;
+    pwr_likwid_probe_end();
+    return result;
 }
 
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The client of likwid's access daemon when the daemon (here: accessd_server.c) fails later.
+ */
+#include "config.h"
+
+#include "accessd_fixture.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pwr/lever.h"
+
+/* ---- what goes wrong later ---- */
+
+static void server_dies(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value = 7;
+    accessd_install(fixture, "die=2"); /* the first answer is to CHECK */
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    assert_int_equal(pwr_accessd_write(0, PWR_MSR_CLOCK_MODULATION, 0), PWR_ERR_IO); /* SIGPIPE? */
+    assert_int_equal(value, 7);
+    pwr_accessd_close();
+    fixture_put(fixture, "/accessd.words", "");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK); /* a new one */
+    pwr_accessd_close();
+}
+
+static void lever_without_server(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_tstate_t *tstate;
+    pid_t pid;
+    accessd_install(fixture, "");
+    pwr_topo_t *topo = fixture_topo(fixture, NULL, "4-5");
+    pwr_guard_t *guard = fixture_guard(fixture);
+    assert_int_equal(
+        pwr_tstate_open(&fixture->env, topo, guard, accessd_text, sizeof accessd_text, &tstate),
+        PWR_OK);
+    assert_int_equal(accessd_num_started(fixture, &pid), 1);
+    assert_int_equal(pwr_tstate_set(tstate, 4), PWR_OK);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_true(fixture_eventually(accessd_is_gone, fixture));
+    assert_int_equal(pwr_tstate_set(tstate, 8), PWR_ERR_IO);
+    pwr_tstate_close(tstate);
+    pwr_guard_stop(guard);
+    pwr_topo_close(topo);
+}
+
+static void server_hangs(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value;
+    pid_t pid;
+    accessd_install(fixture, "hang=2");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    pwr_accessd_close();
+    accessd_num_started(fixture, &pid);
+    kill(pid, SIGKILL);
+}
+
+/* An answer to another question must not be taken, nor any that follow. */
+static void server_lies(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value = 7;
+    accessd_install(fixture, "lie=2");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    assert_int_equal(value, 7);
+    pwr_accessd_close();
+}
+
+/* A child shares the socket: a word from it, and the parent would read its answer. */
+static void child_of_fork(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value = 0;
+    int result;
+    accessd_install(fixture, "");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        bool refused = pwr_accessd_read(0, 0x611, &value) == PWR_ERR_IO &&
+                       pwr_accessd_open(&fixture->env, 0, &accessd_why) == PWR_ERR_PERM;
+        pwr_accessd_close(); /* must not dismiss the parent's server */
+        _exit(refused ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_OK);
+    assert_int_equal(value, accessd_content(0, 0x611));
+    pwr_accessd_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(server_dies), FIXTURE_TEST(lever_without_server), FIXTURE_TEST(server_hangs),
+        FIXTURE_TEST(server_lies), FIXTURE_TEST(child_of_fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
