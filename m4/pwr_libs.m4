@@ -15,6 +15,24 @@ AC_DEFUN([PWR_CHECK_JANSSON], [
 (Debian, Ubuntu: libjansson-dev)])])
 ])
 
+# likwid has no .pc file.  Only poweraware-likwid is linked with it, so LIBS must stay without.
+AC_DEFUN([PWR_CHECK_LIKWID], [
+    pwr_likwid=no
+    LIKWID_LIBS=
+    AC_CHECK_HEADER([likwid.h], [
+        pwr_saved_libs=$LIBS
+        AC_SEARCH_LIBS([freq_setCpuClockMax], [likwid],
+            [pwr_likwid=yes; test "x$ac_res" = "xnone required" || LIKWID_LIBS=$ac_res])
+        LIBS=$pwr_saved_libs
+        AC_CHECK_MEMBER([PowerInfo.statusRegWidth],
+            [AC_DEFINE([HAVE_POWERINFO_STATUSREGWIDTH], [1],
+                [likwid 5.5 or later: energy counters of more than 32 bits])], [],
+            [[#include <likwid.h>]])
+    ])
+    AC_SUBST([LIKWID_LIBS])
+    AM_CONDITIONAL([HAVE_LIKWID], [test "x$pwr_likwid" != xno])
+])
+
 # Each of these is optional; PWR_SUMMARY tells what is lost without it.
 AC_DEFUN([PWR_CHECK_OPTIONAL], [
     PKG_CHECK_MODULES([FUSE3], [fuse3], [pwr_fuse3=`$PKG_CONFIG --modversion fuse3`], [pwr_fuse3=no])
@@ -24,7 +42,7 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
         [pwr_cmocka=no])
     AM_CONDITIONAL([HAVE_CMOCKA], [test "x$pwr_cmocka" != xno])
 
-    AC_CHECK_HEADER([likwid.h], [pwr_likwid=yes], [pwr_likwid=no])
+    PWR_CHECK_LIKWID
     AC_CHECK_HEADER([cpufreq.h], [pwr_libcpupower=yes], [pwr_libcpupower=no])
     PKG_CHECK_MODULES([UCX], [ucx], [pwr_ucx=`$PKG_CONFIG --modversion ucx`], [pwr_ucx=no])
 

@@ -18,7 +18,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmark driver and the report])
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
-    PWR_ROW([likwid], [$pwr_likwid], [nothing yet: no likwid back end is built in this version])
+    PWR_ROW([likwid], [$pwr_likwid], [P-states and energy through liblikwid; its access daemon is used either way])
     PWR_ROW([libcpupower], [$pwr_libcpupower], [nothing yet: cpufreq is driven through sysfs])
     PWR_ROW([UCX], [$pwr_ucx], [nothing yet: leaders talk through Open MPI's own transports])
     printf '\n'

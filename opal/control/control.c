@@ -23,10 +23,7 @@ enum {
 };
 
 const pwr_door_t *const pwr_doors[] = {
-    &pwr_door_cpufreq,
-    &pwr_door_msr_safe,
-    &pwr_door_msr,
-    &pwr_door_accessd,
+    &pwr_door_cpufreq, &pwr_door_msr_safe, &pwr_door_msr, &pwr_door_accessd, &pwr_door_likwid,
 };
 const size_t pwr_num_doors = sizeof pwr_doors / sizeof pwr_doors[0];
 

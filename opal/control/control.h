@@ -66,6 +66,7 @@ extern const pwr_door_t pwr_door_cpufreq;
 extern const pwr_door_t pwr_door_msr_safe;
 extern const pwr_door_t pwr_door_msr;
 extern const pwr_door_t pwr_door_accessd;
+extern const pwr_door_t pwr_door_likwid;
 
 /* All doors; a door's place in it is its number on the guardian's wire. */
 extern const pwr_door_t *const pwr_doors[];

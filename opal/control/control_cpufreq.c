@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "control/control.h"
+#include "control/control_file.h"
 #include "number.h"
 
 #include <errno.h>
@@ -25,23 +25,31 @@ static const char *const file_of[PWR_CONTROL_KINDS] = {
     [PWR_CONTROL_SPEED] = "scaling_setspeed",
 };
 
-static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
-                                 pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
-                                 pwr_control_t *control)
+pwr_status_t pwr_control_file_open(const pwr_env_t *env, pwr_control_kind_t kind, unsigned cpu,
+                                   int flags, const char *grants, const pwr_why_t *why, int *fd)
 {
     char path[PATH_BYTES];
-    int fd;
     if (!file_of[kind]) {
         return PWR_ERR_UNSUPPORTED;
     }
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file_of[kind]);
-    pwr_status_t status = pwr_env_open(env, path, O_RDWR, &fd);
+    pwr_status_t status = pwr_env_open(env, path, flags, fd);
     if (status != PWR_OK) {
-        pwr_why_add_file(why, path, status, remedy);
-        return status;
+        pwr_why_add_file(why, path, status, grants);
     }
-    *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
-    return PWR_OK;
+    return status;
+}
+
+static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
+                                 pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
+                                 pwr_control_t *control)
+{
+    int fd;
+    pwr_status_t status = pwr_control_file_open(env, kind, cpu, O_RDWR, remedy, why, &fd);
+    if (status == PWR_OK) {
+        *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
+    }
+    return status;
 }
 
 /* EBUSY is how the kernel says that no CPU of the policy is online any more (Linux 5.19 and later;
@@ -51,7 +59,7 @@ static pwr_status_t status_of(int error)
     return error == EBUSY ? PWR_ERR_UNSUPPORTED : pwr_status_from_errno(error);
 }
 
-static pwr_status_t cpufreq_read(const pwr_control_t *control, uint64_t *khz)
+pwr_status_t pwr_control_file_read(const pwr_control_t *control, uint64_t *khz)
 {
     char text[TEXT_BYTES];
     ssize_t got = pread(control->fd, text, sizeof text, 0);
@@ -84,7 +92,7 @@ static void cpufreq_close(pwr_control_t *control)
     control->fd = -1;
 }
 
-static const char *cpufreq_place(const pwr_control_t *control)
+const char *pwr_control_file_place(const pwr_control_t *control)
 {
     return file_of[control->kind];
 }
@@ -97,8 +105,8 @@ static const char *cpufreq_remedy(const pwr_control_t *control)
 
 const pwr_door_t pwr_door_cpufreq = {.name = "cpufreq",
                                      .open = cpufreq_open,
-                                     .read = cpufreq_read,
+                                     .read = pwr_control_file_read,
                                      .write = cpufreq_write,
                                      .close = cpufreq_close,
-                                     .place = cpufreq_place,
+                                     .place = pwr_control_file_place,
                                      .remedy = cpufreq_remedy};

@@ -22,6 +22,7 @@ static const pwr_pstate_style_t styles[] = {
     {"cpufreq-setspeed", &pwr_door_cpufreq, PWR_CONTROL_SPEED, false, 1,
      pwr_pstate_setspeed_limits},
     {"cpufreq", &pwr_door_cpufreq, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
+    {"likwid", &pwr_door_likwid, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
     {"hwp-msr_safe", &pwr_door_msr_safe, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
      pwr_pstate_hwp_limits},
     {"hwp-msr", &pwr_door_msr, PWR_CONTROL_HWP_REQUEST, false, MHZ_100, pwr_pstate_hwp_limits},

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""likwid's own programs and library, unmodified, on emulated machines.
+
+likwid-accessD asks the CPU by CPUID what it may let through, which no file can emulate.  Under
+valgrind a program meets valgrind's own CPU, a Haswell with eight counters per core, whatever the
+host is: so the daemon runs as it is installed, and lets T-states through.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Dict, List, Tuple
+
+import pytest
+
+from bench.emulator.tests.conftest import (  # noqa: F401  (fixtures)
+    Emulate,
+    Result,
+    _rights,
+    emulate,
+    need_root,
+)
+
+BUILD = Path(os.environ["PWR_BUILDDIR"]) / "opal"
+SBIN = "/usr/sbin:/usr/local/sbin:" + os.environ.get("PATH", "")
+HELPERS = ["poweraware-guard", "poweraware-likwid", "poweraware-start"]
+ORDINARY_USER = 65534
+
+needs_liblikwid = pytest.mark.skipif(
+    not (BUILD / "poweraware-likwid").exists(), reason="this build found no likwid.h"
+)
+
+
+def program(name: str) -> str:
+    found = shutil.which(name, path=SBIN)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+# All that a user needs lies in a file system of the machine's own: build and test folders may be
+# closed to others, and their file systems may ignore set-uid bits.
+def prepare(*lines: str) -> str:
+    programs = " ".join(str(BUILD / name) for name in HELPERS if (BUILD / name).exists())
+    return "\n".join(
+        [
+            "set -e",
+            "mount -t tmpfs -o suid,mode=755 none /mnt",
+            f"cp {programs} {BUILD}/tests/drive $LD_PRELOAD /mnt",
+            "mkdir /mnt/state; mount --bind $PWR_EMU_STATE /mnt/state",
+            "export PWR_EMU_STATE=/mnt/state LD_PRELOAD=/mnt/${LD_PRELOAD##*/}",
+            "export PWR_HELPERS=/mnt",
+            *lines,
+        ]
+    )
+
+
+def daemon_on_valgrinds_cpu() -> str:
+    wrapper = f"exec {program('valgrind')} --tool=none -q --log-file=/dev/null"
+    return "\n".join(
+        [
+            "mkdir /mnt/sbin",
+            f"printf '#!/bin/sh\\n{wrapper} {program('likwid-accessD')}\\n'"
+            " > /mnt/sbin/likwid-accessD",
+            "chmod 755 /mnt/sbin/likwid-accessD",
+            "PATH=/mnt/sbin:$PATH",
+        ]
+    )
+
+
+def set_uid(path: str) -> str:
+    copy = "/mnt/" + Path(path).name
+    return f"cp {path} {copy}; chown 0:0 {copy}; chmod 4755 {copy}; mount --bind {copy} {path}"
+
+
+def as_user(command: str) -> str:
+    return (
+        f"setpriv --reuid {ORDINARY_USER} --regid {ORDINARY_USER} --clear-groups"
+        f" --inh-caps=-all {command}"
+    )
+
+
+def values(result: Result, control: str, cpu: int) -> List[str]:
+    return [w.value for w in result.writes() if (w.control, w.cpu) == (control, cpu)]
+
+
+def assert_writes(result: Result, expected: Dict[Tuple[str, int], List[str]]) -> None:
+    """These controls were written with exactly these values, and no others at all."""
+    assert {(w.control, w.cpu) for w in result.writes()} == set(expected)
+    for (control, cpu), written in expected.items():
+        assert values(result, control, cpu) == written, (control, cpu)
+
+
+def assert_fine(result: Result) -> None:
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr == ""  # likwid prints much, none of it may reach a job's output
+    assert "children: none" in result.stdout
+
+
+# ---- likwid-accessD ----
+
+
+def test_tstates(emulate: Emulate) -> None:
+    program("likwid-accessD")
+    result = emulate(
+        "skylake",
+        prepare(
+            daemon_on_valgrinds_cpu(),
+            "taskset -c 2-3 /mnt/drive tstate likwid-accessD 6"
+            " control likwid-accessD clock_modulation 5 15",
+        ),
+    )
+    assert_fine(result)
+    assert_writes(
+        result,
+        {
+            ("msr:0x19a", 2): ["0x0", "0x16", "0x0"],
+            ("msr:0x19a", 3): ["0x0", "0x16", "0x0"],
+            ("msr:0x19a", 5): ["0x0", "0x1f", "0x0"],
+        },
+    )
+
+
+def test_pstates_by_register(emulate: Emulate) -> None:
+    result = emulate(
+        "skylake",
+        prepare(
+            daemon_on_valgrinds_cpu(),
+            "taskset -c 1 /mnt/drive pstate perf_ctl-likwid-accessD 1500000",
+        ),
+        more="cpufreq_driver = none",
+    )
+    assert_fine(result)
+    assert "pstate: perf_ctl-likwid-accessD 1000000 3000000" in result.stdout
+    assert_writes(result, {("msr:0x199", 1): ["0x1e00", "0xf00", "0x1e00"]})
+
+
+def test_hwp_by_register(emulate: Emulate) -> None:
+    result = emulate(
+        "intel_pstate",
+        prepare(
+            daemon_on_valgrinds_cpu(),
+            "taskset -c 1 /mnt/drive control likwid-accessD hwp_request 1 12",
+        ),
+    )
+    assert_fine(result)
+    written = values(result, "msr:0x774", 1)
+    assert len(written) == 3 and written[0] == written[2]
+    before, lowered = int(written[0], 16), int(written[1], 16)
+    assert lowered >> 8 & 0xFF == 12
+    assert before & ~0xFFFF == lowered & ~0xFFFF  # all other fields are kept
+
+
+def test_rapl_register(emulate: Emulate) -> None:
+    result = emulate(
+        "skylake",
+        prepare(daemon_on_valgrinds_cpu(), "/mnt/drive register 0 0x606 register 4 0x611"),
+    )
+    assert_fine(result)
+    unit, energy = [int(n, 16) for n in re.findall("^register: (.*)$", result.stdout, re.M)]
+    assert unit == 0xA0E03
+    package = [float(r["package_j"]) for r in result.ledger() if r["package"] == "1"]
+    assert 0 < energy * 2**-14 <= package[-1]
+
+
+# The real CPU and an ordinary user: what the daemon lets through depends on the host.
+def test_set_uid_daemon(emulate: Emulate) -> None:
+    need_root()
+    daemon = program("likwid-accessD")
+    amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text()
+    allowed, refused = ("0xc0010015", "0x19a") if amd else ("0x611", "0x3a")
+    drive = as_user("taskset -c 2 /mnt/drive")
+    result = emulate(
+        "skylake",
+        prepare(
+            f"{drive} register 0 {allowed} || true",
+            set_uid(daemon),
+            f"{drive} register 0 {allowed} register 0 {refused} || true",
+        ),
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(f"register: no permission: {daemon}: no rights (needs 'chown root:")
+    assert re.fullmatch("register: 0x[0-9a-f]+", lines[2])
+    assert lines[3].startswith("register: no permission")
+    assert result.stderr == ""
+
+
+# ---- liblikwid ----
+
+
+@needs_liblikwid
+def test_frequencies(emulate: Emulate) -> None:
+    result = emulate(
+        "skylake",
+        prepare(
+            "cd /sys/devices/system/cpu/cpu2/cpufreq; echo 2000000 > scaling_min_freq",
+            "taskset -c 2 /mnt/drive pstate likwid 1500000",
+        ),
+    )
+    assert_fine(result)
+    assert "pstate: likwid 1000000 3000000" in result.stdout
+    assert_writes(
+        result,
+        {
+            ("scaling_max_freq", 2): ["3000000", "1500000", "3000000"],
+            ("scaling_min_freq", 2): ["2000000", "2000000", "1500000", "2000000"],
+        },
+    )
+
+
+@needs_liblikwid
+def test_set_uid_frequency_daemon(emulate: Emulate) -> None:
+    need_root()
+    daemon = program("likwid-setFreq")
+    drive = as_user("taskset -c 2 /mnt/drive")
+    result = emulate(
+        "skylake",
+        prepare(
+            f"{drive} pstate likwid 1200000 || true",
+            set_uid(daemon),
+            f"{drive} pstate any 1200000",
+        ),
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("pstate: no permission: likwid: CPU 2, scaling_max_freq: writing")
+    assert f"needs 'chown root: {daemon}" in lines[0]
+    assert lines[2] == "pstate: likwid 1000000 3000000"
+    assert result.returncode == 0 and result.stderr == ""
+    assert_writes(
+        result,
+        {
+            ("scaling_max_freq", 2): ["3000000", "1200000", "3000000"],
+            ("scaling_min_freq", 2): ["1000000"],
+        },
+    )
+
+
+# likwid-setFreq reads 199 characters of the list of frequencies and refuses what comes after.
+@needs_liblikwid
+def test_more_frequencies_than_the_daemon_reads(emulate: Emulate) -> None:
+    need_root()
+    result = emulate(
+        "skylake",
+        prepare(
+            set_uid(program("likwid-setFreq")),
+            as_user("taskset -c 2 /mnt/drive pstate likwid 1200000 || true"),
+        ),
+        more="pstate_max_khz = 3600000",
+    )
+    assert "scaling_min_freq: writing back: no permission" in result.stdout
+    assert "accepts only values of scaling_available_frequencies" in result.stdout
+    assert_writes(result, {("scaling_max_freq", 2): ["3600000"]})  # what was found
+
+
+def joules(result: Result, column: str, package: int, t_ns: int) -> float:
+    """The ledger at that time, between its lines as straight as the power was constant."""
+    rows = [r for r in result.ledger() if int(r["package"]) == package]
+    points = [(int(r["t_ns"]), float(r[column])) for r in rows]
+    for (t0, e0), (t1, e1) in zip(points, points[1:]):
+        if t0 <= t_ns <= t1:
+            return e0 + (e1 - e0) * (t_ns - t0) / (t1 - t0)
+    raise AssertionError(f"{t_ns} is not in the ledger")
+
+
+@needs_liblikwid
+def test_energy(emulate: Emulate) -> None:
+    result = emulate(
+        "skylake",
+        prepare("/mnt/drive energy 1000", "sleep 0.2"),
+        more="activity = fixed:0.5\nledger_interval_ms = 10",
+    )
+    assert_fine(result)
+    times = dict(re.findall(r"^energy: (begin|end) (\d+ \d+)$", result.stdout, re.M))
+    begin = [int(t) for t in times["begin"].split()]
+    end = [int(t) for t in times["end"].split()]
+    found = re.findall(r"^energy: ([A-Z0-9]+) (\d) ([\d.]+)$", result.stdout, re.M)
+    columns = {"PKG": "package_j", "PP0": "core_j", "DRAM": "dram_j"}
+    checked = 0
+    for domain, package, energy in found:
+        if domain not in columns:
+            continue
+
+        def at(t_ns: int) -> float:
+            return joules(result, columns[domain], int(package), t_ns)
+
+        # Between the surest interval and the widest; a counter may be 1 ms behind at either end,
+        # and likwid rounds the unit of DRAM up by 0.3 %.
+        slack = 0.005 * float(energy) + (at(end[0]) - at(begin[1])) * 2e6 / (end[0] - begin[1])
+        assert at(end[0]) - at(begin[1]) - slack <= float(energy)
+        assert float(energy) <= at(end[1]) - at(begin[0]) + slack
+        checked += 1
+    assert checked == 6
+
+
+# ---- all of it ----
+
+ALL_WAYS = (
+    "tstate likwid-accessD 6 pstate perf_ctl-likwid-accessD 1500000"
+    " pstate likwid 1200000 energy 10 pstate any 1500000 tstate any 4"
+)
+
+
+@needs_liblikwid
+def test_no_exit_handler_runs_in_a_child(emulate: Emulate, tmp_path: Path) -> None:
+    """liblikwid's children end with exit(): they must not be ours."""
+    result = emulate(
+        "skylake",
+        prepare(
+            daemon_on_valgrinds_cpu(),
+            f"taskset -c 2 /mnt/drive --exits {tmp_path}/exits {ALL_WAYS} & ",
+            "pid=$!; wait $pid; echo pid: $pid",
+            "sleep 1",
+        ),
+    )
+    assert_fine(result)
+    pid = re.search(r"^pid: (\d+)$", result.stdout, re.M)
+    assert pid is not None
+    assert (tmp_path / "exits").read_text().split() == [pid.group(1)]
+
+
+# Whoever lives in the machine's mount namespace is of this test.
+LIVING = """
+living() {
+    here=$(readlink /proc/self/ns/mnt)
+    for process in /proc/[0-9]*; do
+        if [ "$(readlink $process/ns/mnt)" = "$here" ]; then
+            read -r name < $process/comm && case $name in
+                poweraware-like*|poweraware-lik*|likwid-*|*none-*) echo $name ;;
+            esac
+        fi
+    done 2>/dev/null
+}
+"""
+
+
+@needs_liblikwid
+@pytest.mark.parametrize(
+    "words, helper",
+    [
+        ("hold likwid ceiling 2 1500000", "poweraware-likw"),
+        ("energy 60000", "poweraware-likw"),
+        ("hold likwid-accessD clock_modulation 2 6", "none-amd64"),
+    ],
+)
+def test_helpers_end_with_their_client(emulate: Emulate, words: str, helper: str) -> None:
+    result = emulate(
+        "skylake",
+        prepare(
+            LIVING,
+            daemon_on_valgrinds_cpu(),
+            f"/mnt/drive {words} > /mnt/out & pid=$!",
+            "for i in $(seq 200); do grep -qE 'lowered|begin' /mnt/out && break; sleep 0.05; done",
+            "echo before: $(living)",
+            "kill -9 $pid; wait $pid || true",
+            "for i in $(seq 200); do [ -n \"$(living)\" ] || break; sleep 0.05; done",
+            "echo after: $(living)",
+        ),
+    )
+    assert result.returncode == 0, result.stderr
+    before, after = result.stdout.splitlines()
+    assert helper in before
+    assert after == "after:"
