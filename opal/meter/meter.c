@@ -14,7 +14,7 @@
 /* In the order in which they are tried for the CPUs. */
 static const pwr_meter_backend_t *const backends[] = {
     &pwr_meter_powercap, &pwr_meter_msr_safe, &pwr_meter_msr,
-    &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
+    &pwr_meter_accessd,  &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
 };
 
 enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "msr/msr.h"
 #include "pwr/meter.h"
 #include "why.h"
 
@@ -63,7 +64,8 @@ typedef struct pwr_meter_counters {
 typedef struct pwr_meter_backend pwr_meter_backend_t;
 
 struct pwr_meter_backend {
-    const char *name; /* of the MSR back ends also the device: /dev/cpu/N/<name> */
+    const char *name;
+    const pwr_msr_way_t *way; /* of an MSR back end */
     /* Adds all counters that can be read, at least one of each package (or the platform, or a GPU),
        with the first count in last.  On failure a reason is added to request->why; the caller calls
        close. */
@@ -78,6 +80,7 @@ struct pwr_meter_backend {
 extern const pwr_meter_backend_t pwr_meter_powercap;
 extern const pwr_meter_backend_t pwr_meter_msr_safe;
 extern const pwr_meter_backend_t pwr_meter_msr;
+extern const pwr_meter_backend_t pwr_meter_accessd;
 extern const pwr_meter_backend_t pwr_meter_perf;
 extern const pwr_meter_backend_t pwr_meter_model;
 extern const pwr_meter_backend_t pwr_meter_nvml;

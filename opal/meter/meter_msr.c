@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Energy through the RAPL registers, one CPU per package, for /dev/cpu/N/msr_safe and
- * /dev/cpu/N/msr: 32-bit counters in units of 2^-n joule.
+ * Energy through the RAPL registers, read on one CPU per package by any way to them (opal/msr):
+ * 32-bit counters in units of 2^-n joule.
  *
  * Sources: Intel SDM volume 3, "Platform Specific Power Management Support"; AMD PPR for family
  * 17h, MSRC001_0299 and _029B; Linux, drivers/powercap/intel_rapl_msr.c.
@@ -10,24 +10,16 @@
 #include "config.h"
 
 #include "meter/meter_backend.h"
+#include "pwr/cpu_model.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { CPUINFO_BYTES = 4096, PATH_BYTES = 64, NUM_KINDS = PWR_DOMAIN_PLATFORM + 1 };
+enum { NUM_KINDS = PWR_DOMAIN_PLATFORM + 1 };
 
 static const uint64_t counter_modulus = 1ull << 32;
-
-typedef struct cpu_model {
-    char vendor[16];
-    unsigned family;
-    unsigned model;
-} cpu_model_t;
 
 typedef struct rapl_registers {
     const char *vendor;
@@ -74,46 +66,7 @@ static const char *const domain_word[NUM_KINDS] = {
     [PWR_DOMAIN_PLATFORM] = "platform",
 };
 
-/* "key<blanks>: value" of the first CPU, or NULL. */
-static const char *cpuinfo_value(const char *text, const char *key)
-{
-    size_t length = strlen(key);
-    const char *line = text;
-    while (line) {
-        if (strncmp(line, key, length) == 0) {
-            const char *colon = line + length + strspn(line + length, " \t");
-            if (*colon == ':') {
-                return colon + 1;
-            }
-        }
-        line = strchr(line, '\n');
-        line += line != NULL;
-    }
-    return NULL;
-}
-
-static pwr_status_t read_model(const pwr_env_t *env, cpu_model_t *model)
-{
-    char text[CPUINFO_BYTES];
-    int fd;
-    pwr_status_t status = pwr_env_open(env, "/proc/cpuinfo", O_RDONLY, &fd);
-    if (status != PWR_OK) {
-        return status;
-    }
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    const char *vendor = cpuinfo_value(text, "vendor_id");
-    const char *family = cpuinfo_value(text, "cpu family");
-    const char *number = cpuinfo_value(text, "model");
-    if (!vendor || !family || !number || sscanf(vendor, " %15s", model->vendor) != 1 ||
-        sscanf(family, " %u", &model->family) != 1 || sscanf(number, " %u", &model->model) != 1) {
-        return PWR_ERR_PARSE;
-    }
-    return PWR_OK;
-}
-
-static const rapl_registers_t *find_registers(const cpu_model_t *model)
+static const rapl_registers_t *find_registers(const pwr_cpu_model_t *model)
 {
     for (size_t i = 0; i < sizeof registers_table / sizeof registers_table[0]; i++) {
         if (strcmp(model->vendor, registers_table[i].vendor) == 0 &&
@@ -124,7 +77,7 @@ static const rapl_registers_t *find_registers(const cpu_model_t *model)
     return NULL;
 }
 
-static double unit_of(const cpu_model_t *model, pwr_meter_domain_kind_t kind, double common_uj)
+static double unit_of(const pwr_cpu_model_t *model, pwr_meter_domain_kind_t kind, double common_uj)
 {
     bool intel6 = model->family == 6 && strcmp(model->vendor, "GenuineIntel") == 0;
     for (size_t i = 0; intel6 && i < sizeof special_units / sizeof special_units[0]; i++) {
@@ -135,20 +88,11 @@ static double unit_of(const cpu_model_t *model, pwr_meter_domain_kind_t kind, do
     return common_uj;
 }
 
-static pwr_status_t read_register(int fd, uint64_t number, uint64_t *value)
-{
-    ssize_t got = pread(fd, value, sizeof *value, (off_t)number);
-    if (got == (ssize_t)sizeof *value) {
-        return PWR_OK;
-    }
-    /* The driver answers EIO where the CPU has no such register. */
-    return got < 0 && errno != EIO ? pwr_status_from_errno(errno) : PWR_ERR_UNSUPPORTED;
-}
-
 static pwr_status_t read_counter(pwr_meter_counter_t *counter, uint64_t *count)
 {
+    const pwr_msr_t *msr = counter->state;
     uint64_t value;
-    pwr_status_t status = read_register(counter->fd, counter->offset, &value);
+    pwr_status_t status = msr->way->read(msr, (uint32_t)counter->offset, &value);
     if (status == PWR_OK) {
         *count = value & (counter_modulus - 1);
     }
@@ -167,13 +111,14 @@ static void name_domain(pwr_meter_domain_t *domain)
 
 /* Adds the domain if its counter is there.  Not being there is no error except for a package: CPUs
    without a DRAM, core or platform counter fault on it or show an eternal 0. */
-static pwr_status_t add_domain(int package_fd, uint32_t energy_register, double unit_uj,
+static pwr_status_t add_domain(pwr_msr_t *msr, uint32_t energy_register, double unit_uj,
                                pwr_meter_domain_t domain, pwr_meter_counters_t *counters)
 {
     pwr_meter_counter_t counter = {.offset = energy_register,
                                    .unit_uj = unit_uj,
                                    .modulus = counter_modulus,
-                                   .fd = package_fd};
+                                   .fd = -1,
+                                   .state = msr};
     pwr_status_t status = read_counter(&counter, &counter.last);
     if (domain.kind != PWR_DOMAIN_PACKAGE && (status != PWR_OK || counter.last == 0)) {
         return PWR_OK;
@@ -185,22 +130,15 @@ static pwr_status_t add_domain(int package_fd, uint32_t energy_register, double 
     domain.resolution_uj = unit_uj;
     domain.range_uj = (uint64_t)((double)counter_modulus * unit_uj);
     counter.domain = domain;
-    counter.fd = fcntl(package_fd, F_DUPFD_CLOEXEC, 0);
-    if (counter.fd < 0) {
-        return pwr_status_from_errno(errno);
-    }
-    status = pwr_meter_counters_add(counters, &counter);
-    if (status != PWR_OK) {
-        close(counter.fd);
-    }
-    return status;
+    return pwr_meter_counters_add(counters, &counter);
 }
 
-static pwr_status_t add_domains(int fd, const cpu_model_t *model, const rapl_registers_t *registers,
-                                unsigned package, pwr_meter_counters_t *counters)
+static pwr_status_t add_domains(pwr_msr_t *msr, const pwr_cpu_model_t *model,
+                                const rapl_registers_t *registers, unsigned package,
+                                pwr_meter_counters_t *counters)
 {
     uint64_t units;
-    pwr_status_t status = read_register(fd, registers->unit, &units);
+    pwr_status_t status = msr->way->read(msr, registers->unit, &units);
     if (status != PWR_OK) {
         return status;
     }
@@ -209,40 +147,55 @@ static pwr_status_t add_domains(int fd, const cpu_model_t *model, const rapl_reg
         bool once = kind == PWR_DOMAIN_PLATFORM && package != 0;
         if (registers->energy[kind] != 0 && !once) {
             pwr_meter_domain_t domain = {.kind = (pwr_meter_domain_kind_t)kind, .package = package};
-            status = add_domain(fd, registers->energy[kind], unit_of(model, domain.kind, common_uj),
-                                domain, counters);
+            status = add_domain(msr, registers->energy[kind],
+                                unit_of(model, domain.kind, common_uj), domain, counters);
         }
     }
     return status;
 }
 
-static pwr_status_t open_package(const pwr_meter_backend_t *backend,
-                                 const pwr_meter_request_t *request, const cpu_model_t *model,
-                                 unsigned package, pwr_meter_counters_t *counters)
+/* One CPU per package, open as long as the meter. */
+typedef struct msr_packages {
+    unsigned count;
+    pwr_msr_t msrs[];
+} msr_packages_t;
+
+static pwr_status_t open_package(const pwr_msr_way_t *way, const pwr_meter_request_t *request,
+                                 const pwr_cpu_model_t *model, pwr_meter_counters_t *counters)
 {
-    char path[PATH_BYTES];
-    int fd;
-    snprintf(path, sizeof path, "/dev/cpu/%d/%s", pwr_topo_first_cpu(request->topo, package),
-             backend->name);
-    pwr_status_t status = pwr_env_open(request->env, path, O_RDONLY, &fd);
+    msr_packages_t *packages = counters->state;
+    unsigned package = packages->count;
+    unsigned cpu = (unsigned)pwr_topo_first_cpu(request->topo, package);
+    pwr_msr_t *msr = &packages->msrs[package];
+    pwr_status_t status = way->open(way, request->env, cpu, false, request->why, msr);
     if (status != PWR_OK) {
-        pwr_why_add_file(request->why, path, status,
-                         "needs root with CAP_SYS_RAWIO, or msr-safe and membership of its group");
         return status;
     }
-    status = add_domains(fd, model, find_registers(model), package, counters);
+    packages->count++;
+    status = add_domains(msr, model, find_registers(model), package, counters);
     if (status != PWR_OK) {
-        pwr_why_add(request->why, "%s: reading RAPL registers: %s", path, pwr_status_text(status));
+        pwr_why_add(request->why, "%s: CPU %u: reading RAPL registers: %s", way->name, cpu,
+                    pwr_status_text(status));
     }
-    close(fd);
     return status;
+}
+
+static void msr_close(pwr_meter_counters_t *counters)
+{
+    msr_packages_t *packages = counters->state;
+    for (unsigned i = 0; packages && i < packages->count; i++) {
+        packages->msrs[i].way->close(&packages->msrs[i]);
+    }
+    free(packages);
+    counters->state = NULL;
 }
 
 static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter_request_t *request,
                              pwr_meter_counters_t *counters)
 {
-    cpu_model_t model;
-    pwr_status_t status = read_model(request->env, &model);
+    unsigned num_packages = pwr_topo_num_packages(request->topo);
+    pwr_cpu_model_t model;
+    pwr_status_t status = pwr_cpu_model_read(request->env, &model);
     if (status == PWR_OK && !find_registers(&model)) {
         status = PWR_ERR_UNSUPPORTED;
     }
@@ -251,17 +204,32 @@ static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter
                     backend->name);
         return status;
     }
-    for (unsigned package = 0; package < pwr_topo_num_packages(request->topo) && status == PWR_OK;
-         package++) {
-        status = open_package(backend, request, &model, package, counters);
+    msr_packages_t *packages = malloc(sizeof *packages + num_packages * sizeof packages->msrs[0]);
+    if (!packages) {
+        return PWR_ERR_NOMEM;
+    }
+    packages->count = 0;
+    counters->state = packages;
+    while (packages->count < num_packages && status == PWR_OK) {
+        status = open_package(backend->way, request, &model, counters);
     }
     return status;
 }
 
 const pwr_meter_backend_t pwr_meter_msr_safe = {.name = "msr_safe",
+                                                .way = &pwr_msr_way_safe,
                                                 .open = msr_open,
                                                 .read = read_counter,
-                                                .close = pwr_meter_counters_close_files};
+                                                .close = msr_close};
 
-const pwr_meter_backend_t pwr_meter_msr = {
-    .name = "msr", .open = msr_open, .read = read_counter, .close = pwr_meter_counters_close_files};
+const pwr_meter_backend_t pwr_meter_msr = {.name = "msr",
+                                           .way = &pwr_msr_way_device,
+                                           .open = msr_open,
+                                           .read = read_counter,
+                                           .close = msr_close};
+
+const pwr_meter_backend_t pwr_meter_accessd = {.name = "likwid-accessD",
+                                               .way = &pwr_msr_way_accessd,
+                                               .open = msr_open,
+                                               .read = read_counter,
+                                               .close = msr_close};
