@@ -10,9 +10,8 @@
 #include "config.h"
 
 #include "guard/journal.h"
+#include "number.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,13 +63,8 @@ static size_t split(reader_t *reader, const char *line, size_t length)
 
 static bool read_number(const char *word, uint64_t highest, uint64_t *number)
 {
-    char *end;
-    if (!isdigit((unsigned char)word[0])) {
-        return false;
-    }
-    errno = 0;
-    unsigned long long value = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
-    if (errno != 0 || *end != '\0' || value > highest) {
+    uint64_t value;
+    if (pwr_number_parse(word, strlen(word), &value) != PWR_OK || value > highest) {
         return false;
     }
     *number = value;
