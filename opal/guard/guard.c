@@ -87,7 +87,10 @@ static pwr_status_t copy(char *to, size_t size, const char *from)
 
 static pwr_status_t say_hello(const pwr_guard_t *guard, int fd)
 {
-    pwr_guard_hello_t hello = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_HELLO};
+    pwr_guard_hello_t hello;
+    memset(&hello, 0, sizeof hello); /* padding too */
+    hello.magic = PWR_GUARD_MAGIC;
+    hello.kind = PWR_GUARD_HELLO;
     pwr_status_t status = copy(hello.root, sizeof hello.root, guard->env->root);
     if (status == PWR_OK) {
         status = copy(hello.directory, sizeof hello.directory, pwr_rundir_name(guard->rundir));

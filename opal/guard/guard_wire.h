@@ -63,6 +63,7 @@ typedef struct pwr_guard_tell {
     uint32_t door;    /* place in pwr_doors */
     uint32_t control; /* pwr_control_kind_t */
     uint32_t cpu;
+    uint32_t zero; /* instead of padding, which would carry bytes of the client's stack */
     uint64_t value;
 } pwr_guard_tell_t;
 

@@ -27,7 +27,7 @@ static pwr_status_t lock(int fd, int command, short type, off_t byte)
 
 static pwr_status_t lock_patiently(int fd, int command, off_t byte, int attempts)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     pwr_status_t status = lock(fd, command, F_WRLCK, byte);
     for (int attempt = 1; status == PWR_ERR_SHARED && attempt < attempts; attempt++) {
         nanosleep(&pause, NULL);
@@ -51,7 +51,7 @@ pwr_status_t pwr_journal_lock_client(int fd)
    another restorer that waits for the same guardian. */
 pwr_status_t pwr_journal_lock_both(int fd)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     for (int attempt = 1;; attempt++) {
         pwr_status_t status = lock(fd, F_OFD_SETLK, F_WRLCK, CLIENT_BYTE);
         if (status != PWR_OK) {

@@ -382,7 +382,7 @@ static void test_full_at_a_later_line(void **state)
 static int fill_a_file_system(fixture_t *fixture)
 {
     pwr_rundir_t *rundir = open_rundir(fixture);
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("tmpfs", pwr_rundir_name(rundir), "tmpfs", 0, "size=8k,mode=0700") != 0) {
         return 77;
     }

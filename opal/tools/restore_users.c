@@ -44,7 +44,7 @@ static bool become(uid_t uid)
 /* The child's result; one that takes too long is killed. */
 static bool wait_for(pid_t child, uid_t uid)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     int result;
     int waited_ms = 0;
     pid_t ended = waitpid(child, &result, WNOHANG);
