@@ -80,23 +80,32 @@ static void write_power(FILE *file)
 {
     pwr_power_counters_t counters = {0};
     const char *why = SELF->no_power_why;
+    const char *pstates = NULL;
+    const char *tstates = NULL;
     if (NULL != SELF->power) {
+        pstates = pwr_power_pstate_backend(SELF->power);
+        tstates = pwr_power_tstate_backend(SELF->power);
         counters = pwr_power_counters(SELF->power);
         why = pwr_power_why_off(SELF->power);
     }
     const pwr_wait_stats_t *wait = &SELF->wait_stats;
     fprintf(file,
             " \"pstate_writes\": %llu, \"tstate_writes\": %llu, \"skipped\": %llu, "
-            "\"errors\": %llu, \"adopted\": %llu, \"yielded\": %llu,\n",
+            "\"errors\": %llu, \"adopted\": %llu, \"yielded\": %llu, \"withdrawn\": %llu,\n",
             (unsigned long long)counters.pstate_writes, (unsigned long long)counters.tstate_writes,
             (unsigned long long)counters.skipped, (unsigned long long)counters.errors,
-            (unsigned long long)counters.adopted, (unsigned long long)counters.yielded);
+            (unsigned long long)counters.adopted, (unsigned long long)counters.yielded,
+            (unsigned long long)counters.withdrawn);
     fprintf(
         file,
         " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",
         (unsigned long long)wait->waits, (unsigned long long)wait->sleeps,
         1e-9 * (double)wait->spin_ns, 1e-9 * (double)wait->sleep_ns);
-    fprintf(file, " \"why_off\": ");
+    fprintf(file, " \"pstates\": ");
+    write_string(file, NULL == pstates ? "off" : pstates);
+    fprintf(file, ", \"tstates\": ");
+    write_string(file, NULL == tstates ? "off" : tstates);
+    fprintf(file, ",\n \"why_off\": ");
     write_string(file, NULL == why ? "" : why);
     fprintf(file, "}\n");
 }

@@ -5,13 +5,12 @@
  */
 #include "config.h"
 
-#include "guard/guard_spawn.h"
 #include "guard/guard_wire.h"
 #include "guard/identity.h"
 #include "guard/journal_file.h"
+#include "helper/helper.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +18,7 @@
 
 enum { NO_FILE = -1, WHY_BYTES = 512 };
 
+static const char guardian_program[] = "poweraware-guard";
 /* Generous: a node that starts hundreds of ranks is slow; nobody waits this long otherwise. */
 static const uint64_t answer_timeout_ns = 10u * 1000000000ull;
 
@@ -33,45 +33,6 @@ struct pwr_guard {
     bool broken; /* no answer once: not trusted again */
     bool said;   /* that the journal cannot be written */
 };
-
-/* Waits for input or end of file. */
-static pwr_status_t wait_readable(const pwr_env_t *env, int fd)
-{
-    uint64_t deadline = pwr_env_now_ns(env) + answer_timeout_ns;
-    for (;;) {
-        uint64_t now = pwr_env_now_ns(env);
-        if (now >= deadline) {
-            return PWR_ERR_TIMEOUT;
-        }
-        struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-        int rc = poll(&poll_fd, 1, (int)((deadline - now) / 1000000u) + 1);
-        if (rc > 0) {
-            return PWR_OK;
-        }
-        if (rc < 0 && errno != EINTR) {
-            return pwr_status_from_errno(errno);
-        }
-    }
-}
-
-static pwr_status_t send_bytes(int fd, const void *message, size_t size)
-{
-    ssize_t sent;
-    do {
-        sent = send(fd, message, size, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
-}
-
-/* A message is whole or it is not one. */
-static pwr_status_t receive(const pwr_env_t *env, int fd, void *message, size_t size)
-{
-    pwr_status_t status = wait_readable(env, fd);
-    if (status != PWR_OK) {
-        return status;
-    }
-    return recv(fd, message, size, 0) == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
-}
 
 /* ---- start ---- */
 
@@ -100,7 +61,7 @@ static pwr_status_t say_hello(const pwr_guard_t *guard, int fd)
     }
     memcpy(hello.job, guard->job, sizeof hello.job);
     memcpy(hello.journal, guard->journal, sizeof hello.journal);
-    return send_bytes(fd, &hello, sizeof hello);
+    return pwr_helper_send(fd, &hello, sizeof hello);
 }
 
 /* HELLO and its answer. */
@@ -109,7 +70,7 @@ static pwr_status_t greet(const pwr_guard_t *guard, const char *program, int fd,
 {
     pwr_status_t status = say_hello(guard, fd);
     if (status == PWR_OK) {
-        status = receive(guard->env, fd, ready, sizeof *ready);
+        status = pwr_helper_receive(guard->env, fd, answer_timeout_ns, ready, sizeof *ready);
     }
     if (status == PWR_OK && (ready->magic != PWR_GUARD_MAGIC || ready->kind != PWR_GUARD_READY)) {
         status = PWR_ERR_IO;
@@ -133,11 +94,13 @@ static pwr_status_t engage(const pwr_guard_t *guard, int *fd, pwr_guard_ready_t 
 {
     char program[PATH_MAX];
     int end;
-    pwr_status_t status = pwr_env_helper(guard->env, "poweraware-guard", program, sizeof program);
+    pwr_status_t status = pwr_env_helper(guard->env, guardian_program, program, sizeof program);
     if (status == PWR_OK) {
-        status = pwr_guard_spawn(guard->env, program, &end);
+        status = pwr_helper_start(guard->env, guardian_program, NULL, &end);
     }
     if (status != PWR_OK) {
+        pwr_env_log(guard->env, PWR_LOG_WARN, "cannot start the guardian %s: %s", program,
+                    pwr_status_text(status));
         return status;
     }
     status = greet(guard, program, end, ready);
@@ -238,9 +201,10 @@ static pwr_status_t tell(pwr_guard_t *guard, pwr_guard_kind_t kind, const pwr_co
     if (guard->broken) {
         return PWR_ERR_IO;
     }
-    pwr_status_t status = send_bytes(guard->fd, &told, sizeof told);
+    pwr_status_t status = pwr_helper_send(guard->fd, &told, sizeof told);
     if (status == PWR_OK) {
-        status = receive(guard->env, guard->fd, &answer, sizeof answer);
+        status =
+            pwr_helper_receive(guard->env, guard->fd, answer_timeout_ns, &answer, sizeof answer);
     }
     if (status != PWR_OK || answer.magic != PWR_GUARD_MAGIC || answer.kind != PWR_GUARD_CONFIRM) {
         guard->broken = true;
@@ -301,13 +265,13 @@ static bool dismiss(const pwr_guard_t *guard)
 {
     char byte;
     const pwr_guard_tell_t farewell = {.magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_FAREWELL};
-    if (send_bytes(guard->fd, &farewell, sizeof farewell) != PWR_OK) {
+    if (pwr_helper_send(guard->fd, &farewell, sizeof farewell) != PWR_OK) {
         return true;
     }
     /* It closes its end by ending; what else is there to read is an answer that came too late. */
-    pwr_status_t status = wait_readable(guard->env, guard->fd);
+    pwr_status_t status = pwr_helper_wait(guard->env, guard->fd, answer_timeout_ns);
     while (status == PWR_OK && recv(guard->fd, &byte, sizeof byte, 0) > 0) {
-        status = wait_readable(guard->env, guard->fd);
+        status = pwr_helper_wait(guard->env, guard->fd, answer_timeout_ns);
     }
     return status == PWR_OK;
 }

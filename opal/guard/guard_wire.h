@@ -23,7 +23,6 @@
 #include "guard/identity.h"
 
 enum {
-    PWR_GUARD_FD = 3,             /* the guardian's end of the pair */
     PWR_GUARD_MAGIC = 0x70776703, /* last byte: version of this protocol */
     PWR_GUARD_NAME_BYTES = NAME_MAX + 1,
     PWR_GUARD_REASON_BYTES = 512

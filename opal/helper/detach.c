@@ -6,10 +6,13 @@
 #include "config.h"
 
 #include "helper/detach.h"
+#include "topo/cpulist.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,16 +41,25 @@ static void close_inherited(void)
 static void ignore_job_signals(void)
 {
     static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
-                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP};
+                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGXFSZ};
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
         signal(ignored[i], SIG_IGN);
     }
+}
+
+/* The kernel keeps of it what the cgroup allows. */
+static void leave_the_clients_cpus(void)
+{
+    pwr_cpuset_t all;
+    memset(&all, 0xff, sizeof all);
+    (void)sched_setaffinity(0, sizeof all.words, (const cpu_set_t *)(const void *)all.words);
 }
 
 bool pwr_detach(void (*before_parent_ends)(pid_t child))
 {
     close_inherited();
     ignore_job_signals();
+    leave_the_clients_cpus();
     pid_t child = fork();
     if (child > 0) {
         if (before_parent_ends) {

@@ -16,8 +16,10 @@
 pid_t pwr_detach_client(void);
 
 /* Closes all descriptors but the standard ones and the socket, ignores the signals that end a job,
-   and goes on in a child, of which the client never hears.  The parent ends in here, after calling
-   before_parent_ends (NULL: nothing) with the child's number.  False when the fork failed. */
+   leaves the client's CPUs (a helper that stays bound there is in its way, and looks to others like
+   a process that shares them), and goes on in a child, of which the client never hears.  The parent
+   ends in here, after calling before_parent_ends (NULL: nothing) with the child's number.  False
+   when the fork failed. */
 bool pwr_detach(void (*before_parent_ends)(pid_t child));
 
 /* A descriptor that is readable once the client is dead: the socket alone stays open as long as a

@@ -114,8 +114,7 @@ pwr_status_t pwr_helper_send(int fd, const void *message, size_t size)
     return sent == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
 }
 
-/* Until there is input or the end of the socket. */
-static pwr_status_t wait_readable(const pwr_env_t *env, int fd, uint64_t timeout_ns)
+pwr_status_t pwr_helper_wait(const pwr_env_t *env, int fd, uint64_t timeout_ns)
 {
     uint64_t deadline = pwr_env_now_ns(env) + timeout_ns;
     for (;;) {
@@ -137,7 +136,7 @@ static pwr_status_t wait_readable(const pwr_env_t *env, int fd, uint64_t timeout
 pwr_status_t pwr_helper_receive(const pwr_env_t *env, int fd, uint64_t timeout_ns, void *message,
                                 size_t size)
 {
-    pwr_status_t status = wait_readable(env, fd, timeout_ns);
+    pwr_status_t status = pwr_helper_wait(env, fd, timeout_ns);
     if (status != PWR_OK) {
         return status;
     }

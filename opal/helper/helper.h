@@ -27,6 +27,8 @@ pwr_status_t pwr_helper_start(const pwr_env_t *env, const char *program, const c
 
 /* One message.  Errors: IO (the other end is gone; no SIGPIPE), TIMEOUT. */
 pwr_status_t pwr_helper_send(int fd, const void *message, size_t size);
+/* Until there is something to receive, or the end of the socket.  Errors: TIMEOUT, IO. */
+pwr_status_t pwr_helper_wait(const pwr_env_t *env, int fd, uint64_t timeout_ns);
 /* Waits for one message of exactly this size.  Another size, or the end of the socket, is IO. */
 pwr_status_t pwr_helper_receive(const pwr_env_t *env, int fd, uint64_t timeout_ns, void *message,
                                 size_t size);

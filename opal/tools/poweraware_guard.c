@@ -13,21 +13,17 @@
 
 #include "guard/guard_wire.h"
 #include "guard/restore.h"
+#include "helper/detach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <syslog.h>
 #include <unistd.h>
-
-enum { LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
 
 typedef struct guardian {
     pwr_env_t env;
@@ -37,48 +33,6 @@ typedef struct guardian {
     pwr_rundir_t *rundir;
     pwr_journal_file_t *journal;
 } guardian_t;
-
-/* ---- 1. detach ---- */
-
-static void close_inherited(void)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, PWR_GUARD_FD + 1, ~0u, 0) == 0) {
-        return;
-    }
-#endif
-    for (int fd = PWR_GUARD_FD + 1; fd <= LAST_FD_WITHOUT_CLOSE_RANGE; fd++) {
-        close(fd);
-    }
-}
-
-static void ignore_job_signals(void)
-{
-    static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
-                                  SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGXFSZ};
-    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
-        signal(ignored[i], SIG_IGN);
-    }
-}
-
-/* The process at the other end, which made the pair; 0 when the kernel does not say. */
-static pid_t client_pid(void)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    return getsockopt(PWR_GUARD_FD, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
-}
-
-/* A descriptor that is readable once the client is dead: the socket alone stays open as long as a
-   child that the client forked.  -1 (poll ignores it) on kernels without it. */
-static int watch_client(void)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, client_pid(), 0);
-#else
-    return -1;
-#endif
-}
 
 /* ---- 2. the journal ---- */
 
@@ -114,7 +68,7 @@ static bool hear_hello(pwr_guard_hello_t *hello)
 {
     ssize_t got;
     do {
-        got = recv(PWR_GUARD_FD, hello, sizeof *hello, 0);
+        got = recv(PWR_HELPER_FD, hello, sizeof *hello, 0);
     } while (got < 0 && errno == EINTR);
     return got == (ssize_t)sizeof *hello && hello->magic == PWR_GUARD_MAGIC &&
            hello->kind == PWR_GUARD_HELLO && is_text(hello->root, sizeof hello->root) &&
@@ -130,7 +84,7 @@ static pwr_status_t open_journal(guardian_t *self, const pwr_guard_hello_t *hell
     if (status != PWR_OK) {
         return status;
     }
-    pwr_identity_describe(client_pid(), &header);
+    pwr_identity_describe(pwr_detach_client(), &header);
     memcpy(header.root, hello->root, sizeof header.root);
     memcpy(header.job, hello->job, sizeof hello->job);
     bool fresh = hello->journal[0] == '\0';
@@ -152,7 +106,7 @@ static bool report_ready(const guardian_t *self, pwr_status_t status)
         snprintf(ready.reason, sizeof ready.reason, "%s",
                  self->reason[0] != '\0' ? self->reason : pwr_status_text(status));
     }
-    return send(PWR_GUARD_FD, &ready, sizeof ready, MSG_NOSIGNAL) == (ssize_t)sizeof ready;
+    return send(PWR_HELPER_FD, &ready, sizeof ready, MSG_NOSIGNAL) == (ssize_t)sizeof ready;
 }
 
 /* ---- 3. serve ---- */
@@ -180,7 +134,7 @@ static verdict_t drain(guardian_t *self)
 {
     for (;;) {
         pwr_guard_tell_t told;
-        ssize_t got = recv(PWR_GUARD_FD, &told, sizeof told, MSG_DONTWAIT);
+        ssize_t got = recv(PWR_HELPER_FD, &told, sizeof told, MSG_DONTWAIT);
         if (got < 0) {
             if (errno == EINTR) {
                 continue;
@@ -198,17 +152,18 @@ static verdict_t drain(guardian_t *self)
         }
         const pwr_guard_confirm_t answer = note(self, &told);
         /* A client that cannot hear the answer is noticed by the next recv. */
-        (void)send(PWR_GUARD_FD, &answer, sizeof answer, MSG_NOSIGNAL);
+        (void)send(PWR_HELPER_FD, &answer, sizeof answer, MSG_NOSIGNAL);
     }
 }
 
 static verdict_t serve(guardian_t *self)
 {
-    int client = watch_client();
-    bool client_lives = client >= 0 || errno != ESRCH;
+    bool dead;
+    int client = pwr_detach_watch(&dead); /* poll ignores -1 */
+    bool client_lives = !dead;
     verdict_t verdict = GO_ON;
     while (verdict == GO_ON) {
-        struct pollfd fds[] = {{.fd = PWR_GUARD_FD, .events = POLLIN},
+        struct pollfd fds[] = {{.fd = PWR_HELPER_FD, .events = POLLIN},
                                {.fd = client, .events = POLLIN}};
         if (client_lives && poll(fds, 2, -1) > 0 && fds[1].revents != 0) {
             client_lives = false;
@@ -285,19 +240,15 @@ static int usage(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 || client_pid() == 0) {
+    if (argc > 1 || pwr_detach_client() == 0) {
         return usage(argc, argv);
     }
-    close_inherited();
-    ignore_job_signals();
     openlog("poweraware-guard", LOG_PID, LOG_USER);
     if (chdir("/") != 0) {
         return EXIT_FAILURE;
     }
-    /* The client reaps this process at once; the guardian itself is nobody's child. */
-    pid_t child = fork();
-    if (child != 0) {
-        _exit(child > 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    if (!pwr_detach(NULL)) {
+        return EXIT_FAILURE;
     }
     return guard();
 }
