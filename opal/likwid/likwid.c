@@ -12,7 +12,7 @@
 
 #include "control/control.h"
 #include "helper/helper.h"
-#include "likwid/accessd.h"
+#include "likwid/accessd_private.h"
 
 /* Starting likwid takes up to a third of a second, and it waits ten for a daemon of its own. */
 static const uint64_t ready_timeout_ns = 20u * 1000000000ull;
@@ -62,8 +62,16 @@ static pwr_status_t start_frequency(const pwr_env_t *env, const pwr_why_t *why, 
     return start(env, "frequency", why, fd);
 }
 
+/* Registers are all that likwid reads energy from: without rights to them it need not be started.
+ */
 static pwr_status_t start_energy(const pwr_env_t *env, const pwr_why_t *why, int *fd)
 {
+    char program[PATH_MAX];
+    bool found = pwr_accessd_find(env, program, sizeof program);
+    if (env->root[0] == '\0' && !pwr_accessd_has_rights(env, found ? program : "")) {
+        pwr_why_add(why, "likwid: no right to read registers (needs likwid-accessD set-uid root)");
+        return PWR_ERR_PERM;
+    }
     return start(env, "energy", why, fd);
 }
 

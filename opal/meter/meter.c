@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "likwid/likwid.h"
 #include "meter/meter_count.h"
 #include "meter/model_power.h"
 
@@ -13,8 +14,8 @@
 
 /* In the order in which they are tried for the CPUs. */
 static const pwr_meter_backend_t *const backends[] = {
-    &pwr_meter_powercap, &pwr_meter_msr_safe, &pwr_meter_msr,
-    &pwr_meter_accessd,  &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
+    &pwr_meter_powercap, &pwr_meter_msr_safe, &pwr_meter_msr,   &pwr_meter_accessd,
+    &pwr_meter_likwid,   &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
 };
 
 enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };
@@ -118,9 +119,11 @@ pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
         return PWR_ERR_NOMEM;
     }
     made->env = env;
+    pwr_likwid_probe_begin();
     for (size_t i = 0; i < sizeof backends / sizeof backends[0] && made->num_sources == 0; i++) {
         failure = pwr_why_worse(failure, add_source(made, backends[i], &request));
     }
+    pwr_likwid_probe_end();
     warn_of_model(made, why_size > 0 ? why : "");
     failure = pwr_why_worse(failure, add_source(made, &pwr_meter_nvml, &request));
     if (made->num_sources == 0) {

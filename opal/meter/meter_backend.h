@@ -81,6 +81,7 @@ extern const pwr_meter_backend_t pwr_meter_powercap;
 extern const pwr_meter_backend_t pwr_meter_msr_safe;
 extern const pwr_meter_backend_t pwr_meter_msr;
 extern const pwr_meter_backend_t pwr_meter_accessd;
+extern const pwr_meter_backend_t pwr_meter_likwid;
 extern const pwr_meter_backend_t pwr_meter_perf;
 extern const pwr_meter_backend_t pwr_meter_model;
 extern const pwr_meter_backend_t pwr_meter_nvml;

@@ -9,13 +9,14 @@
  *       register CPU NUMBER           reads a register through likwid's access daemon
  *       pstate NAME KHZ               the P-state back end of that name, or "any": sets, restores
  *       tstate NAME DUTY              the same with T-states
- *       energy MS                     reads likwid's energy counters at both ends of that time
+ *       energy MS                     reads likwid's meter at both ends of that time
  *
  * Words follow each other; the first that fails ends it with status 1.  Lines of output begin with
  * the word.  At the end "children: none" says that wait() found nothing that we did not start.
  *
  * --exits registers an exit handler that appends the number of the process it runs in to FILE.
- * PWR_HELPERS names the folder of the helper programs.
+ * PWR_HELPERS names the folder of the helper programs, PWR_RUN one in which everybody may make his
+ * run-time directory.
  */
 #include "config.h"
 
@@ -30,7 +31,7 @@
 
 #include "control/held.h"
 #include "likwid/accessd.h"
-#include "likwid/likwid.h"
+#include "meter/meter_backend.h"
 #include "pwr/lever.h"
 #include "pwr/topo.h"
 
@@ -190,64 +191,41 @@ static pwr_status_t drive_tstate(drive_t *drive, char **words)
 
 /* ---- energy ---- */
 
-typedef struct counter {
-    pwr_likwid_domain_t domain;
-    unsigned index;
-    unsigned package;
-    uint64_t begin, end;
-} counter_t;
-
-typedef struct counters {
-    counter_t list[MAX_COUNTERS];
-    unsigned count;
-} counters_t;
-
-static void list_counters(const drive_t *drive, counters_t *counters)
-{
-    pwr_likwid_domain_t domain;
-    for (unsigned i = 0; pwr_likwid_energy_domain(i, &domain) == PWR_OK; i++) {
-        unsigned packages = domain.bits > 0 ? pwr_topo_num_packages(drive->topo) : 0;
-        for (unsigned p = 0; p < packages && counters->count < MAX_COUNTERS; p++) {
-            counters->list[counters->count++] =
-                (counter_t){.domain = domain, .index = i, .package = p};
-        }
-    }
-}
-
 /* Prints the times before and after: the counters are from between. */
-static pwr_status_t read_counters(const drive_t *drive, counters_t *counters, bool begin)
+static pwr_status_t read_counters(const drive_t *drive, const pwr_meter_counters_t *counters,
+                                  const char *when, uint64_t *counts)
 {
     pwr_status_t status = PWR_OK;
     uint64_t before_ns = pwr_env_now_ns(&drive->env);
     for (unsigned i = 0; i < counters->count && status == PWR_OK; i++) {
-        counter_t *counter = &counters->list[i];
-        int cpu = pwr_topo_first_cpu(drive->topo, counter->package);
-        status = pwr_likwid_energy_count(counter->index, (unsigned)cpu,
-                                         begin ? &counter->begin : &counter->end);
+        status = pwr_meter_likwid.read(&counters->items[i], &counts[i]);
     }
-    printf("energy: %s %llu %llu\n", begin ? "begin" : "end", (unsigned long long)before_ns,
+    printf("energy: %s %llu %llu\n", when, (unsigned long long)before_ns,
            (unsigned long long)pwr_env_now_ns(&drive->env));
     return status;
 }
 
 static pwr_status_t drive_energy(drive_t *drive, char **words)
 {
-    static counters_t counters;
-    pwr_status_t status = pwr_likwid_energy_open(&drive->env, &drive->reasons);
-    if (status != PWR_OK) {
-        return status;
+    const pwr_meter_request_t request = {&drive->env, drive->topo, &drive->reasons,
+                                         &pwr_meter_outside_real};
+    uint64_t begin[MAX_COUNTERS], end[MAX_COUNTERS];
+    pwr_meter_counters_t counters = {0};
+    pwr_status_t status = pwr_meter_likwid.open(&pwr_meter_likwid, &request, &counters);
+    if (status == PWR_OK && counters.count > MAX_COUNTERS) {
+        status = PWR_ERR_RANGE;
     }
-    counters.count = 0;
-    list_counters(drive, &counters);
-    status = read_counters(drive, &counters, true);
-    pause_ms(strtoul(words[1], NULL, 0));
-    status = first_of(status, read_counters(drive, &counters, false));
+    if (status == PWR_OK) {
+        status = read_counters(drive, &counters, "begin", begin);
+        pause_ms(strtoul(words[1], NULL, 0));
+        status = first_of(status, read_counters(drive, &counters, "end", end));
+    }
     for (unsigned i = 0; i < counters.count && status == PWR_OK; i++) {
-        const counter_t *counter = &counters.list[i];
-        printf("energy: %s %u %.6f\n", counter->domain.name, counter->package,
-               (double)(counter->end - counter->begin) * counter->domain.unit_j);
+        printf("energy: %s %.6f\n", counters.items[i].domain.name,
+               (double)(end[i] - begin[i]) * counters.items[i].unit_uj * 1e-6);
     }
-    pwr_likwid_energy_close();
+    pwr_meter_likwid.close(&counters);
+    free(counters.items);
     return status;
 }
 
@@ -288,6 +266,15 @@ static bool run(drive_t *drive, char **words, int count)
     return used > 0;
 }
 
+static pwr_status_t start_guard(drive_t *drive)
+{
+    char directory[128];
+    const char *parent = getenv("PWR_RUN");
+    snprintf(directory, sizeof directory, "%s/%ld", parent ? parent : "/tmp", (long)getuid());
+    const pwr_guard_config_t config = {.run_directory = directory};
+    return pwr_guard_start(&drive->env, &config, &drive->guard);
+}
+
 int main(int argc, char **argv)
 {
     drive_t drive = {.env = pwr_env_real};
@@ -300,8 +287,7 @@ int main(int argc, char **argv)
         atexit(note_exit);
         first = 3;
     }
-    if (pwr_topo_open(&drive.env, &drive.topo) != PWR_OK ||
-        pwr_guard_start(&drive.env, NULL, &drive.guard) != PWR_OK) {
+    if (pwr_topo_open(&drive.env, &drive.topo) != PWR_OK || start_guard(&drive) != PWR_OK) {
         return EXIT_FAILURE;
     }
     bool good = run(&drive, argv + first, argc - first);

@@ -34,16 +34,16 @@ typedef struct pwr_meter_domain {
     char name[32]; /* "package-0", "dram-1", "platform", "gpu-0" */
     pwr_meter_domain_kind_t kind;
     pwr_meter_provenance_t provenance;
-    const char *source;   /* "powercap", "msr", "perf_event", "nvml", "model"; never NULL */
-    unsigned package;     /* of package-scoped domains; of a GPU its number */
-    uint64_t range_uj;    /* the counter wraps after this much; 0: never */
+    const char *source; /* "powercap", "msr", "likwid", "perf_event", "nvml", "model"; never NULL */
+    unsigned package;   /* of package-scoped domains; of a GPU its number */
+    uint64_t range_uj;  /* the counter wraps after this much; 0: never */
     double resolution_uj; /* one count */
     uint32_t update_us;   /* the counter moves this often */
 } pwr_meter_domain_t;
 
-/* Opens the first back end that reads all packages: powercap, MSR RAPL, perf_event, and as the last
-   resort a model, which is logged as a warning (opal/meter/meter.c lists them); then adds the GPUs
-   that NVML knows.  A machine without GPUs or without NVML is normal.
+/* Opens the first back end that reads all packages: powercap, MSR RAPL, likwid, perf_event, and as
+   the last resort a model, which is logged as a warning (opal/meter/meter.c lists them); then adds
+   the GPUs that NVML knows.  A machine without GPUs or without NVML is normal.
 
    why[why_size] gets one line: what was tried in vain, what is missing and what grants it; also on
    success, "" when nothing was.  Errors, when there is neither CPU nor GPU meter: as in lever.h. */
