@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "likwid/likwid.h"
+
 enum { ATTEMPTS = 6, FIRST_PAUSE_MS = 5, REASON_BYTES = 256 };
 
 typedef struct attempt {
@@ -119,16 +121,18 @@ static bool is_unfinished(const attempt_t *attempt)
     return attempt->result == PWR_RESTORE_FAILED || attempt->result == PWR_RESTORE_OFFLINE;
 }
 
-/* True when none is left unfinished. */
+/* True when none is left unfinished.  likwid's programs stay from one control to the next. */
 static bool try_all(attempt_t *attempts, size_t count, const pwr_env_t *env, bool dry_run)
 {
     bool finished = true;
+    pwr_likwid_probe_begin();
     for (size_t i = 0; i < count; i++) {
         if (is_unfinished(&attempts[i])) {
             try_one(&attempts[i], env, dry_run);
         }
         finished = finished && !is_unfinished(&attempts[i]);
     }
+    pwr_likwid_probe_end();
     return finished;
 }
 
