@@ -238,6 +238,36 @@ static void test_restorer_waits_for_a_guardian(void **state)
     pwr_rundir_close(rundir);
 }
 
+/* The journal goes while a restorer waits for its lock: it must not act on a file without a name,
+   which a guardian that starts anew no longer protects. */
+static void test_removed_while_a_restorer_waits(void **state)
+{
+    char name[NAME_MAX + 1], why[WHY_BYTES], byte;
+    const struct timespec until_it_waits = {.tv_nsec = 100000000};
+    int ready[2], result;
+    pwr_rundir_t *rundir = open_rundir(*state);
+    pwr_journal_file_t *file = create(rundir);
+    name_of(file, name);
+    assert_int_equal(pipe(ready), 0);
+    pid_t restorer = fork();
+    assert_true(restorer >= 0);
+    if (restorer == 0) {
+        pwr_journal_close(file); /* shares the lock, which the parent keeps */
+        bool told = write(ready[1], "x", 1) == 1;
+        _exit(told ? (int)open_status(rundir, name, why) : 255);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    nanosleep(&until_it_waits, NULL);
+    assert_int_equal(pwr_journal_remove(file), PWR_OK);
+    pwr_journal_close(file);
+    assert_int_equal(waitpid(restorer, &result, 0), restorer);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), PWR_ERR_UNSUPPORTED);
+    close(ready[0]);
+    close(ready[1]);
+    pwr_rundir_close(rundir);
+}
+
 /* A client starts while a restorer finds out that the journal is in use. */
 static void test_client_waits_for_a_restorer(void **state)
 {
@@ -281,7 +311,8 @@ static void test_successor_goes_on_where_the_first_was_killed(void **state)
     name_of(file, name);
     add(file, &original);
     pwr_journal_close(file);
-    append_text(rundir, name, "ours ceiling cpufreq 3 12000"); /* killed in the middle of it */
+    /* Killed in the middle of a line that is longer than the next one. */
+    append_text(rundir, name, "original clock_modulation msr_safe 3 0x1f 1234567");
     assert_int_equal(pwr_journal_take_over(rundir, name, &header, why, sizeof why, &file), PWR_OK);
     assert_int_equal(pwr_journal_content(file)->lines, 2);
     add(file, &ours);
@@ -520,6 +551,7 @@ int main(void)
         FIXTURE_TEST(test_client_at_work_and_dead_with_a_child_alive),
         FIXTURE_TEST(test_two_restorers),
         FIXTURE_TEST(test_restorer_waits_for_a_guardian),
+        FIXTURE_TEST(test_removed_while_a_restorer_waits),
         FIXTURE_TEST(test_client_waits_for_a_restorer),
         FIXTURE_TEST(test_successor_goes_on_where_the_first_was_killed),
         FIXTURE_TEST(test_nobody_takes_over_what_is_not_theirs),

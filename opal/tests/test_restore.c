@@ -7,6 +7,7 @@
 
 #include "leftover.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guard/identity.h"
@@ -288,9 +288,29 @@ static void test_other_boots_and_other_hosts(void **state)
     assert_int_equal(journals(fixture), 1);
 }
 
+/* Sets when journals were last written: the older one, and all others. */
+static void date_journals(const fixture_t *fixture, const char *older,
+                          const struct timespec times[2])
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", fixture->root, leftover_directory(geteuid()));
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    assert_non_null(directory);
+    while ((entry = readdir(directory))) {
+        const struct timespec *time = &times[strcmp(entry->d_name, older) == 0 ? 0 : 1];
+        const struct timespec both[] = {*time, *time};
+        if (entry->d_name[0] != '.') {
+            assert_int_equal(utimensat(dirfd(directory), entry->d_name, both, 0), 0);
+        }
+    }
+    closedir(directory);
+}
+
 /* The second job found what the first had left: only backwards that leads to the beginning. */
 static void test_newest_first(void **state)
 {
+    static const struct timespec times[][2] = {{{100, 5}, {100, 6}}, {{100, 6}, {101, 5}}};
     fixture_t *fixture = *state;
     const pwr_journal_header_t header = header_of(fixture, "12");
     const pwr_journal_entry_t first[] = {
@@ -299,14 +319,17 @@ static void test_newest_first(void **state)
     const pwr_journal_entry_t second[] = {
         {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_LOWER},
         {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, 800000}};
-    const struct timespec a_tick = {.tv_nsec = 20000000}; /* of the file system's clock */
-    leftover_put_ceiling(fixture, 3, 800000);
-    write_journal(fixture, &header, first, 2);
-    nanosleep(&a_tick, NULL);
-    write_journal(fixture, &header, second, 2);
-    expect(fixture, no_options, 0, "restored CPU 3 ceiling 800000 -> 1200000 kHz");
-    assert_int_equal(leftover_ceiling(fixture, 3), LEFTOVER_FOUND);
-    assert_int_equal(journals(fixture), 0);
+    for (int i = 0; i < 16; i++) { /* random names: no order of the directory helps */
+        char older[256];
+        leftover_put_ceiling(fixture, 3, 800000);
+        write_journal(fixture, &header, first, 2);
+        leftover_journals(fixture, geteuid(), older);
+        write_journal(fixture, &header, second, 2);
+        date_journals(fixture, older, times[i % 2]);
+        expect(fixture, no_options, 0, "restored CPU 3 ceiling 800000 -> 1200000 kHz");
+        assert_int_equal(leftover_ceiling(fixture, 3), LEFTOVER_FOUND);
+        assert_int_equal(journals(fixture), 0);
+    }
 }
 
 /* Ceilings before floors; of a register only the bits that are the control. */
