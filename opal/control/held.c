@@ -39,10 +39,11 @@ static pwr_status_t take(const pwr_held_request_t *request, pwr_held_t *held, co
     const pwr_control_t *control = &held->control;
     *step = "reading";
     pwr_status_t status = control->door->read(control, &held->original);
-    if (status == PWR_OK) {
-        *step = "handing to the guardian";
-        status = pwr_guard_remember(request->guard, control, held->original); /* 1. */
+    if (status != PWR_OK || !request->guard) {
+        return status; /* without a guardian this was all */
     }
+    *step = "handing to the guardian";
+    status = pwr_guard_remember(request->guard, control, held->original); /* 1. */
     if (status == PWR_OK) {
         *step = "writing back";
         status = control->door->write(control, held->original);
@@ -203,6 +204,9 @@ pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want)
 {
     if (held->lost) {
         return PWR_ERR_FOREIGN;
+    }
+    if (!held->guard) {
+        return PWR_ERR_ARG;
     }
     if (!held->changed && lowered(held, want) == held->original) {
         return PWR_OK;

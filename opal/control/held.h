@@ -28,7 +28,7 @@ enum { PWR_HELD_VALUES = 16 };
 
 typedef struct pwr_held_request {
     const pwr_env_t *env;
-    pwr_guard_t *guard;
+    pwr_guard_t *guard; /* NULL: only look */
     const pwr_why_t *why;
 } pwr_held_request_t;
 
@@ -50,13 +50,15 @@ typedef struct pwr_held {
 } pwr_held_t;
 
 /* Opens, reads, hands the original to the guardian and proves the right to write by writing back
-   what was read.  On failure nothing stays open and a reason is added to request->why. */
+   what was read.  On failure nothing stays open and a reason is added to request->why.
+   Without a guardian nothing is written, here or later: the right to write is then not proven. */
 pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *door,
                            pwr_control_kind_t kind, unsigned cpu, pwr_held_t *held);
 
 /* Runs the CPU at most at want (pwr_control_lowered) and never faster than found; no system call
    when that is in force already.  Errors: FOREIGN (3. above), GONE (the CPU went offline), RANGE
-   (more than PWR_HELD_VALUES values, or the write had no effect), PERM, IO. */
+   (more than PWR_HELD_VALUES values, or the write had no effect), ARG (opened without a
+   guardian), PERM, IO. */
 pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want);
 
 /* Puts the original back.  FOREIGN: somebody else's value was found and left alone.  Nothing to do

@@ -76,6 +76,24 @@ static void test_lower_and_back(void **state)
     let_go(&holder);
 }
 
+/* A file that takes no write at all shows that none is tried. */
+static void test_without_a_guardian_nothing_is_written(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    const pwr_why_t why = pwr_why_init(holder.text, sizeof holder.text);
+    const pwr_held_request_t request = {&holder.fixture->env, NULL, &why};
+    put(&holder, FOUND);
+    fixture_limit_writes(0);
+    assert_int_equal(
+        pwr_held_open(&request, &pwr_door_cpufreq, PWR_CONTROL_CEILING, 0, &holder.held), PWR_OK);
+    assert_int_equal(holder.held.original, FOUND);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_ARG);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    fixture_limit_writes(RLIM_INFINITY);
+    assert_int_equal(now(&holder), FOUND);
+    pwr_held_close(&holder.held);
+}
+
 /* A site cap that comes between our uses. */
 static void test_a_ceiling_lowered_meanwhile_is_the_new_original(void **state)
 {
@@ -233,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_lower_and_back),
+        FIXTURE_TEST(test_without_a_guardian_nothing_is_written),
         FIXTURE_TEST(test_a_ceiling_lowered_meanwhile_is_the_new_original),
         FIXTURE_TEST(test_a_new_ceiling_below_ours_is_not_raised),
         FIXTURE_TEST(test_written_over_while_held_is_theirs),

@@ -28,7 +28,8 @@ pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
                              char *why, unsigned why_size, pwr_pstate_t **pstate);
 /* For those who want to know about all back ends, in the order in which pwr_pstate_open tries them:
    the name of one, NULL behind the last, and an attempt at that one alone (RANGE: there is none).
- */
+   guard may be NULL: that only looks, opening for writing and reading but writing nothing; _set
+   then returns PWR_ERR_ARG.  The same holds for T-states below. */
 const char *pwr_pstate_backend_name(unsigned nth);
 pwr_status_t pwr_pstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
                                  unsigned nth, char *why, unsigned why_size, pwr_pstate_t **pstate);
@@ -63,7 +64,7 @@ pwr_status_t pwr_tstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, p
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate);
 /* The step of duties in sixteenths: 2 (12.5 %) or, with "extended" modulation, 1 (6.25 %).  Found
    out by the first call, which for a moment runs the first own CPU at 15/16; call while nothing is
-   throttled. */
+   throttled, and not without a guardian. */
 unsigned pwr_tstate_step(pwr_tstate_t *tstate);
 /* duty in sixteenths, 1..16; 16 is pwr_tstate_restore.  Between steps the next higher duty is
    taken, but the one below full duty rather than none.  One write per own CPU.  A CPU that was
