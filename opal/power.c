@@ -39,6 +39,7 @@ struct pwr_power {
     pwr_pstate_t *pstate;
     pwr_tstate_t *tstate;
     bool armed;
+    bool allowed; /* questions 1 to 3 were answered with yes */
     bool low;
     unsigned level;
     uint64_t checked_ns; /* when rechecks last passed */
@@ -177,6 +178,7 @@ void pwr_power_arm(pwr_power_t *power)
         keep_off(power, asked, "no guardian process that would restore them");
         return;
     }
+    power->allowed = true;
     if (power->use_pstates) {
         open_pstates(power);
     }
@@ -388,6 +390,11 @@ void pwr_power_unthrottle(pwr_power_t *power)
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power)
 {
     return power->topo;
+}
+
+bool pwr_power_is_allowed(const pwr_power_t *power)
+{
+    return power->allowed;
 }
 
 bool pwr_power_has_pstates(const pwr_power_t *power)

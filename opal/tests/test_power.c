@@ -202,6 +202,7 @@ static void test_not_bound(void **state)
     put_hardware(*state);
     pwr_power_t *power = open_and_arm(*state, "0-7");
     expect_off(*state, power, "P-states and T-states off: this process is not bound");
+    assert_false(pwr_power_is_allowed(power));
     assert_true(is_untouched(*state));
     pwr_power_close(power);
 }
@@ -222,6 +223,7 @@ static void test_shared_with_another_process(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
     expect_off(fixture, power, "CPU 3");
+    assert_false(pwr_power_is_allowed(power));
     assert_true(is_untouched(fixture));
     pwr_power_close(power);
     assert_int_equal(kill(child, SIGKILL), 0);
@@ -282,6 +284,7 @@ static void test_no_guardian(void **state)
     pwr_power_t *power = open_power(fixture, &both_levers, "2-3");
     pwr_power_arm(power);
     expect_off(*state, power, "no guardian");
+    assert_false(pwr_power_is_allowed(power));
     assert_true(is_untouched(*state));
     pwr_power_close(power);
 }
@@ -292,6 +295,7 @@ static void test_no_hardware(void **state)
     put_proc(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
     expect_off(fixture, power, "P-states off: ");
+    assert_true(pwr_power_is_allowed(power)); /* it is only the hardware */
     assert_non_null(strstr(pwr_power_why_off(power), "; T-states off: "));
     pwr_power_arm(power); /* decides once, says it once */
     char *first = strstr(fixture->log, "P-states stay off");

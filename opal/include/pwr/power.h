@@ -48,6 +48,9 @@ pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *conf
 void pwr_power_arm(pwr_power_t *power);
 
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power);
+/* What arming decided for both levers alike: bound, alone and guarded.  A lever that is off all the
+   same is not there, or not for us. */
+bool pwr_power_is_allowed(const pwr_power_t *power);
 bool pwr_power_has_pstates(const pwr_power_t *power);
 bool pwr_power_has_tstates(const pwr_power_t *power);
 /* The back end in use, "cpufreq", "msr_safe" ..; NULL when the lever is off. */
