@@ -134,12 +134,47 @@ pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
     return PWR_OK;
 }
 
+static const pwr_meter_outside_t *outside_of(const pwr_env_t *env)
+{
+    return env->root[0] == '\0' ? &pwr_meter_outside_real : &pwr_meter_outside_none;
+}
+
 pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
                             unsigned why_size, pwr_meter_t **meter)
 {
-    const pwr_meter_outside_t *outside =
-        env->root[0] == '\0' ? &pwr_meter_outside_real : &pwr_meter_outside_none;
-    return pwr_meter_open_with(env, topo, outside, why, why_size, meter);
+    return pwr_meter_open_with(env, topo, outside_of(env), why, why_size, meter);
+}
+
+const char *pwr_meter_backend_name(unsigned nth)
+{
+    const unsigned cpu_backends = sizeof backends / sizeof backends[0];
+    if (nth < cpu_backends) {
+        return backends[nth]->name;
+    }
+    return nth == cpu_backends ? pwr_meter_nvml.name : NULL;
+}
+
+pwr_status_t pwr_meter_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, unsigned nth,
+                                char *why, unsigned why_size, pwr_meter_t **meter)
+{
+    pwr_why_t reasons = pwr_why_init(why, why_size);
+    const pwr_meter_request_t request = {env, topo, &reasons, outside_of(env)};
+    if (!pwr_meter_backend_name(nth)) {
+        return PWR_ERR_RANGE;
+    }
+    pwr_meter_t *made = calloc(1, sizeof *made);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    made->env = env;
+    bool is_gpu = nth == sizeof backends / sizeof backends[0];
+    pwr_status_t status = add_source(made, is_gpu ? &pwr_meter_nvml : backends[nth], &request);
+    if (status != PWR_OK) {
+        free(made);
+        return status;
+    }
+    *meter = made;
+    return PWR_OK;
 }
 
 void pwr_meter_close(pwr_meter_t *meter)

@@ -123,6 +123,44 @@ static void test_msr_safe_comes_before_msr_and_powercap_before_both(void **state
     meter_close(&opened);
 }
 
+/* For tools that explain them all: one that would not be reached is opened all the same. */
+static void test_each_back_end_by_itself(void **state)
+{
+    static const struct {
+        const char *name;
+        pwr_status_t status;
+    } expected[] = {{"powercap", PWR_OK},
+                    {"msr_safe", PWR_ERR_UNSUPPORTED},
+                    {"msr", PWR_OK},
+                    {"perf_event", PWR_ERR_UNSUPPORTED}};
+    fixture_t *fixture = *state;
+    put_intel(fixture, 85);
+    meter_put_zone(fixture, "0", "package-0\n");
+    pwr_topo_t *topo = fixture_topo(fixture, NULL, NULL);
+    unsigned seen = 0;
+    unsigned nth = 0;
+    for (; pwr_meter_backend_name(nth); nth++) {
+        char why[256] = "";
+        pwr_meter_t *meter = NULL;
+        pwr_status_t status = pwr_meter_open_nth(&fixture->env, topo, nth, why, sizeof why, &meter);
+        assert_true((status == PWR_OK) == (meter != NULL));
+        assert_true((status == PWR_OK) == (why[0] == '\0'));
+        if (meter) {
+            assert_string_equal(pwr_meter_backend(meter), pwr_meter_backend_name(nth));
+        }
+        if (seen < sizeof expected / sizeof expected[0] &&
+            strcmp(pwr_meter_backend_name(nth), expected[seen].name) == 0) {
+            assert_int_equal(status, expected[seen].status);
+            seen++;
+        }
+        pwr_meter_close(meter);
+    }
+    assert_int_equal(seen, sizeof expected / sizeof expected[0]); /* in this order */
+    assert_string_equal(pwr_meter_backend_name(nth - 1), "nvml"); /* that of the GPUs is the last */
+    assert_int_equal(pwr_meter_open_nth(&fixture->env, topo, nth, NULL, 0, NULL), PWR_ERR_RANGE);
+    pwr_topo_close(topo);
+}
+
 static void test_amd_has_packages_only(void **state)
 {
     fixture_t *fixture = *state;
@@ -191,6 +229,7 @@ int main(void)
         FIXTURE_TEST(test_special_units_by_model),
         FIXTURE_TEST(test_msr_counters_wrap_at_32_bits),
         FIXTURE_TEST(test_msr_safe_comes_before_msr_and_powercap_before_both),
+        FIXTURE_TEST(test_each_back_end_by_itself),
         FIXTURE_TEST(test_amd_has_packages_only),
         FIXTURE_TEST(test_unknown_and_garbled_cpus),
         FIXTURE_TEST(test_missing_registers),

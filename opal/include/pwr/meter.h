@@ -49,6 +49,12 @@ typedef struct pwr_meter_domain {
    success, "" when nothing was.  Errors, when there is neither CPU nor GPU meter: as in lever.h. */
 pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
                             unsigned why_size, pwr_meter_t **meter);
+/* For those who want to know about all back ends: the name of one, those of the CPUs in the order
+   in which pwr_meter_open tries them and behind them that of the GPUs, NULL behind the last; and an
+   attempt at that one alone (RANGE: there is none). */
+const char *pwr_meter_backend_name(unsigned nth);
+pwr_status_t pwr_meter_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, unsigned nth,
+                                char *why, unsigned why_size, pwr_meter_t **meter);
 /* The source of the CPU domains (of the GPUs where there are no others). */
 const char *pwr_meter_backend(const pwr_meter_t *meter);
 unsigned pwr_meter_num_domains(const pwr_meter_t *meter); /* >= 1 */
