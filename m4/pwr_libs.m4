@@ -43,7 +43,11 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
     AM_CONDITIONAL([HAVE_CMOCKA], [test "x$pwr_cmocka" != xno])
 
     PWR_CHECK_LIKWID
-    AC_CHECK_HEADER([cpufreq.h], [pwr_libcpupower=yes], [pwr_libcpupower=no])
+    pwr_libcpupower=no
+    AC_CHECK_HEADER([cpufreq.h], [AC_CHECK_LIB([cpupower], [cpufreq_get_boost_frequencies],
+        [pwr_libcpupower=yes
+         AC_SUBST([CPUPOWER_LIBS], [-lcpupower])
+         AC_DEFINE([HAVE_LIBCPUPOWER], [1], [poweraware-info describes cpufreq by libcpupower])])])
     PKG_CHECK_MODULES([UCX], [ucx], [pwr_ucx=`$PKG_CONFIG --modversion ucx`], [pwr_ucx=no])
 
     pwr_matplotlib=no

@@ -19,7 +19,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmark driver and the report])
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
     PWR_ROW([likwid], [$pwr_likwid], [P-states and energy through liblikwid; its access daemon is used either way])
-    PWR_ROW([libcpupower], [$pwr_libcpupower], [nothing yet: cpufreq is driven through sysfs])
+    PWR_ROW([libcpupower], [$pwr_libcpupower], [poweraware-info says less about cpufreq])
     PWR_ROW([UCX], [$pwr_ucx], [nothing yet: leaders talk through Open MPI's own transports])
     printf '\n'
 ])
