@@ -90,6 +90,9 @@ pwr_status_t pwr_helper_start(const pwr_env_t *env, const char *program, const c
     if (status != PWR_OK) {
         return status;
     }
+    if (access(path, X_OK) != 0) { /* not every posix_spawn says why its exec failed */
+        return pwr_status_from_errno(errno);
+    }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return pwr_status_from_errno(errno);
     }
