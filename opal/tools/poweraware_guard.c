@@ -29,7 +29,6 @@ typedef struct guardian {
     pwr_env_t env;
     char reason[PWR_GUARD_REASON_BYTES]; /* the last line that the library had to say */
     char helper_dir[PATH_MAX];           /* where this program is */
-    char root[PATH_MAX];
     pwr_rundir_t *rundir;
     pwr_journal_file_t *journal;
 } guardian_t;
