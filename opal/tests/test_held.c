@@ -247,6 +247,60 @@ static void test_a_write_without_effect_is_an_error(void **state)
     let_go(&holder);
 }
 
+/* read and write system calls of this process so far: proc(5), /proc/pid/io. */
+static bool count_calls(unsigned long *calls)
+{
+    unsigned long reads, writes;
+    FILE *file = fopen("/proc/self/io", "re");
+    bool known =
+        file && fscanf(file, "rchar: %*u wchar: %*u syscr: %lu syscw: %lu", &reads, &writes) == 2;
+    if (file) {
+        fclose(file);
+    }
+    *calls = known ? reads + writes : 0;
+    return known;
+}
+
+static unsigned long calls_of_pairs(pwr_held_t *held, uint64_t low, unsigned pairs)
+{
+    unsigned long before, after;
+    if (!count_calls(&before)) {
+        print_message("this kernel does not count system calls (CONFIG_TASK_IO_ACCOUNTING)\n");
+        skip();
+    }
+    for (unsigned i = 0; i < pairs; i++) {
+        assert_int_equal(pwr_held_lower(held, low), PWR_OK);
+        assert_int_equal(pwr_held_restore(held), PWR_OK);
+    }
+    assert_true(count_calls(&after));
+    return after - before - 1; /* counting reads once */
+}
+
+/* A transition is one write, and a look at most. */
+static void test_system_calls_of_a_transition(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK); /* announces it, once */
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(calls_of_pairs(&holder.held, LOW, 100), 400);
+    let_go(&holder);
+}
+
+static void test_system_calls_of_a_throttle(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    pwr_env_t env = holder.fixture->env;
+    env.now_ns = fake_clock; /* stands still: nothing is looked at again */
+    holder.held.env = &env;
+    holder.held.looked_ns = fake_now_ns;
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_OK);
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(calls_of_pairs(&holder.held, 2, 100), 200);
+    let_go(&holder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +316,8 @@ int main(void)
         FIXTURE_TEST(test_more_values_than_a_journal_keeps),
         FIXTURE_TEST(test_failed_write_is_restored_later),
         FIXTURE_TEST(test_a_write_without_effect_is_an_error),
+        FIXTURE_TEST(test_system_calls_of_a_transition),
+        FIXTURE_TEST(test_system_calls_of_a_throttle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
