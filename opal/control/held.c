@@ -102,12 +102,28 @@ static pwr_status_t adopt(pwr_held_t *held, uint64_t now)
     return status;
 }
 
+/* now differs from what was there last. */
+static pwr_status_t judge(pwr_held_t *held, uint64_t now)
+{
+    if (held->unsure) {
+        /* For the guardian, who may have to finish this.  Whether it hears does not matter here. */
+        (void)pwr_guard_announce(held->guard, &held->control, now);
+        return PWR_OK;
+    }
+    if (!held->changed) {
+        return adopt(held, now);
+    }
+    say(held, PWR_LOG_WARN, now, "while we held it: it is left as it is");
+    held->lost = true;
+    return PWR_ERR_FOREIGN;
+}
+
 static pwr_status_t look(pwr_held_t *held)
 {
     uint64_t interval = look_interval_ns[held->control.kind];
     uint64_t now_ns = interval > 0 ? pwr_env_now_ns(held->env) : 0;
     uint64_t now;
-    if (interval > 0 && now_ns - held->looked_ns < interval) {
+    if (interval > 0 && now_ns - held->looked_ns < interval && !held->unsure) {
         return PWR_OK;
     }
     pwr_status_t status = read_now(held, &now);
@@ -116,13 +132,12 @@ static pwr_status_t look(pwr_held_t *held)
     }
     held->looked_ns = now_ns;
     if (((now ^ held->last) & mask_of(held)) != 0) {
-        if (!held->changed) {
-            return adopt(held, now);
+        status = judge(held, now);
+        if (status != PWR_OK) {
+            return status;
         }
-        say(held, PWR_LOG_WARN, now, "while we held it: it is left as it is");
-        held->lost = true;
-        return PWR_ERR_FOREIGN;
     }
+    held->unsure = false;
     /* The other bits of the register are somebody else's business, and are kept as they are. */
     held->original = (held->original & mask_of(held)) | (now & ~mask_of(held));
     held->last = now;
@@ -154,7 +169,7 @@ static pwr_status_t write_new(pwr_held_t *held, uint64_t value, uint64_t *reads_
     if (status != PWR_OK) {
         return status;
     }
-    held->changed = true; /* even a write that fails may have changed something */
+    held->changed = held->unsure = true;
     status = write_now(held, value);
     if (status != PWR_OK) {
         return status;
@@ -163,6 +178,7 @@ static pwr_status_t write_new(pwr_held_t *held, uint64_t value, uint64_t *reads_
     if (status != PWR_OK) {
         return status;
     }
+    held->unsure = false;
     held->last = now;
     if (((now ^ held->original) & mask) == 0) {
         return PWR_ERR_RANGE; /* swallowed: an allow-list's mask, a lock, another limit below ours
@@ -184,8 +200,9 @@ static pwr_status_t write_value(pwr_held_t *held, uint64_t value)
     uint64_t reads_as;
     pwr_status_t status;
     if (is_announced(held, value & mask, &reads_as)) {
-        held->changed = true;
+        held->changed = held->unsure = true;
         status = write_now(held, value);
+        held->unsure = status != PWR_OK;
     } else {
         status = write_new(held, value, &reads_as);
     }
@@ -233,6 +250,7 @@ pwr_status_t pwr_held_restore(pwr_held_t *held)
     pwr_status_t status = look(held);
     if (status == PWR_OK) {
         status = write_now(held, held->original);
+        held->unsure = status != PWR_OK;
     }
     if (status == PWR_OK) {
         held->last = held->original;

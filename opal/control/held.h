@@ -8,7 +8,8 @@
  * value found after our death is known to be ours or somebody else's.
  *   3. Before a write the control is looked at.  Somebody else's value found while we hold none of
  *      our own is the new original: a ceiling that a site lowers meanwhile stays lowered.  Found
- *      while we hold one, it is theirs: the control is lost to us and never written again.
+ *      while we hold one, it is theirs: the control is lost to us and never written again.  Only
+ *      behind a write that failed, what is found first is ours: the write may have happened.
  *
  * Between looking and writing somebody else may still write; no interface of the kernel closes that
  * gap of a microsecond.  To keep a transition at one system call and at most one more, a
@@ -40,6 +41,7 @@ typedef struct pwr_held {
     uint64_t last;      /* what it reads as long as nobody else writes */
     uint64_t looked_ns; /* when it was last compared with that */
     bool changed;       /* it has a value of ours */
+    bool unsure;        /* a write of ours, or the look behind it, failed: it may have happened */
     bool lost;          /* somebody else wrote over a value of ours */
     unsigned adopted;   /* how often the original was set anew by somebody else */
     unsigned num_values;

@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -236,6 +237,62 @@ static void test_failed_write_is_restored_later(void **state)
     let_go(&holder);
 }
 
+/* An open file that can no longer be read, or (O_RDONLY) no longer be written. */
+static int reopen(const holder_t *holder, int flags)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/dev/cpu/0/msr", holder->fixture->root);
+    int fd = open(path, flags);
+    assert_true(fd >= 0);
+    assert_int_equal(dup2(fd, holder->held.control.msr.fd), holder->held.control.msr.fd);
+    return close(fd);
+}
+
+/* The write takes effect, and the look at what became of it fails. */
+static void test_a_value_that_could_not_be_read_back_is_still_ours(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    pwr_env_t env = holder.fixture->env;
+    env.now_ns = fake_clock;
+    holder.held.env = &env;
+    holder.held.looked_ns = fake_now_ns;
+    reopen(&holder, O_WRONLY);
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_ERR_IO);
+    assert_int_equal(register_now(&holder), 0x12);
+    reopen(&holder, O_RDWR);
+    fake_now_ns += 1000000000;
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(register_now(&holder), 0);
+    assert_false(holder.held.lost);
+    let_go(&holder);
+}
+
+/* likwid's daemon may do late what it did not answer in time. */
+static void test_a_write_that_failed_may_have_happened(void **state)
+{
+    holder_t holder = {.fixture = *state};
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
+    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    pwr_env_t env = holder.fixture->env;
+    env.now_ns = fake_clock;
+    holder.held.env = &env;
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_OK); /* known from here on */
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    reopen(&holder, O_RDONLY);
+    assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_ERR_IO);
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0x12);
+    fake_now_ns += 1000000000;
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_ERR_IO);
+    reopen(&holder, O_RDWR);
+    fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0); /* so may a restore */
+    assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
+    assert_int_equal(register_now(&holder), 0);
+    assert_false(holder.held.lost);
+    let_go(&holder);
+}
+
 /* /dev/null takes every write and reads as nothing; /dev/zero reads as a register of 0. */
 static void test_a_write_without_effect_is_an_error(void **state)
 {
@@ -315,6 +372,8 @@ int main(void)
         FIXTURE_TEST(test_no_guardian_no_write),
         FIXTURE_TEST(test_more_values_than_a_journal_keeps),
         FIXTURE_TEST(test_failed_write_is_restored_later),
+        FIXTURE_TEST(test_a_value_that_could_not_be_read_back_is_still_ours),
+        FIXTURE_TEST(test_a_write_that_failed_may_have_happened),
         FIXTURE_TEST(test_a_write_without_effect_is_an_error),
         FIXTURE_TEST(test_system_calls_of_a_transition),
         FIXTURE_TEST(test_system_calls_of_a_throttle),

@@ -339,6 +339,19 @@ def test_fault_during_the_run(machine: Machine, fault: Fault, stage: str) -> Non
     assert machine.moved() == [], done.stdout
 
 
+@pytest.mark.parametrize("control", [MAX, MIN, MSR], ids=["ceiling", "floor", "clock modulation"])
+@pytest.mark.parametrize("call", ["read", "write"])
+def test_any_one_call_fails_once(machine: Machine, call: str, control: str) -> None:
+    """Whichever it is: the first, the look behind a write, the restore."""
+    walk = machine.walk("1-2")
+    once = f"{call} {control} cpu=1 error=EIO after=$n count=1"
+    done = machine.run("skylake", f"for n in {{0..6}}; do {CLEAR}; {SET_FAULT.replace(chr(39), chr(34)) % once}; "
+                                  f"{walk}; {CLEAR}; sleep 0.2; done" + settle(machine))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(values(done.stdout.splitlines(), "errors")) == 7, done.stdout + done.stderr
+    assert machine.moved() == [], done.stdout
+
+
 @pytest.mark.parametrize("rule", ["read energy_uj error=EIO", "read energy_uj short", "open energy_uj error=EACCES",
                                   "open energy_uj error=ENOENT"])
 def test_meter_that_fails_is_passed_over(machine: Machine, rule: str) -> None:
