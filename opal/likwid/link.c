@@ -16,6 +16,7 @@
 /* An answer takes tens of microseconds; on a node with more ranks than CPUs the program may have to
    wait for its turn. */
 enum { ANSWER_TIMEOUT_S = 5 };
+static const uint64_t answer_timeout_ns = ANSWER_TIMEOUT_S * 1000000000ull;
 
 /* Partner: none, a plain count.  Relaxed: probes of several threads only ever overlap more. */
 static _Atomic unsigned probes;
@@ -155,19 +156,29 @@ void pwr_link_probe_end(pwr_link_t *const links[], size_t count)
 
 /* ---- exchange ---- */
 
+/* Every signal, and a profiler sends many, starts the socket's own time limit anew. */
+static bool receive(int fd, char *record, size_t size)
+{
+    uint64_t begin_ns = pwr_env_now_ns(&pwr_env_real);
+    size_t have = 0;
+    do {
+        ssize_t got = recv(fd, record + have, size - have, MSG_WAITALL);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            return false;
+        }
+        have += got > 0 ? (size_t)got : 0;
+    } while (have < size && pwr_env_now_ns(&pwr_env_real) - begin_ns < answer_timeout_ns);
+    return have == size;
+}
+
+/* A request fits into an empty socket, so sending does not wait. */
 static bool transfer(int fd, void *record, size_t size)
 {
     ssize_t done;
     do {
         done = send(fd, record, size, MSG_NOSIGNAL);
     } while (done < 0 && errno == EINTR);
-    if (done != (ssize_t)size) {
-        return false;
-    }
-    do {
-        done = recv(fd, record, size, MSG_WAITALL);
-    } while (done < 0 && errno == EINTR);
-    return done == (ssize_t)size;
+    return done == (ssize_t)size && receive(fd, record, size);
 }
 
 pwr_status_t pwr_link_exchange(pwr_link_t *link, void *record, size_t size)

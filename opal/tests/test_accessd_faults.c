@@ -8,6 +8,7 @@
 #include "accessd_fixture.h"
 
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +66,62 @@ static void server_hangs(void **state)
     kill(pid, SIGKILL);
 }
 
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+/* Profilers send one every few milliseconds. */
+static void start_signals(long us)
+{
+    const struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+    const struct itimerval timer = {.it_interval.tv_usec = us, .it_value.tv_usec = us};
+    signals = 0;
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+static void stop_signals(void)
+{
+    const struct itimerval none = {.it_value.tv_usec = 0};
+    assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);
+}
+
+/* Each starts a system call anew: its time must not start anew with it. */
+static void server_hangs_while_signals_come(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value;
+    pid_t pid;
+    accessd_install(fixture, "hang=2");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    start_signals(100000);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
+    stop_signals();
+    assert_true(signals > 0);
+    pwr_accessd_close();
+    accessd_num_started(fixture, &pid);
+    kill(pid, SIGKILL);
+}
+
+/* Half of an answer, signals, the other half. */
+static void signals_between_two_halves(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t value = 0;
+    accessd_install(fixture, "split");
+    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    start_signals(3000);
+    assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_OK);
+    stop_signals();
+    assert_true(signals > 0);
+    assert_int_equal(value, accessd_content(0, 0x611));
+    pwr_accessd_close();
+}
+
 /* An answer to another question must not be taken, nor any that follow. */
 static void server_lies(void **state)
 {
@@ -103,8 +160,13 @@ static void child_of_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(server_dies), FIXTURE_TEST(lever_without_server), FIXTURE_TEST(server_hangs),
-        FIXTURE_TEST(server_lies), FIXTURE_TEST(child_of_fork),
+        FIXTURE_TEST(server_dies),
+        FIXTURE_TEST(lever_without_server),
+        FIXTURE_TEST(server_hangs),
+        FIXTURE_TEST(server_hangs_while_signals_come),
+        FIXTURE_TEST(signals_between_two_halves),
+        FIXTURE_TEST(server_lies),
+        FIXTURE_TEST(child_of_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
