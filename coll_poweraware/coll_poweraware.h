@@ -84,6 +84,7 @@ typedef struct mca_coll_poweraware_component {
     size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
     bool watched;         /* somebody wants a report or a trace: small calls count too */
     bool running;         /* between init_query and close in an MPI process */
+    bool armed;           /* it is decided whether levers are used */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
@@ -161,5 +162,9 @@ void coll_poweraware_report_write(int rank);
 
 /* One line to the user (or the verbose stream), prefixed with our name. */
 void coll_poweraware_say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The level of what every rank has to say alike: rank 0 says it at this one, the others to whoever
+   asked for every rank's reasons. */
+int coll_poweraware_level_alike(int level);
 
 #endif

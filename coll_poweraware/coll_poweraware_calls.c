@@ -46,9 +46,10 @@ static void arm_levers(void)
     if (atomic_flag_test_and_set(&told)) {
         return;
     }
+    SELF->armed = true;
     const char *why = NULL == SELF->power ? SELF->no_power_why : pwr_power_why_off(SELF->power);
     if (NULL != why && '\0' != why[0]) {
-        coll_poweraware_say(0 == OPAL_PROC_MY_NAME.vpid ? 1 : 2,
+        coll_poweraware_say(coll_poweraware_level_alike(1),
                             "no levers, waiting ranks still give the CPU back: %s", why);
     }
 }

@@ -58,11 +58,19 @@ void coll_poweraware_say(int level, const char *format, ...)
     opal_output(0, "poweraware: %s", line);
 }
 
-/* The library's messages: a warning is for the user, the rest for whoever asked for more. */
+int coll_poweraware_level_alike(int level)
+{
+    return 0 == OPAL_PROC_MY_NAME.vpid ? level : 2;
+}
+
+/* The library's messages: a warning is for the user, the rest for whoever asked for more.  What
+   keeps levers off from the start (no guardian, a bad folder) is the same for all ranks; what
+   happens later happens to one. */
 static void log_line(void *arg, pwr_log_level_t level, const char *line)
 {
     (void)arg;
-    coll_poweraware_say(PWR_LOG_WARN == level ? 1 : 2, "%s", line);
+    int warning = SELF->armed ? 1 : coll_poweraware_level_alike(1);
+    coll_poweraware_say(PWR_LOG_WARN == level ? warning : 2, "%s", line);
 }
 
 static int register_component(void)
@@ -121,7 +129,7 @@ static void decide_spin(void)
     }
     SELF->spin_ns = pwr_policy_spin_ns(policy);
     if ('\0' != pwr_policy_why(policy)[0]) {
-        coll_poweraware_say(0 == OPAL_PROC_MY_NAME.vpid ? 1 : 2, "calibration not used: %s",
+        coll_poweraware_say(coll_poweraware_level_alike(1), "calibration not used: %s",
                             pwr_policy_why(policy));
     }
     coll_poweraware_say(2, "waiting ranks spin for %u.%03u us before they sleep (%s)",

@@ -88,7 +88,8 @@ static int register_row(const mca_base_component_t *component, const param_row_t
     if (NULL != words) {
         if (index < 0) {
             *(int *)row->storage = fallback;
-            coll_poweraware_say(0, "coll_poweraware_%s keeps its default: %s", row->name,
+            coll_poweraware_say(coll_poweraware_level_alike(0),
+                                "coll_poweraware_%s keeps its default: %s", row->name,
                                 row->values[fallback].string);
             index = 0;
         }
@@ -101,8 +102,9 @@ static int clamp(const char *name, int value, int low, int high)
 {
     int kept = value < low ? low : value > high ? high : value;
     if (kept != value) {
-        coll_poweraware_say(0, "coll_poweraware_%s %d is outside %d..%d: using %d", name, value,
-                            low, high, kept);
+        coll_poweraware_say(coll_poweraware_level_alike(0),
+                            "coll_poweraware_%s %d is outside %d..%d: using %d", name, value, low,
+                            high, kept);
     }
     return kept;
 }
@@ -114,7 +116,8 @@ static void check_ranges(coll_poweraware_params_t *p)
     p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
     const size_t smallest = 64 * 1024;
     if (p->segment_bytes < smallest) {
-        coll_poweraware_say(0, "coll_poweraware_segment_bytes %zu is too small: using %zu",
+        coll_poweraware_say(coll_poweraware_level_alike(0),
+                            "coll_poweraware_segment_bytes %zu is too small: using %zu",
                             p->segment_bytes, smallest);
         p->segment_bytes = smallest;
     }

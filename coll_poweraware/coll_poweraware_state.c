@@ -14,6 +14,7 @@
  */
 #include "coll_poweraware.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -90,6 +91,17 @@ static void segment_name(char *name, const offer_t *offer)
              offer->serial);
 }
 
+/* A program may have thousands of communicators. */
+static void say_no_segment(pwr_status_t status)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    coll_poweraware_say(atomic_flag_test_and_set(&told) ? 2 : 1,
+                        "cannot create a shared memory segment of %zu bytes (%s): stock "
+                        "functions are used; free space in /dev/shm or lower "
+                        "coll_poweraware_segment_bytes",
+                        SELF->params.segment_bytes, pwr_status_text(status));
+}
+
 /* Step 2: serial numbers are per process and never used twice. */
 static offer_t make_offer(const pwr_hierarchy_t *h, pwr_segment_t **segment)
 {
@@ -103,11 +115,7 @@ static offer_t make_offer(const pwr_hierarchy_t *h, pwr_segment_t **segment)
     segment_name(name, &offer);
     pwr_status_t status = pwr_segment_create(name, slot_bytes(), segment);
     if (PWR_OK != status) {
-        coll_poweraware_say(1,
-                            "cannot create a shared memory segment of %zu bytes (%s): stock "
-                            "functions are used; free space in /dev/shm or lower "
-                            "coll_poweraware_segment_bytes",
-                            SELF->params.segment_bytes, pwr_status_text(status));
+        say_no_segment(status);
         offer.serial = -1;
     }
     return offer;
