@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "pwr/lever.h"
 
@@ -188,9 +189,21 @@ static int register_rows(const mca_base_component_t *component)
     return OMPI_SUCCESS;
 }
 
-static char *copy(const char *text)
+/* A set-uid program has its owner's rights, and its parameters are the caller's: files that they
+   name are neither written nor read.  The rank still takes part, because all have to. */
+static char *copy(const char *name, const char *text)
 {
-    return NULL == text || '\0' == text[0] ? NULL : strdup(text);
+    if (NULL == text || '\0' == text[0]) {
+        return NULL;
+    }
+    if (0 != getauxval(AT_SECURE)) {
+        coll_poweraware_say(1,
+                            "coll_poweraware_%s is ignored: this program is set-uid, set-gid or "
+                            "has file capabilities",
+                            name);
+        return NULL;
+    }
+    return strdup(text);
 }
 
 void coll_poweraware_params_free(coll_poweraware_params_t *params)
@@ -212,12 +225,12 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     }
     coll_poweraware_params_free(params);
     *params = registered;
-    params->calibration = copy(registered.calibration);
-    params->helper_dir = copy(registered.helper_dir);
-    params->run_dir = copy(registered.run_dir);
-    params->root = copy(registered.root);
-    params->report_dir = copy(registered.report_dir);
-    params->trace_dir = copy(registered.trace_dir);
+    params->calibration = copy("calibration", registered.calibration);
+    params->helper_dir = copy("helper_dir", registered.helper_dir);
+    params->run_dir = copy("run_dir", registered.run_dir);
+    params->root = copy("root", registered.root);
+    params->report_dir = copy("report_dir", registered.report_dir);
+    params->trace_dir = copy("trace_dir", registered.trace_dir);
     check_ranges(params);
     return OMPI_SUCCESS;
 }
