@@ -22,6 +22,12 @@ struct pwr_ownership {
     pwr_watch_t *watch;
 };
 
+/* Parameters and environment are the caller's, the rights are the program's owner's. */
+static bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
                                 const char *run_directory, const pwr_watch_kernel_t *kernel,
                                 pwr_ownership_t **ownership)
@@ -38,8 +44,9 @@ pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
         free(made);
         return status;
     }
-    if (pwr_claim_take(env, topo, run_directory, &made->claim) != PWR_OK) {
-        made->claim = NULL; /* said by the claim */
+    /* With an owner's rights nothing is made where the caller says. */
+    if (is_privileged() || pwr_claim_take(env, topo, run_directory, &made->claim) != PWR_OK) {
+        made->claim = NULL; /* said by the claim, or when it is asked */
     }
     *ownership = made;
     return PWR_OK;
@@ -95,8 +102,7 @@ static bool has_no_neighbour(const pwr_ownership_t *ownership,
 
 bool pwr_ownership_ask(const pwr_ownership_t *ownership, char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
-    /* Parameters and environment are the caller's, the rights are the owner's. */
-    if (getauxval(AT_SECURE) != 0) {
+    if (is_privileged()) {
         snprintf(reason, PWR_OWNERSHIP_REASON_BYTES,
                  "this program is set-uid, set-gid or has "
                  "file capabilities");

@@ -55,7 +55,7 @@ static bool find_in_folders(const pwr_env_t *env, const char *folders, char *nam
 
 bool pwr_accessd_find(const pwr_env_t *env, char *name, unsigned size)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     return find_configured(env, "/etc/likwid.cfg", name, size) ||
            find_configured(env, "/usr/local/etc/likwid.cfg", name, size) ||
            (path && find_in_folders(env, path, name, size)) ||
