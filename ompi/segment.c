@@ -70,7 +70,9 @@ pwr_status_t pwr_segment_attach(const char *name, size_t slot_bytes, pwr_segment
     }
     struct stat st;
     pwr_status_t status = PWR_ERR_IO;
-    if (0 == fstat(fd, &st) && (size_t)st.st_size == total_bytes(slot_bytes)) {
+    /* Another /dev/shm than the leader's (a container) may have anybody's file of that name. */
+    if (0 == fstat(fd, &st) && geteuid() == st.st_uid &&
+        (size_t)st.st_size == total_bytes(slot_bytes)) {
         status = map(fd, slot_bytes, segment);
     }
     close(fd);
