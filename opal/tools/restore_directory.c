@@ -22,8 +22,8 @@
 
 enum { WHY_BYTES = 2 * PATH_MAX, MAX_JOURNALS = 65536 };
 
-/* Names and jobs come from files that their owner may have forged: nothing in them may reach a
-   terminal as anything but text. */
+/* Names, jobs and the root (which is in reasons) come from files that their owner may have forged:
+   nothing in them may reach a terminal as anything but text. */
 static const char *printable(char *text)
 {
     for (char *byte = text; *byte != '\0'; byte++) {
@@ -72,7 +72,8 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
         snprintf(reason, sizeof reason, "%s", outcome->reason);
         fprintf(stderr, "poweraware-restore: CPU %u %s is not restored to %s%s: %s%s\n",
                 record->cpu, name, original, unit,
-                outcome->result == PWR_RESTORE_OFFLINE ? "offline or gone: " : "", outcome->reason);
+                outcome->result == PWR_RESTORE_OFFLINE ? "offline or gone: " : "",
+                printable(reason));
     }
 }
 

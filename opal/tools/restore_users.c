@@ -23,11 +23,32 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NO_GROUP = 65534 };
-/* A user may stop or block the process that runs with their rights; root does not wait for that. */
-enum { PAUSE_MS = 10, LONGEST_CHILD_MS = 60000 };
+enum { NO_GROUP = 65534, MOST_CHILDREN = 64 };
+enum { PAUSE_MS = 10 };
+/* A user may stop or block the process that runs with their rights; root does not wait for that,
+   and an epilog, which has a minute for all, still hears of it. */
+enum { LONGEST_CHILD_S = 30 };
 
-/* For good: real, effective and saved. */
+static const uint64_t ns_per_s = 1000000000u;
+
+/* A process that has become a user. */
+typedef struct child {
+    pid_t pid;
+    uid_t uid;
+    uint64_t deadline_ns;
+} child_t;
+
+/* All that run: side by side, so that nobody holds the others up. */
+typedef struct crew {
+    child_t children[MOST_CHILDREN];
+    size_t count;
+    bool done; /* nothing is left of what has ended so far */
+} crew_t;
+
+/* ---- in the child ---- */
+
+/* For good: real, effective and saved.  Root's environment stays behind: programs that are started
+   from here can be looked into by the user. */
 static bool become(uid_t uid)
 {
     const struct passwd *user = getpwuid(uid);
@@ -38,44 +59,73 @@ static bool become(uid_t uid)
                 strerror(errno));
         return false;
     }
+    return clearenv() == 0 && setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1) == 0;
+}
+
+/* ---- in root's process ---- */
+
+/* True when it is over with this child, and then whether nothing is left to restore. */
+static bool is_over(const child_t *child, bool *done)
+{
+    int result = 0;
+    if (waitpid(child->pid, &result, WNOHANG) == child->pid) {
+        *done = WIFEXITED(result) && WEXITSTATUS(result) == EXIT_SUCCESS;
+        return true;
+    }
+    if (pwr_env_now_ns(&pwr_env_real) < child->deadline_ns) {
+        return false;
+    }
+    kill(child->pid, SIGKILL);
+    fprintf(stderr, "poweraware-restore: gave up on user %lu after %d s\n",
+            (unsigned long)child->uid, LONGEST_CHILD_S);
+    *done = false;
     return true;
 }
 
-/* The child's result; one that takes too long is killed. */
-static bool wait_for(pid_t child, uid_t uid)
+/* Waits until at most this many are left. */
+static void wait_until(crew_t *crew, size_t most)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    int result;
-    int waited_ms = 0;
-    pid_t ended = waitpid(child, &result, WNOHANG);
-    while ((ended == 0 || (ended < 0 && errno == EINTR)) && waited_ms < LONGEST_CHILD_MS) {
+    for (;;) {
+        for (size_t i = crew->count; i > 0; i--) {
+            bool done;
+            if (is_over(&crew->children[i - 1], &done)) {
+                crew->done = crew->done && done;
+                crew->children[i - 1] = crew->children[--crew->count];
+            }
+        }
+        if (crew->count <= most) {
+            return;
+        }
         nanosleep(&pause, NULL);
-        waited_ms += PAUSE_MS;
-        ended = waitpid(child, &result, WNOHANG);
     }
-    if (ended == child) {
-        return WIFEXITED(result) && WEXITSTATUS(result) == EXIT_SUCCESS;
-    }
-    kill(child, SIGKILL);
-    fprintf(stderr, "poweraware-restore: gave up on user %lu after %d s\n", (unsigned long)uid,
-            LONGEST_CHILD_MS / 1000);
-    return false;
 }
 
-static bool restore_as(const restore_request_t *request, uid_t uid)
+static void restore_as(const restore_request_t *request, uid_t uid, crew_t *crew)
 {
+    wait_until(crew, MOST_CHILDREN - 1);
     fflush(stdout);
     pid_t child = fork();
     if (child < 0) {
         fprintf(stderr, "poweraware-restore: fork: %s\n", strerror(errno));
-        return false;
+        crew->done = false;
+        return;
     }
     if (child == 0) {
         bool done = become(uid) && restore_directory(request);
         fflush(stdout);
         _exit(done ? EXIT_SUCCESS : EXIT_FAILURE);
     }
-    return wait_for(child, uid);
+    crew->children[crew->count++] =
+        (child_t){.pid = child,
+                  .uid = uid,
+                  .deadline_ns = pwr_env_now_ns(&pwr_env_real) + LONGEST_CHILD_S * ns_per_s};
+}
+
+/* Whoever caused us to be started may have ignored it, and waitpid would find nobody. */
+static void make_children_visible(void)
+{
+    signal(SIGCHLD, SIG_DFL);
 }
 
 /* "poweraware.<uid>" in the one spelling of its number, and not a segment, whose names go on. */
@@ -93,12 +143,30 @@ static bool is_run_directory(const char *name, uid_t *uid)
     return number < UINT_MAX && strcmp(name, again) == 0;
 }
 
+/* Directories that others made in a user's name are named and passed over, before a process is
+   spent on them.  A file system that a user has mounted there might not answer: it is not asked,
+   and when nothing is known the child finds out. */
+static bool belongs_to(const char *shm, const char *name, uid_t uid)
+{
+    struct statx info;
+    char path[PATH_MAX + NAME_MAX + 2];
+    snprintf(path, sizeof path, "%s/%s", shm, name);
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_UID, &info) != 0 ||
+        info.stx_uid == uid) {
+        return true;
+    }
+    fprintf(stderr, "poweraware-restore: %s belongs to user %lu: remove it\n", path,
+            (unsigned long)info.stx_uid);
+    return false;
+}
+
 bool restore_all_users(const restore_request_t *request)
 {
     char name[PATH_MAX];
     struct dirent *entry;
     uid_t uid;
-    bool done = true;
+    crew_t crew = {.done = true};
+    bool squatted = false;
     if (pwr_env_path(&request->env, "/dev/shm", name, sizeof name) != PWR_OK) {
         return false;
     }
@@ -107,14 +175,20 @@ bool restore_all_users(const restore_request_t *request)
         fprintf(stderr, "poweraware-restore: %s: %s\n", name, strerror(errno));
         return errno == ENOENT;
     }
-    /* Nothing is asked about the entry itself: a user's file system might not answer. */
+    make_children_visible();
     while ((entry = readdir(directory))) {
-        if (is_run_directory(entry->d_name, &uid)) {
-            done = restore_as(request, uid) && done;
+        if (!is_run_directory(entry->d_name, &uid)) {
+            continue;
+        }
+        if (belongs_to(name, entry->d_name, uid)) {
+            restore_as(request, uid, &crew);
+        } else {
+            squatted = true;
         }
     }
     closedir(directory);
-    return done;
+    wait_until(&crew, 0);
+    return crew.done && !squatted;
 }
 
 bool restore_as_owner(const restore_request_t *request)
@@ -130,5 +204,9 @@ bool restore_as_owner(const restore_request_t *request)
         return errno == ENOENT ||
                (fprintf(stderr, "poweraware-restore: %s: %s\n", name, strerror(errno)), false);
     }
-    return restore_as(request, info.st_uid);
+    crew_t crew = {.done = true};
+    make_children_visible();
+    restore_as(request, info.st_uid, &crew);
+    wait_until(&crew, 0);
+    return crew.done;
 }
