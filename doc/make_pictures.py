@@ -55,14 +55,23 @@ class Picture:
 
 
 def parts() -> None:
-    p = Picture(860, 430, "The parts of poweraware and who may know whom")
+    p = Picture(860, 558, "The parts of poweraware and who may know whom")
     p.box(20, 20, 380, 60, GREY, ["MPI application", "mpirun --mca coll poweraware ./app"])
     p.box(20, 110, 380, 78, BLUE, ["coll_poweraware/", "calls -> path -> algorithms: alltoall_grouped,",
                                   "bcast_leader, reduce_leader"])
     p.box(20, 218, 380, 78, BLUE, ["ompi/", "hierarchy, shared segment, packer, events,",
                                   "Open MPI 4.1 / 5.0 / 6.0 in one header"])
-    p.box(20, 326, 380, 78, GREEN, ["opal/  (no MPI symbol)", "topo, claim, pstate, tstate, meter, wait, guard:",
-                                   "file system root, clock and log are injected"])
+    p.box(20, 326, 380, 95, GREEN, ["opal/  (no MPI symbol)", "topo, pstate, tstate, meter, policy, wait, guard;",
+                                   "control, msr, likwid: the ways to the hardware.",
+                                   "File system root, clock and log are injected"])
+    p.box(20, 460, 380, 78, GREEN, ["processes of their own", "poweraware-guard: journal, restores when a rank dies",
+                                   "poweraware-likwid: liblikwid; likwid-accessD"])
+    p.box(470, 460, 370, 78, GREEN, ["tools", "poweraware-info, -calibrate, -sample (opal/);",
+                                    "poweraware-restore: what killed guardians left"])
+    p.arrow(210, 421, 210, 458)
+    p.text(220, 444, "socket pairs")
+    p.arrow(400, 490, 468, 406)
+    p.arrow(655, 460, 655, 406)
     for y in (80, 188, 296):
         p.arrow(210, y, 210, y + 29)
     p.box(470, 20, 370, 60, ORANGE, ["bench/driver, bench/report", "bench/run: schemes -> one document -> one page"])
