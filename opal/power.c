@@ -8,7 +8,7 @@
  *   2. is there a guardian who would put everything back?
  *   3. per lever: would it slow nobody else down, and does the hardware take a write?
  *
- * While levers are in use, at most every 100 ms, before they are next moved:
+ * While levers are in use, at most every 100 ms, before one is next lowered:
  *   4. does the guardian still live (else a new one takes over), and are the CPUs still our own?
  *   5. do other threads of ours compute while levers are held?
  * The first "no" puts everything back and keeps it off for the rest of the job.
@@ -289,12 +289,12 @@ static bool still_in_order(pwr_power_t *power, char reason[PWR_OWNERSHIP_REASON_
     return pwr_ownership_recheck(power->ownership, reason);
 }
 
-/* Before levers move while none is held. */
+/* Before a lever is lowered, also while one is held: a rank may wait for minutes. */
 static void check_before(pwr_power_t *power)
 {
     char reason[PWR_OWNERSHIP_REASON_BYTES];
     uint64_t now_ns = pwr_env_now_ns(power->env);
-    if (!power->guard || holds_levers(power) || now_ns - power->checked_ns < PWR_RECHECK_NS) {
+    if (!power->guard || now_ns - power->checked_ns < PWR_RECHECK_NS) {
         return;
     }
     if (!still_in_order(power, reason)) {
@@ -302,8 +302,10 @@ static void check_before(pwr_power_t *power)
         return;
     }
     power->checked_ns = now_ns;
-    power->watched = true;
-    pwr_ownership_begin_hold(power->ownership);
+    if (!holds_levers(power)) {
+        power->watched = true;
+        pwr_ownership_begin_hold(power->ownership);
+    }
 }
 
 /* 5. */

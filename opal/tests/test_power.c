@@ -514,6 +514,20 @@ static void test_levers_are_withdrawn_when_threads_compute(void **state)
     expect_withdrawn(*state, power, "other threads of this process compute");
 }
 
+/* A rank that waits for minutes moves its T-state now and then, and stays low all the time. */
+static void test_levers_are_withdrawn_in_a_long_wait(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    bind("3");
+    pass_time();
+    pwr_power_unthrottle(power);
+    assert_int_equal(pwr_power_counters(power).withdrawn, 0);
+    pwr_power_throttle(power, 7);
+    expect_withdrawn(*state, power, "CPU 2 was taken from this process");
+}
+
 static void test_checks_are_rare(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
@@ -623,6 +637,7 @@ int main(void)
         FIXTURE_TEST(test_levers_are_withdrawn_when_a_cpu_is_taken),
         FIXTURE_TEST(test_levers_are_withdrawn_when_somebody_else_comes),
         FIXTURE_TEST(test_levers_are_withdrawn_when_threads_compute),
+        FIXTURE_TEST(test_levers_are_withdrawn_in_a_long_wait),
         FIXTURE_TEST(test_checks_are_rare),
         FIXTURE_TEST(test_t_states_need_whole_cores_where_the_highest_duty_wins),
         FIXTURE_TEST(test_killed_process_is_restored),
