@@ -109,6 +109,21 @@ static void test_a_ceiling_lowered_meanwhile_is_the_new_original(void **state)
     let_go(&holder);
 }
 
+static bool is_theirs(const fixture_t *fixture)
+{
+    return fixture_get_khz(fixture, 0, "scaling_max_freq") == THEIRS;
+}
+
+static void test_the_guardian_knows_the_new_original(void **state)
+{
+    holder_t holder = hold_ceiling(*state);
+    put(&holder, THEIRS);
+    assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_OK);
+    pwr_guard_abandon(holder.guard);
+    assert_true(fixture_eventually(is_theirs, holder.fixture));
+    pwr_held_close(&holder.held);
+}
+
 static void test_a_new_ceiling_below_ours_is_not_raised(void **state)
 {
     holder_t holder = hold_ceiling(*state);
@@ -364,6 +379,7 @@ int main(void)
         FIXTURE_TEST(test_lower_and_back),
         FIXTURE_TEST(test_without_a_guardian_nothing_is_written),
         FIXTURE_TEST(test_a_ceiling_lowered_meanwhile_is_the_new_original),
+        FIXTURE_TEST(test_the_guardian_knows_the_new_original),
         FIXTURE_TEST(test_a_new_ceiling_below_ours_is_not_raised),
         FIXTURE_TEST(test_written_over_while_held_is_theirs),
         FIXTURE_TEST(test_written_over_is_noticed_before_the_next_step_down),
