@@ -42,6 +42,7 @@ typedef struct subject {
     const char *backend;
     pwr_pstate_t *pstate; /* one of the two */
     pwr_tstate_t *tstate;
+    const pwr_env_t *env;
     const pwr_door_t *door; /* for the bare ways; the main control */
     pwr_control_kind_t control_kind;
 } subject_t;
@@ -111,7 +112,7 @@ static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_
     char text[WHY_BYTES];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
     pwr_control_t control;
-    pwr_status_t status = subject->door->open(subject->door, &pwr_env_real, subject->control_kind,
+    pwr_status_t status = subject->door->open(subject->door, subject->env, subject->control_kind,
                                               cpu, &why, &control);
     if (status == PWR_OK) {
         status = control.door->write(&control, value);
@@ -183,7 +184,7 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
     uint64_t high;
     series_t series = {0};
     int result = EXIT_FAILURE;
-    if (subject->door->open(subject->door, &pwr_env_real, subject->control_kind, cpu, &why,
+    if (subject->door->open(subject->door, subject->env, subject->control_kind, cpu, &why,
                             &control) != PWR_OK) {
         fprintf(stderr, "levers: %s\n", text);
         return EXIT_FAILURE;
@@ -237,15 +238,17 @@ static void find_control(const char *backend, subject_t *subject)
     }
 }
 
-static int measure_pstates(const pwr_topo_t *topo, pwr_guard_t *guard, unsigned pairs)
+static int measure_pstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                           unsigned pairs)
 {
     int result = EXIT_SUCCESS;
     for (unsigned nth = 0; pwr_pstate_backend_name(nth); nth++) {
         char why[WHY_BYTES];
-        subject_t subject = {.kind = "P-state", .backend = pwr_pstate_backend_name(nth)};
+        subject_t subject = {
+            .kind = "P-state", .env = env, .backend = pwr_pstate_backend_name(nth)};
         find_control(subject.backend, &subject);
         pwr_status_t status =
-            pwr_pstate_open_nth(&pwr_env_real, topo, guard, nth, why, sizeof why, &subject.pstate);
+            pwr_pstate_open_nth(env, topo, guard, nth, why, sizeof why, &subject.pstate);
         if (status != PWR_OK) {
             printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
                    why[0] ? why : pwr_status_text(status));
@@ -259,17 +262,19 @@ static int measure_pstates(const pwr_topo_t *topo, pwr_guard_t *guard, unsigned 
     return result;
 }
 
-static int measure_tstates(const pwr_topo_t *topo, pwr_guard_t *guard, unsigned pairs)
+static int measure_tstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
+                           unsigned pairs)
 {
     int result = EXIT_SUCCESS;
     for (unsigned nth = 0; pwr_tstate_backend_name(nth); nth++) {
         char why[WHY_BYTES];
         subject_t subject = {.kind = "T-state",
+                             .env = env,
                              .backend = pwr_tstate_backend_name(nth),
                              .door = pwr_door_find(pwr_tstate_backend_name(nth)),
                              .control_kind = PWR_CONTROL_CLOCK_MODULATION};
         pwr_status_t status =
-            pwr_tstate_open_nth(&pwr_env_real, topo, guard, nth, why, sizeof why, &subject.tstate);
+            pwr_tstate_open_nth(env, topo, guard, nth, why, sizeof why, &subject.tstate);
         if (status != PWR_OK) {
             printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
                    why[0] ? why : pwr_status_text(status));
@@ -358,8 +363,8 @@ int main(int argc, char **argv)
            pwr_topo_my_cpu(topo, 0), options.pairs);
     printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "way", "us", "of bare",
            "system calls");
-    int result = measure_pstates(topo, guard, options.pairs);
-    if (measure_tstates(topo, guard, options.pairs) != EXIT_SUCCESS) {
+    int result = measure_pstates(&env, topo, guard, options.pairs);
+    if (measure_tstates(&env, topo, guard, options.pairs) != EXIT_SUCCESS) {
         result = EXIT_FAILURE;
     }
     pwr_guard_stop(guard);
