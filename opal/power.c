@@ -1,52 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The facade: whether levers may be used at all, and what happens when one fails.
- *
- * Arming asks, in this order, and the first "no" keeps every lever off:
- *   1. are its CPUs this process's own (ownership.h)?
- *   2. is there a guardian who would put everything back?
- *   3. per lever: would it slow nobody else down, and does the hardware take a write?
+ * The facade: its verbs, what is asked again while levers are in use, and what happens when one
+ * fails.
  *
  * While levers are in use, at most every 100 ms, before one is next lowered:
- *   4. does the guardian still live (else a new one takes over), and are the CPUs still our own?
- *   5. do other threads of ours compute while levers are held?
+ *   1. does the guardian still live (else a new one takes over), and are the CPUs still our own?
+ *   2. do other threads of ours compute while levers are held?
  * The first "no" puts everything back and keeps it off for the rest of the job.
  */
 #include "config.h"
 
-#include "ownership.h"
-#include "pwr/cpu_model.h"
-#include "pwr/guard.h"
-#include "pwr/lever.h"
 #include "power_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WHY_BYTES = 1024, REASON_BYTES = 480 };
-
-struct pwr_power {
-    const pwr_env_t *env;
-    bool use_pstates;
-    bool use_tstates;
-    char *run_directory; /* NULL: the default */
-    pwr_topo_t *topo;
-    pwr_ownership_t *ownership;
-    pwr_guard_t *guard; /* NULL before arming and when no lever is on */
-    pwr_pstate_t *pstate;
-    pwr_tstate_t *tstate;
-    bool armed;
-    bool allowed; /* questions 1 to 3 were answered with yes */
-    bool low;
-    unsigned level;
-    uint64_t checked_ns; /* when rechecks last passed */
-    bool watched;        /* the phase in which levers are held now ends with a look at threads */
-    pwr_power_counters_t counters;
-    char why_off[WHY_BYTES];
-};
 
 pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *config,
                                pwr_topo_t *topo, const pwr_watch_kernel_t *kernel,
@@ -93,12 +63,9 @@ pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *conf
     return status;
 }
 
-/* ---- arming ---- */
-
-__attribute__((format(printf, 2, 3))) static void note_off(pwr_power_t *power, const char *format,
-                                                           ...)
+void pwr_power_note_off(pwr_power_t *power, const char *format, ...)
 {
-    char line[WHY_BYTES];
+    char line[PWR_POWER_WHY_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -106,90 +73,6 @@ __attribute__((format(printf, 2, 3))) static void note_off(pwr_power_t *power, c
     size_t used = strlen(power->why_off);
     snprintf(power->why_off + used, sizeof power->why_off - used, "%s%s", used > 0 ? "; " : "",
              line);
-}
-
-static void keep_off(pwr_power_t *power, const char *lever, const char *reason)
-{
-    pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", lever, reason);
-    note_off(power, "%s off: %s", lever, reason);
-}
-
-/* Whether a T-state on our CPUs has an effect, and slows nobody else down.  Siblings that we reach
-   are ours alone (ownership), other CPUs of the package are not. */
-static bool tstates_are_ours(const pwr_power_t *power, char reason[REASON_BYTES])
-{
-    pwr_cpu_model_t model;
-    if (pwr_cpu_model_read(power->env, &model) != PWR_OK) {
-        return true; /* not x86, or not told: the registers decide */
-    }
-    pwr_tstate_rule_t rule = pwr_tstate_rule(&model);
-    if (rule.winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(power->topo)) {
-        snprintf(reason, REASON_BYTES,
-                 "a core of this processor runs at the highest duty its hardware threads ask for, "
-                 "and this process is not bound to whole cores (mpirun --bind-to core)");
-        return false;
-    }
-    return true;
-}
-
-static void open_pstates(pwr_power_t *power)
-{
-    char reason[REASON_BYTES] = "";
-    pwr_status_t status = pwr_pstate_open(power->env, power->topo, power->guard, reason,
-                                          sizeof reason, &power->pstate);
-    if (status != PWR_OK) {
-        keep_off(power, "P-states", reason[0] != '\0' ? reason : pwr_status_text(status));
-    }
-}
-
-static void open_tstates(pwr_power_t *power)
-{
-    char reason[REASON_BYTES] = "";
-    if (!tstates_are_ours(power, reason)) {
-        keep_off(power, "T-states", reason);
-        return;
-    }
-    pwr_status_t status = pwr_tstate_open(power->env, power->topo, power->guard, reason,
-                                          sizeof reason, &power->tstate);
-    if (status != PWR_OK) {
-        keep_off(power, "T-states", reason[0] != '\0' ? reason : pwr_status_text(status));
-    }
-}
-
-void pwr_power_arm(pwr_power_t *power)
-{
-    char reason[PWR_OWNERSHIP_REASON_BYTES];
-    if (power->armed) {
-        return;
-    }
-    power->armed = true;
-    if (!power->use_pstates && !power->use_tstates) {
-        return;
-    }
-    const char *asked = !power->use_tstates   ? "P-states"
-                        : !power->use_pstates ? "T-states"
-                                              : "P-states and T-states";
-    if (!pwr_ownership_ask(power->ownership, reason)) {
-        keep_off(power, asked, reason);
-        return;
-    }
-    const pwr_guard_config_t guard_config = {.run_directory = power->run_directory};
-    if (pwr_guard_start(power->env, &guard_config, &power->guard) != PWR_OK) {
-        keep_off(power, asked, "no guardian process that would restore them");
-        return;
-    }
-    power->allowed = true;
-    if (power->use_pstates) {
-        open_pstates(power);
-    }
-    if (power->use_tstates) {
-        open_tstates(power);
-    }
-    if (!power->pstate && !power->tstate) {
-        pwr_guard_stop(power->guard);
-        power->guard = NULL;
-    }
-    power->checked_ns = pwr_env_now_ns(power->env);
 }
 
 /* ---- giving up ---- */
@@ -235,7 +118,7 @@ static void leave_to_guardian(pwr_power_t *power)
     drop_pstates(power);
     pwr_guard_abandon(power->guard);
     power->guard = NULL;
-    note_off(power, "all levers off: originals were left to the guardian");
+    pwr_power_note_off(power, "all levers off: originals were left to the guardian");
 }
 
 static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, bool settled)
@@ -249,7 +132,7 @@ static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, b
     const char *what = yielded ? "yielded for the rest of the job" : "given up: a write failed";
     pwr_env_log(power->env, PWR_LOG_WARN, "%s are %s (%s); %s", lever, what, pwr_status_text(cause),
                 settled ? "originals are restored" : "the guardian restores the originals");
-    note_off(power, "%s %s (%s)", lever, what, pwr_status_text(cause));
+    pwr_power_note_off(power, "%s %s (%s)", lever, what, pwr_status_text(cause));
     if (!settled) {
         leave_to_guardian(power);
     }
@@ -262,7 +145,7 @@ static void give_up_all(pwr_power_t *power, const char *reason)
     settled = drop_pstates(power) && settled;
     power->counters.withdrawn++;
     pwr_env_log(power->env, PWR_LOG_WARN, "all levers are off for the rest of the job: %s", reason);
-    note_off(power, "all levers off: %s", reason);
+    pwr_power_note_off(power, "all levers off: %s", reason);
     if (!settled) {
         leave_to_guardian(power);
         return;
@@ -278,7 +161,7 @@ static bool holds_levers(const pwr_power_t *power)
     return power->low || power->level != PWR_TSTATE_FULL;
 }
 
-/* 4. */
+/* 1. */
 static bool still_in_order(pwr_power_t *power, char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
     if (!pwr_guard_lives(power->guard) && pwr_guard_revive(power->guard) != PWR_OK) {
@@ -308,7 +191,7 @@ static void check_before(pwr_power_t *power)
     }
 }
 
-/* 5. */
+/* 2. */
 static void check_after(pwr_power_t *power)
 {
     char reason[PWR_OWNERSHIP_REASON_BYTES];
