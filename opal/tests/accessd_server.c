@@ -17,6 +17,7 @@
  *     deny=N      let register N not through
  *     die=N       end instead of the Nth answer (counted from 1; an answer to CHECK counts)
  *     hang=N      never answer the Nth request
+ *     drop=N      write values without these bits
  *     lie=N       give the Nth answer about another register
  *     split       give answers in two halves
  *
@@ -135,6 +136,9 @@ static void access_register(pwr_accessd_record_t *record)
     snprintf(path, sizeof path, "/registers/%u", record->cpu);
     full_name(path, name);
     int fd = open(name, O_RDWR);
+    if (writing && value_of("drop=") != NEVER) {
+        data &= ~(uint64_t)value_of("drop=");
+    }
     ssize_t done = writing ? pwrite(fd, &data, sizeof data, (off_t)record->number)
                            : pread(fd, &data, sizeof data, (off_t)record->number);
     if (done != (ssize_t)sizeof data) {

@@ -12,9 +12,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/held.h"
 #include "pwr/lever.h"
 
 /* ---- what goes wrong later ---- */
+
+static bool is_full_duty(const fixture_t *fixture)
+{
+    return accessd_get(fixture, 0, PWR_MSR_CLOCK_MODULATION) == 0;
+}
+
+/* 15/16 becomes 14/16 where steps are larger: that value is ours, too, for who restores it. */
+static void guardian_knows_what_became_of_a_value(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_held_t held;
+    accessd_install(fixture, "drop=1");
+    pwr_guard_t *guard = fixture_guard(fixture);
+    const pwr_held_request_t request = {&fixture->env, guard, &accessd_why};
+    assert_int_equal(
+        pwr_held_open(&request, &pwr_door_accessd, PWR_CONTROL_CLOCK_MODULATION, 0, &held), PWR_OK);
+    assert_int_equal(pwr_held_lower(&held, PWR_DUTY_FULL - 1), PWR_OK);
+    assert_int_equal(accessd_get(fixture, 0, PWR_MSR_CLOCK_MODULATION), 0x1e);
+    pwr_guard_abandon(guard);
+    assert_true(fixture_eventually(is_full_duty, fixture));
+    pwr_held_close(&held);
+}
 
 static void server_dies(void **state)
 {
@@ -160,6 +183,7 @@ static void child_of_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(guardian_knows_what_became_of_a_value),
         FIXTURE_TEST(server_dies),
         FIXTURE_TEST(lever_without_server),
         FIXTURE_TEST(server_hangs),

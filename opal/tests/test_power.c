@@ -381,6 +381,19 @@ static void test_failing_writes_leave_everything_to_the_guardian(void **state)
     pwr_power_close(power);
 }
 
+static void test_close_leaves_what_it_cannot_restore_to_the_guardian(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    pwr_power_low(power);
+    pwr_power_throttle(power, 7);
+    fixture_limit_writes(0);
+    pwr_power_close(power);
+    fixture_limit_writes(RLIM_INFINITY);
+    assert_true(fixture_eventually(is_untouched, fixture));
+}
+
 /* Only the MSR files refuse (the limit is below their offset and above cpufreq's), and nothing
    was throttled yet; the originals are 0, so that restoring them fails as well. */
 static void test_failing_t_states_put_p_states_back(void **state)
@@ -631,6 +644,7 @@ int main(void)
         FIXTURE_TEST(test_no_rights),
         FIXTURE_TEST(test_one_lever_alone),
         FIXTURE_TEST(test_failing_writes_leave_everything_to_the_guardian),
+        FIXTURE_TEST(test_close_leaves_what_it_cannot_restore_to_the_guardian),
         FIXTURE_TEST(test_failing_t_states_put_p_states_back),
         FIXTURE_TEST(test_a_foreign_write_is_yielded_to),
         FIXTURE_TEST(test_a_new_ceiling_between_uses_is_kept),
