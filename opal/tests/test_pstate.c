@@ -346,6 +346,19 @@ static void test_failed_writes_are_reported_and_restored_later(void **state)
 }
 
 /* A new ceiling that an administrator sets while we hold nothing is theirs. */
+static void test_one_cpu_that_is_lost_does_not_keep_the_other(void **state)
+{
+    fixture_t *fixture = *state;
+    put_two_cpus(fixture);
+    opened_t opened = open_pstates(fixture, "0-1");
+    assert_int_equal(pwr_pstate_set(opened.pstate, FIXTURE_LOWEST_KHZ), PWR_OK);
+    fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", "2000000\n");
+    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_ERR_FOREIGN);
+    expect_originals(fixture, 1);
+    expect_bounds(fixture, 0, FIXTURE_FLOOR_KHZ, 2000000);
+    close_pstates(&opened);
+}
+
 static void test_restore_without_a_change_writes_nothing(void **state)
 {
     fixture_t *fixture = *state;
@@ -379,6 +392,7 @@ int main(void)
         FIXTURE_TEST(test_missing_rights_and_their_remedy),
         FIXTURE_TEST(test_guardian_knows_every_original),
         FIXTURE_TEST(test_failed_writes_are_reported_and_restored_later),
+        FIXTURE_TEST(test_one_cpu_that_is_lost_does_not_keep_the_other),
         FIXTURE_TEST(test_restore_without_a_change_writes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,6 +281,28 @@ static void test_failed_writes_are_reported_and_restored_later(void **state)
 }
 
 /* What others write while we hold no level is theirs. */
+static uint64_t ahead_ns;
+
+static uint64_t clock_ns(void *arg)
+{
+    return pwr_env_real.now_ns(arg) + ahead_ns;
+}
+
+static void test_one_cpu_that_is_lost_does_not_keep_the_other(void **state)
+{
+    fixture_t *fixture = *state;
+    fixture->env.now_ns = clock_ns;
+    put_both(fixture, "msr", 0);
+    opened_t opened = open_tstates(fixture, "2-3");
+    assert_int_equal(set_level(&opened, 7), PWR_OK);
+    fixture_put_msr(fixture, 2, "msr", CLOCK_MODULATION, 0x18);
+    ahead_ns += 1000000000; /* it is looked at again */
+    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_ERR_FOREIGN);
+    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x18);
+    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0);
+    close_tstates(&opened);
+}
+
 static void test_restore_without_a_change_writes_nothing(void **state)
 {
     fixture_t *fixture = *state;
@@ -310,6 +332,7 @@ int main(void)
         FIXTURE_TEST(test_dead_guardian_means_no_lever),
         FIXTURE_TEST(test_guardian_knows_every_original),
         FIXTURE_TEST(test_failed_writes_are_reported_and_restored_later),
+        FIXTURE_TEST(test_one_cpu_that_is_lost_does_not_keep_the_other),
         FIXTURE_TEST(test_restore_without_a_change_writes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
