@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,6 +185,25 @@ static void test_guardian_is_in_a_session_of_its_own_and_nobodys_child(void **st
     pwr_guard_stop(guard);
 }
 
+/* Bound there it would slow its client down, and look to others like one more owner. */
+static void test_guardian_leaves_its_clients_cpu(void **state)
+{
+    cpu_set_t all, one, its;
+    CPU_ZERO(&one);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    if (CPU_COUNT(&all) < 2) {
+        skip(); /* nowhere to go */
+    }
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    pwr_guard_t *guard = fixture_guard(*state);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(sched_getaffinity(pwr_guard_pid(guard), sizeof its, &its), 0);
+    CPU_AND(&its, &its, &all);
+    assert_true(CPU_EQUAL(&its, &all));
+    pwr_guard_stop(guard);
+}
+
 static void test_farewell_writes_nothing(void **state)
 {
     pwr_guard_t *guard = guard_lever(*state);
@@ -351,6 +371,7 @@ int main(void)
         FIXTURE_TEST(test_job_signals_do_not_end_the_guardian),
         FIXTURE_TEST(test_guardian_keeps_no_pipe_open),
         FIXTURE_TEST(test_guardian_is_in_a_session_of_its_own_and_nobodys_child),
+        FIXTURE_TEST(test_guardian_leaves_its_clients_cpu),
         FIXTURE_TEST(test_farewell_writes_nothing),
         FIXTURE_TEST(test_abandon_restores_while_the_client_lives),
         FIXTURE_TEST(test_somebody_elses_value_stays),
