@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -556,6 +557,59 @@ static void test_checks_are_rare(void **state)
     expect_withdrawn(*state, power, "CPU 2 was taken");
 }
 
+/* The process that runs this fixture's guardian program; 0 when there is none. */
+static pid_t guardian_of(const fixture_t *fixture)
+{
+    char program[300], link[300], found[300];
+    pid_t pid = 0;
+    snprintf(program, sizeof program, "%s/poweraware-guard", fixture->root);
+    DIR *processes = opendir("/proc");
+    assert_non_null(processes);
+    for (struct dirent *entry; pid == 0 && (entry = readdir(processes)) != NULL;) {
+        snprintf(link, sizeof link, "/proc/%.20s/exe", entry->d_name);
+        ssize_t length = readlink(link, found, sizeof found - 1);
+        found[length > 0 ? length : 0] = '\0';
+        pid = strcmp(found, program) == 0 ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+    }
+    closedir(processes);
+    return pid;
+}
+
+static bool has_no_guardian(const fixture_t *fixture)
+{
+    return guardian_of(fixture) == 0;
+}
+
+static void kill_guardian(fixture_t *fixture)
+{
+    pid_t guardian = guardian_of(fixture);
+    assert_true(guardian > 0);
+    assert_int_equal(kill(guardian, SIGKILL), 0);
+    assert_true(fixture_eventually(has_no_guardian, fixture));
+}
+
+static void test_a_dead_guardian_is_replaced(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    kill_guardian(*state);
+    pwr_power_low(power);
+    assert_true(guardian_of(*state) > 0);
+    assert_int_equal(pwr_power_counters(power).withdrawn, 0);
+    assert_true(pwr_power_has_pstates(power) && pwr_power_has_tstates(power));
+    pwr_power_close(power);
+    assert_true(has_no_guardian(*state));
+    assert_true(is_untouched(*state));
+}
+
+static void test_levers_are_withdrawn_without_a_guardian(void **state)
+{
+    pwr_power_t *power = use_once(*state, "2-3");
+    kill_guardian(*state);
+    fixture_remove(*state, "/poweraware-guard");
+    pwr_power_low(power);
+    expect_withdrawn(*state, power, "the guardian died");
+}
+
 /* Old processors throttle a core only when all of its threads ask for it. */
 static void test_t_states_need_whole_cores_where_the_highest_duty_wins(void **state)
 {
@@ -652,6 +706,8 @@ int main(void)
         FIXTURE_TEST(test_levers_are_withdrawn_when_somebody_else_comes),
         FIXTURE_TEST(test_levers_are_withdrawn_when_threads_compute),
         FIXTURE_TEST(test_levers_are_withdrawn_in_a_long_wait),
+        FIXTURE_TEST(test_a_dead_guardian_is_replaced),
+        FIXTURE_TEST(test_levers_are_withdrawn_without_a_guardian),
         FIXTURE_TEST(test_checks_are_rare),
         FIXTURE_TEST(test_t_states_need_whole_cores_where_the_highest_duty_wins),
         FIXTURE_TEST(test_killed_process_is_restored),
