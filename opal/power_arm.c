@@ -14,6 +14,7 @@
 #include "pwr/cpu_model.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { REASON_BYTES = 480 };
 
@@ -32,6 +33,19 @@ static bool tstates_are_ours(const pwr_power_t *power, char reason[REASON_BYTES]
         return true; /* not x86, or not told: the registers decide */
     }
     pwr_tstate_rule_t rule = pwr_tstate_rule(&model);
+    /* Other makers' processors have no such register, and the hardware says so itself. */
+    bool unknown =
+        rule.scope == PWR_TSTATE_SCOPE_UNKNOWN && strcmp(model.vendor, "GenuineIntel") == 0;
+    bool package = rule.scope == PWR_TSTATE_SCOPE_PACKAGE || unknown;
+    if (package && rule.winner != PWR_TSTATE_WINNER_HIGHEST &&
+        !pwr_topo_has_whole_packages(power->topo)) {
+        snprintf(
+            reason, REASON_BYTES,
+            "a T-state of this processor (family %u, model %u) may slow down whole packages, and "
+            "this process is not bound to whole packages (mpirun --bind-to socket)",
+            model.family, model.model);
+        return false;
+    }
     if (rule.winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(power->topo)) {
         snprintf(reason, REASON_BYTES,
                  "a core of this processor runs at the highest duty its hardware threads ask for, "

@@ -11,6 +11,11 @@
  *      while we hold one, it is theirs: the control is lost to us and never written again.  Only
  *      behind a write that failed, what is found first is ours: the write may have happened.
  *
+ * scaling_max_freq is written for us alone but shows the lowest of several requests (thermal
+ * limits, firmware, ours: Linux' frequency QoS), and nothing tells them apart: a limit that the
+ * kernel has set for a while is taken for somebody's, adopted or yielded to, and our own request
+ * may stay at it. The other mistake would be to raise a ceiling that a site has set.
+ *
  * Between looking and writing somebody else may still write; no interface of the kernel closes that
  * gap of a microsecond.  To keep a transition at one system call and at most one more, a
  * T-state is looked at once per millisecond only: those switch within one collective, and their

@@ -62,14 +62,34 @@ bool pwr_accessd_find(const pwr_env_t *env, char *name, unsigned size)
            find_in_folders(env, "/usr/local/sbin:/usr/sbin", name, size);
 }
 
+static bool gains_rights(const char *program)
+{
+    struct stat info;
+    return (stat(program, &info) == 0 && info.st_uid == 0 && (info.st_mode & S_ISUID)) ||
+           getxattr(program, "security.capability", NULL, 0) > 0;
+}
+
+bool pwr_setfreq_is_powerless(const pwr_env_t *env)
+{
+    static const char program[] = "likwid-setFreq";
+    char path[PATH_MAX];
+    if (geteuid() == 0 || !pwr_accessd_find(env, path, sizeof path)) {
+        return false;
+    }
+    char *name = strrchr(path, '/') + 1;
+    if ((size_t)(path + sizeof path - name) < sizeof program) {
+        return false;
+    }
+    memcpy(name, program, sizeof program);
+    return access(path, F_OK) == 0 && !gains_rights(path);
+}
+
 bool pwr_accessd_has_rights(const pwr_env_t *env, const char *program)
 {
     char device[PATH_MAX];
-    struct stat info;
     if (pwr_env_path(env, "/dev/cpu/0/msr", device, sizeof device) == PWR_OK &&
         access(device, R_OK | W_OK) == 0) {
         return true;
     }
-    return (stat(program, &info) == 0 && info.st_uid == 0 && (info.st_mode & S_ISUID)) ||
-           getxattr(program, "security.capability", NULL, 0) > 0;
+    return gains_rights(program);
 }

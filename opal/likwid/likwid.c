@@ -59,6 +59,11 @@ static pwr_status_t start(const pwr_env_t *env, const char *purpose, const pwr_w
 
 static pwr_status_t start_frequency(const pwr_env_t *env, const pwr_why_t *why, int *fd)
 {
+    if (env->root[0] == '\0' && pwr_setfreq_is_powerless(env)) {
+        pwr_why_add(why, "likwid: no right to set frequencies (needs 'chown root: "
+                         "/usr/sbin/likwid-setFreq && chmod u+s /usr/sbin/likwid-setFreq')");
+        return PWR_ERR_PERM;
+    }
     return start(env, "frequency", why, fd);
 }
 

@@ -200,7 +200,10 @@ def test_roots_environment_stays_roots(machine: Machine) -> None:
     (spy / "poweraware-likwid").write_text(f"#!/bin/sh\ntr '\\0' '\\n' </proc/$$/environ >{machine.folder}/leak\n")
     (spy / "poweraware-likwid").chmod(0o755)
     forged = journal(EVE, f"original ceiling likwid 3 {FOUND}")
-    said, text = run(machine, "setspeed", make_run_dir(EVE), plant(machine, EVE, "journal-7-1-0", forged),
+    # without rights of its own likwid-setFreq is not worth starting a program for
+    daemon, powerful = "/usr/sbin/likwid-setFreq", machine.folder / "setFreq"
+    grant = f"[ ! -e {daemon} ] || {{ install -m 4755 {daemon} {powerful} && mount --bind {powerful} {daemon}; }}"
+    said, text = run(machine, "setspeed", grant, make_run_dir(EVE), plant(machine, EVE, "journal-7-1-0", forged),
                      "export SECRET=of-root", restore(machine, "--helper-dir", str(spy)))
     assert values(said, "status") == ["1"], text
     leak = (machine.folder / "leak").read_text()

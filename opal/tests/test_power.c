@@ -638,6 +638,25 @@ static void test_t_states_need_whole_cores_where_the_highest_duty_wins(void **st
     pwr_power_close(power);
 }
 
+/* A processor that no table knows: assume the worst. */
+static void test_t_states_of_unknown_processors_need_whole_packages(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    fixture_put(fixture, "/proc/cpuinfo",
+                "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 19\nmodel\t\t: 1\n"
+                "model name\t: Future\nstepping\t: 1\n\n");
+    pwr_power_t *power = open_and_arm(fixture, "2-3");
+    assert_true(pwr_power_has_pstates(power));
+    assert_false(pwr_power_has_tstates(power));
+    assert_non_null(strstr(pwr_power_why_off(power), "may slow down whole packages"));
+    pwr_power_close(power);
+    power = open_and_arm(fixture, "0-3");
+    assert_true(pwr_power_has_tstates(power));
+    pwr_power_close(power);
+    assert_true(is_untouched(fixture));
+}
+
 static void test_killed_process_is_restored(void **state)
 {
     fixture_t *fixture = *state;
@@ -710,6 +729,7 @@ int main(void)
         FIXTURE_TEST(test_levers_are_withdrawn_without_a_guardian),
         FIXTURE_TEST(test_checks_are_rare),
         FIXTURE_TEST(test_t_states_need_whole_cores_where_the_highest_duty_wins),
+        FIXTURE_TEST(test_t_states_of_unknown_processors_need_whole_packages),
         FIXTURE_TEST(test_killed_process_is_restored),
         FIXTURE_TEST(test_this_machine),
     };
