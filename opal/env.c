@@ -66,6 +66,15 @@ pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, un
     return PWR_OK;
 }
 
+char *pwr_env_resolve_root(const char *directory)
+{
+    char *root = realpath(directory, NULL);
+    if (root && strcmp(root, "/") == 0) {
+        root[0] = '\0';
+    }
+    return root;
+}
+
 pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *name, unsigned size)
 {
     const char *directory = env->helper_dir ? env->helper_dir : PWR_PKGLIBEXECDIR;

@@ -110,12 +110,17 @@ static bool drop_tstates(pwr_power_t *power)
     return settled;
 }
 
+static bool drop_levers(pwr_power_t *power)
+{
+    bool settled = drop_tstates(power);
+    return drop_pstates(power) && settled;
+}
+
 /* What we cannot restore, the guardian tries at once: it opens the files anew and is patient.  That
    ends its service, so the other lever goes too. */
 static void leave_to_guardian(pwr_power_t *power)
 {
-    drop_tstates(power);
-    drop_pstates(power);
+    (void)drop_levers(power);
     pwr_guard_abandon(power->guard);
     power->guard = NULL;
     pwr_power_note_off(power, "all levers off: originals were left to the guardian");
@@ -141,8 +146,7 @@ static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, b
 /* Everything back and off for the rest of the job. */
 static void give_up_all(pwr_power_t *power, const char *reason)
 {
-    bool settled = drop_tstates(power);
-    settled = drop_pstates(power) && settled;
+    bool settled = drop_levers(power);
     power->counters.withdrawn++;
     pwr_env_log(power->env, PWR_LOG_WARN, "all levers are off for the rest of the job: %s", reason);
     pwr_power_note_off(power, "all levers off: %s", reason);
@@ -176,8 +180,11 @@ static bool still_in_order(pwr_power_t *power, char reason[PWR_OWNERSHIP_REASON_
 static void check_before(pwr_power_t *power)
 {
     char reason[PWR_OWNERSHIP_REASON_BYTES];
+    if (!power->guard) {
+        return; /* no lever is on: not even the clock is read */
+    }
     uint64_t now_ns = pwr_env_now_ns(power->env);
-    if (!power->guard || now_ns - power->checked_ns < PWR_RECHECK_NS) {
+    if (now_ns - power->checked_ns < PWR_RECHECK_NS) {
         return;
     }
     if (!still_in_order(power, reason)) {
@@ -329,9 +336,7 @@ void pwr_power_close(pwr_power_t *power)
     if (!power) {
         return;
     }
-    bool settled = drop_tstates(power);
-    settled = drop_pstates(power) && settled;
-    if (settled) {
+    if (drop_levers(power)) {
         pwr_guard_stop(power->guard);
     } else {
         pwr_guard_abandon(power->guard);

@@ -59,13 +59,6 @@ static const struct {
     {207, PWR_DOMAIN_PLATFORM, 1e6}, /* Emerald Rapids-X */
 };
 
-static const char *const domain_word[NUM_KINDS] = {
-    [PWR_DOMAIN_PACKAGE] = "package",
-    [PWR_DOMAIN_CORE] = "core",
-    [PWR_DOMAIN_DRAM] = "dram",
-    [PWR_DOMAIN_PLATFORM] = "platform",
-};
-
 static const rapl_registers_t *find_registers(const pwr_cpu_model_t *model)
 {
     for (size_t i = 0; i < sizeof registers_table / sizeof registers_table[0]; i++) {
@@ -102,9 +95,9 @@ static pwr_status_t read_counter(pwr_meter_counter_t *counter, uint64_t *count)
 static void name_domain(pwr_meter_domain_t *domain)
 {
     if (domain->kind == PWR_DOMAIN_PLATFORM) {
-        snprintf(domain->name, sizeof domain->name, "%s", domain_word[domain->kind]);
+        snprintf(domain->name, sizeof domain->name, "%s", pwr_meter_kind_text(domain->kind));
     } else {
-        snprintf(domain->name, sizeof domain->name, "%s-%u", domain_word[domain->kind],
+        snprintf(domain->name, sizeof domain->name, "%s-%u", pwr_meter_kind_text(domain->kind),
                  domain->package);
     }
 }

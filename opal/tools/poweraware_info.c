@@ -109,18 +109,13 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
     return EXIT_SUCCESS;
 }
 
-/* An absolute path without trailing slash ("/" is the real machine): the form of pwr_env_t.root. */
 static char *resolve_root(const char *directory)
 {
-    char *path = realpath(directory, NULL);
-    if (!path) {
+    char *root = pwr_env_resolve_root(directory);
+    if (!root) {
         fprintf(stderr, "poweraware-info: --root %s: %s\n", directory, strerror(errno));
-        return NULL;
     }
-    if (strcmp(path, "/") == 0) {
-        path[0] = '\0';
-    }
-    return path;
+    return root;
 }
 
 static unsigned text_width(void)

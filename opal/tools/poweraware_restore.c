@@ -57,17 +57,13 @@ static void print_help(void)
           stdout);
 }
 
-/* Absolute, and in the form of pwr_env_t: no slash at the end. */
 static bool resolve_root(const char *directory, options_t *options)
 {
     free(options->root);
-    options->root = realpath(directory, NULL);
+    options->root = pwr_env_resolve_root(directory);
     if (!options->root) {
         fprintf(stderr, "poweraware-restore: --root %s: %s\n", directory, strerror(errno));
         return false;
-    }
-    if (strcmp(options->root, "/") == 0) {
-        options->root[0] = '\0';
     }
     options->request.env.root = options->root;
     return true;

@@ -59,18 +59,13 @@ static bool parse_interval(const char *text, uint64_t *interval_ms)
     return true;
 }
 
-/* An absolute path without trailing slash ("/" is the real machine): the form of pwr_env_t.root. */
 static char *resolve_root(const char *directory)
 {
-    char *path = realpath(directory, NULL);
-    if (!path) {
+    char *root = pwr_env_resolve_root(directory);
+    if (!root) {
         fprintf(stderr, "poweraware-sample: --root %s: %s\n", directory, strerror(errno));
-        return NULL;
     }
-    if (strcmp(path, "/") == 0) {
-        path[0] = '\0';
-    }
-    return path;
+    return root;
 }
 
 static int check_options(const options_t *options, bool more)

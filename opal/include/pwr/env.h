@@ -40,6 +40,10 @@ void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format
    not absolute or the name does not fit. */
 pwr_status_t pwr_env_path(const pwr_env_t *env, const char *path, char *name, unsigned size);
 
+/* What env.root is for this directory: absolute, no trailing slash, "" for "/".  To be freed; NULL
+   and errno when there is no such directory or no memory. */
+char *pwr_env_resolve_root(const char *directory);
+
 /* The full name of a helper program into name[size].  PWR_ERR_ARG when it does not fit. */
 pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *name, unsigned size);
 

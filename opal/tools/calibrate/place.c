@@ -33,16 +33,6 @@ bool calibrate_bind(const unsigned *cpus, unsigned count)
     return failed == 0;
 }
 
-static bool is_mine(const pwr_topo_t *topo, unsigned cpu)
-{
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(topo); i++) {
-        if (pwr_topo_my_cpu(topo, i) == cpu) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool reaches(const pwr_topo_t *bound, unsigned cpu)
 {
     for (unsigned i = 0; i < pwr_topo_num_reached_cpus(bound); i++) {
@@ -59,7 +49,7 @@ static void take_core(const pwr_topo_t *allowed, const pwr_topo_t *bound, calibr
     place->core_size = 0;
     for (unsigned i = 0; i < pwr_topo_num_reached_cpus(bound); i++) {
         unsigned cpu = pwr_topo_reached_cpu(bound, i);
-        if (is_mine(allowed, cpu) && place->core_size < CALIBRATE_MAX_SIBLINGS) {
+        if (pwr_topo_is_mine(allowed, cpu) && place->core_size < CALIBRATE_MAX_SIBLINGS) {
             place->core[place->core_size++] = cpu;
         }
     }
@@ -92,7 +82,7 @@ static bool settle_among(const pwr_env_t *env, const pwr_topo_t *allowed, int wa
     pwr_topo_t *bound;
     place->cpu = wanted >= 0 ? (unsigned)wanted
                              : pwr_topo_my_cpu(allowed, pwr_topo_num_my_cpus(allowed) - 1);
-    if (!is_mine(allowed, place->cpu)) {
+    if (!pwr_topo_is_mine(allowed, place->cpu)) {
         fprintf(stderr, "poweraware-calibrate: --cpu %u: not a CPU that this process may run on\n",
                 place->cpu);
         return false;
