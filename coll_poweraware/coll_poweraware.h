@@ -4,10 +4,10 @@
  * The coll component: its parameters, its module per communicator, and the way of a call.
  *
  *   MPI_Bcast -> coll_poweraware_bcast (coll_poweraware_calls.c)
- *                 | decides the path from what all ranks know equally
- *                 +- stock      the saved function of whoever was selected before us
- *                 +- dvfs       full -> low power, the saved function, low -> full power
- *                 +- throttle   low power, algorithms/<ours>, full power
+ *                 | coll_poweraware_choose: from what all ranks know equally
+ *                 +- a row of algorithms/algorithms.c, or
+ *                 +- the saved function of whoever was selected before us;
+ *                 low power before, full power after it, where levers are used
  */
 #ifndef COLL_POWERAWARE_H
 #define COLL_POWERAWARE_H
@@ -19,12 +19,9 @@
 #include "pwr_ompi/hierarchy.h"
 #include "pwr_ompi/segment.h"
 
-typedef enum coll_poweraware_collective {
-    COLL_POWERAWARE_ALLTOALL,
-    COLL_POWERAWARE_BCAST,
-    COLL_POWERAWARE_REDUCE,
-    COLL_POWERAWARE_NUM_COLLECTIVES
-} coll_poweraware_collective_t;
+#include "collectives.h"
+
+typedef struct coll_poweraware_algorithm coll_poweraware_algorithm_t; /* algorithms/algorithms.h */
 
 /* The schemes of ICPP 2010, section VII. */
 typedef enum coll_poweraware_scheme {
@@ -43,6 +40,9 @@ typedef enum coll_poweraware_wait {
     COLL_POWERAWARE_WAIT_POLL    /* poll as the paper's ranks do */
 } coll_poweraware_wait_t;
 
+/* Values of coll_poweraware_<collective>_algorithm that are not an index of an algorithm. */
+enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
+
 typedef struct coll_poweraware_params {
     int priority;
     int verbose;
@@ -54,6 +54,7 @@ typedef struct coll_poweraware_params {
     int spin_us;          /* -1: from the calibration */
     size_t min_bytes;     /* smaller calls stay with the stock function */
     size_t segment_bytes; /* of one node's segment */
+    int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
     char *calibration; /* NULL: where pwr_policy_load looks */
@@ -89,19 +90,7 @@ typedef struct mca_coll_poweraware_component {
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
 
-/* What was selected before us; called for everything we do not do. */
-typedef struct coll_poweraware_saved {
-    mca_coll_base_module_allgather_fn_t allgather;
-    mca_coll_base_module_t *allgather_module;
-    mca_coll_base_module_allreduce_fn_t allreduce;
-    mca_coll_base_module_t *allreduce_module;
-    mca_coll_base_module_alltoall_fn_t alltoall;
-    mca_coll_base_module_t *alltoall_module;
-    mca_coll_base_module_bcast_fn_t bcast;
-    mca_coll_base_module_t *bcast_module;
-    mca_coll_base_module_reduce_fn_t reduce;
-    mca_coll_base_module_t *reduce_module;
-} coll_poweraware_saved_t;
+struct coll_poweraware_call; /* coll_poweraware_words.h */
 
 /* Built by the first call that needs it, collectively.  One thread at a time uses a communicator,
    so nothing in here is locked. */
@@ -115,7 +104,7 @@ typedef struct coll_poweraware_state {
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
-    coll_poweraware_saved_t saved;
+    mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
     coll_poweraware_state_t *state;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -128,6 +117,8 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component);
 void coll_poweraware_params_free(coll_poweraware_params_t *params);
 const char *coll_poweraware_scheme_name(int scheme); /* the word of the parameter */
+/* Whether some collective always takes one of our algorithms. */
+bool coll_poweraware_params_force(const coll_poweraware_params_t *params);
 
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
@@ -146,16 +137,21 @@ coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t 
                                                    struct ompi_communicator_t *comm);
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
 
+/* coll_poweraware_choose.c */
+const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
+/* Returns NULL for the stock function; the same on every rank.  Fills what
+   an algorithm needs of call. */
+const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,
+                                                          struct coll_poweraware_call *call,
+                                                          coll_poweraware_collective_t collective,
+                                                          const coll_poweraware_args_t *args,
+                                                          size_t bytes);
+
 /* coll_poweraware_calls.c: the functions a communicator's table points to. */
-int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, struct ompi_datatype_t *sdtype,
-                             void *rbuf, pwr_count_t rcount, struct ompi_datatype_t *rdtype,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int coll_poweraware_bcast(void *buffer, pwr_count_t count, struct ompi_datatype_t *datatype,
-                          int root, struct ompi_communicator_t *comm,
-                          mca_coll_base_module_t *module);
-int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
-                           struct ompi_datatype_t *datatype, struct ompi_op_t *op, int root,
-                           struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+#define COLL_POWERAWARE_DECLARE(constant, name)                                                    \
+    extern __typeof__(*((mca_coll_base_comm_coll_t *)0)->coll_##name) coll_poweraware_##name;
+COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_DECLARE)
+#undef COLL_POWERAWARE_DECLARE
 
 /* coll_poweraware_report.c */
 void coll_poweraware_report_write(int rank);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The way of a call: count it, choose its path, move the levers around it, account for it.
+ * The way of a call: count it, choose its algorithm, move the levers around it, account for it.
  *
- * The path depends only on what every rank knows equally (scheme, bytes, operator, communicator),
- * so all ranks take the same one.
+ * The algorithm depends only on what every rank knows equally (scheme, parameters, bytes, operator,
+ * communicator), so all ranks take the same one.  Whether a rank moves its levers is its own
+ * affair.
  */
 #include "coll_poweraware.h"
 
@@ -19,22 +20,100 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-typedef enum path { PATH_STOCK, PATH_DVFS, PATH_THROTTLE } path_t;
+/* ---- the functions that were selected before us ---- */
 
-/* What a call needs from entry to exit. */
-typedef struct visit {
-    coll_poweraware_counters_t *counters;
-    coll_poweraware_collective_t collective;
-    path_t path;
-    uint64_t start_ns; /* 0: no report wanted, no clock read */
-    coll_poweraware_call_t call;
-} visit_t;
+typedef const mca_coll_base_comm_coll_t saved_t;
+typedef const coll_poweraware_args_t args_t;
+typedef struct ompi_communicator_t comm_t;
+typedef struct ompi_datatype_t datatype_t;
 
-static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {
-    [COLL_POWERAWARE_ALLTOALL] = MCA_COLL_BASE_TAG_ALLTOALL,
-    [COLL_POWERAWARE_BCAST] = MCA_COLL_BASE_TAG_BCAST,
-    [COLL_POWERAWARE_REDUCE] = MCA_COLL_BASE_TAG_REDUCE,
-};
+static int stock_allgather(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_allgather(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                             (pwr_count_t)a->rcount, a->rdtype, comm, s->coll_allgather_module);
+}
+
+static int stock_allgatherv(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_allgatherv(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf, a->rcounts,
+                              a->rdispls, a->rdtype, comm, s->coll_allgatherv_module);
+}
+
+static int stock_allreduce(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_allreduce(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op, comm,
+                             s->coll_allreduce_module);
+}
+
+static int stock_alltoall(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_alltoall(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                            (pwr_count_t)a->rcount, a->rdtype, comm, s->coll_alltoall_module);
+}
+
+static int stock_alltoallv(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_alltoallv(a->sbuf, a->scounts, a->sdispls, a->sdtype, a->rbuf, a->rcounts,
+                             a->rdispls, a->rdtype, comm, s->coll_alltoallv_module);
+}
+
+static int stock_alltoallw(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_alltoallw(a->sbuf, a->scounts, a->sdispls, a->sdtypes, a->rbuf, a->rcounts,
+                             a->rdispls, a->rdtypes, comm, s->coll_alltoallw_module);
+}
+
+static int stock_barrier(saved_t *s, args_t *a, comm_t *comm)
+{
+    (void)a;
+    return s->coll_barrier(comm, s->coll_barrier_module);
+}
+
+static int stock_bcast(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_bcast(a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->root, comm,
+                         s->coll_bcast_module);
+}
+
+static int stock_gather(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_gather(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                          (pwr_count_t)a->rcount, a->rdtype, a->root, comm, s->coll_gather_module);
+}
+
+static int stock_reduce(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_reduce(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op, a->root, comm,
+                          s->coll_reduce_module);
+}
+
+static int stock_reduce_scatter(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_reduce_scatter(a->sbuf, a->rbuf, a->rcounts, a->rdtype, a->op, comm,
+                                  s->coll_reduce_scatter_module);
+}
+
+static int stock_reduce_scatter_block(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_reduce_scatter_block(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
+                                        comm, s->coll_reduce_scatter_block_module);
+}
+
+static int stock_scatter(saved_t *s, args_t *a, comm_t *comm)
+{
+    return s->coll_scatter(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                           (pwr_count_t)a->rcount, a->rdtype, a->root, comm,
+                           s->coll_scatter_module);
+}
+
+#define STOCK_ROW(constant, name) [COLL_POWERAWARE_##constant] = stock_##name,
+static int (*const stock[COLL_POWERAWARE_NUM_COLLECTIVES])(saved_t *, args_t *, comm_t *) = {
+    COLL_POWERAWARE_HANDLED(STOCK_ROW)};
+
+#define TAG_ROW(constant, name) [COLL_POWERAWARE_##constant] = MCA_COLL_BASE_TAG_##constant,
+static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {COLL_POWERAWARE_HANDLED(TAG_ROW)};
+
+/* ---- the way of every call ---- */
 
 /* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
 static void arm_levers(void)
@@ -54,143 +133,243 @@ static void arm_levers(void)
     }
 }
 
-static path_t choose_path(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
-                          size_t bytes)
+static bool begin_levers(size_t own_bytes)
 {
-    if (bytes < SELF->handled_bytes) {
-        return PATH_STOCK;
+    if (COLL_POWERAWARE_OFF == SELF->params.scheme || own_bytes < SELF->params.min_bytes) {
+        return false;
     }
-    if (COLL_POWERAWARE_THROTTLE == SELF->params.scheme &&
-        NULL != coll_poweraware_state_get(m, comm)) {
-        return PATH_THROTTLE;
+    arm_levers();
+    if (NULL != SELF->power) {
+        pwr_power_low(SELF->power);
     }
-    return PATH_DVFS;
+    return true;
 }
 
-static visit_t enter(mca_coll_base_module_t *module, struct ompi_communicator_t *comm,
-                     coll_poweraware_collective_t collective, size_t bytes)
+static void end_levers(bool moved)
 {
-    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
-    visit_t visit = {
-        .counters = &m->counters[collective],
-        .collective = collective,
-        .path = choose_path(m, comm, bytes),
-    };
-    ++visit.counters->calls;
-    if (NULL != SELF->params.report_dir) {
-        visit.start_ns = pwr_env_now_ns(&SELF->env);
-    }
-    pwr_events_add(PWR_EVENT_CALL, collective, -1, bytes);
-    if (PATH_THROTTLE == visit.path) {
-        visit.call = (coll_poweraware_call_t){
-            .comm = comm,
-            .hierarchy = m->state->hierarchy,
-            .segment = m->state->segment,
-            .wait_policy = &m->state->wait_policy,
-            .wait_stats = &m->state->wait_stats,
-            .requests = m->state->requests,
-            .tag = tags[collective],
-        };
-    }
-    if (PATH_STOCK != visit.path) {
-        arm_levers();
-        ++visit.counters->handled;
-        if (NULL != SELF->power) {
-            pwr_power_low(SELF->power);
-        }
-    }
-    return visit;
-}
-
-static int leave(const visit_t *visit, int rc)
-{
-    if (PATH_STOCK != visit->path && NULL != SELF->power) {
+    if (moved && NULL != SELF->power) {
         pwr_power_full(SELF->power);
     }
-    pwr_events_add(PWR_EVENT_RETURN, visit->collective, -1, 0);
-    if (0 != visit->start_ns) {
-        visit->counters->ns += pwr_env_now_ns(&SELF->env) - visit->start_ns;
+}
+
+/* bytes: what all ranks know, own_bytes: what this rank moves. */
+static int handle(mca_coll_base_module_t *module, comm_t *comm,
+                  coll_poweraware_collective_t collective, size_t bytes, size_t own_bytes,
+                  args_t *args)
+{
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    coll_poweraware_counters_t *counters = &m->counters[collective];
+    ++counters->calls;
+    /* Most calls of most programs are small: they must cost no more than this. */
+    if (!SELF->watched && bytes < SELF->handled_bytes) {
+        return stock[collective](&m->saved, args, comm);
+    }
+    uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
+    pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
+    coll_poweraware_call_t call = {.comm = comm, .tag = tags[collective]};
+    const coll_poweraware_algorithm_t *algorithm =
+        coll_poweraware_choose(m, &call, collective, args, bytes);
+    call.levers = begin_levers(own_bytes);
+    counters->handled += NULL != algorithm || call.levers;
+    int rc =
+        NULL != algorithm ? algorithm->run(&call, args) : stock[collective](&m->saved, args, comm);
+    end_levers(call.levers);
+    pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
+    if (0 != start_ns) {
+        counters->ns += pwr_env_now_ns(&SELF->env) - start_ns;
     }
     return rc;
 }
 
-/* Most calls of most programs are small: they must cost no more than this on their way to the stock
-   function. */
-static inline bool passes_through(mca_coll_base_module_t *module,
-                                  coll_poweraware_collective_t collective, size_t bytes)
-{
-    if (SELF->watched || bytes >= SELF->handled_bytes) {
-        return false;
-    }
-    ++((mca_coll_poweraware_module_t *)module)->counters[collective].calls;
-    return true;
-}
+/* ---- what Open MPI calls ---- */
 
-static inline const coll_poweraware_saved_t *saved_of(const mca_coll_base_module_t *module)
-{
-    return &((const mca_coll_poweraware_module_t *)module)->saved;
-}
-
-static inline size_t bytes_of(size_t count, struct ompi_datatype_t *datatype)
+static inline size_t bytes_of(size_t count, datatype_t *datatype)
 {
     size_t size;
     ompi_datatype_type_size(datatype, &size);
     return count * size;
 }
 
-int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, struct ompi_datatype_t *sdtype,
-                             void *rbuf, pwr_count_t rcount, struct ompi_datatype_t *rdtype,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+static inline size_t sum_of(pwr_counts_t counts, comm_t *comm)
 {
-    /* sdtype means nothing when sbuf is MPI_IN_PLACE */
+    size_t sum = 0;
+    for (int i = 0; i < ompi_comm_size(comm); ++i) {
+        sum += pwr_ompi_count(counts, i);
+    }
+    return sum;
+}
+
+int coll_poweraware_allgather(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
+                              pwr_count_t rcount, datatype_t *rdtype, comm_t *comm,
+                              mca_coll_base_module_t *module)
+{
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
-    const coll_poweraware_saved_t *saved = saved_of(module);
-    if (passes_through(module, COLL_POWERAWARE_ALLTOALL, bytes)) {
-        return saved->alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                               saved->alltoall_module);
-    }
-    visit_t visit = enter(module, comm, COLL_POWERAWARE_ALLTOALL, bytes);
-    /* on one node there is no phase in which half of the ranks could rest */
-    bool ours =
-        PATH_THROTTLE == visit.path && MPI_IN_PLACE != sbuf && visit.call.hierarchy->num_nodes > 1;
-    int rc = ours ? coll_poweraware_alltoall_grouped(&visit.call, sbuf, (size_t)scount, sdtype,
-                                                     rbuf, (size_t)rcount, rdtype)
-                  : saved->alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                    saved->alltoall_module);
-    return leave(&visit, rc);
+    args_t args = {.sbuf = sbuf,
+                   .scount = (size_t)scount,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcount = (size_t)rcount,
+                   .rdtype = rdtype};
+    return handle(module, comm, COLL_POWERAWARE_ALLGATHER, bytes, bytes, &args);
 }
 
-int coll_poweraware_bcast(void *buffer, pwr_count_t count, struct ompi_datatype_t *datatype,
-                          int root, struct ompi_communicator_t *comm,
-                          mca_coll_base_module_t *module)
+int coll_poweraware_allgatherv(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
+                               pwr_counts_t rcounts, pwr_displs_t rdispls, datatype_t *rdtype,
+                               comm_t *comm, mca_coll_base_module_t *module)
 {
-    size_t bytes = bytes_of((size_t)count, datatype);
-    const coll_poweraware_saved_t *saved = saved_of(module);
-    if (passes_through(module, COLL_POWERAWARE_BCAST, bytes)) {
-        return saved->bcast(buffer, count, datatype, root, comm, saved->bcast_module);
-    }
-    visit_t visit = enter(module, comm, COLL_POWERAWARE_BCAST, bytes);
-    int rc = PATH_THROTTLE == visit.path
-                 ? coll_poweraware_bcast_leader(&visit.call, buffer, (size_t)count, datatype, root)
-                 : saved->bcast(buffer, count, datatype, root, comm, saved->bcast_module);
-    return leave(&visit, rc);
+    size_t bytes = bytes_of(sum_of(rcounts, comm), rdtype);
+    args_t args = {.sbuf = sbuf,
+                   .scount = (size_t)scount,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcounts = rcounts,
+                   .rdispls = rdispls,
+                   .rdtype = rdtype};
+    return handle(module, comm, COLL_POWERAWARE_ALLGATHERV, bytes, bytes, &args);
 }
 
-int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count,
-                           struct ompi_datatype_t *datatype, struct ompi_op_t *op, int root,
-                           struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+int coll_poweraware_allreduce(const void *sbuf, void *rbuf, pwr_count_t count, datatype_t *datatype,
+                              struct ompi_op_t *op, comm_t *comm, mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
-    const coll_poweraware_saved_t *saved = saved_of(module);
-    if (passes_through(module, COLL_POWERAWARE_REDUCE, bytes)) {
-        return saved->reduce(sbuf, rbuf, count, datatype, op, root, comm, saved->reduce_module);
+    args_t args = {
+        .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)count, .rdtype = datatype, .op = op};
+    return handle(module, comm, COLL_POWERAWARE_ALLREDUCE, bytes, bytes, &args);
+}
+
+/* sdtype means nothing when sbuf is MPI_IN_PLACE */
+int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
+                             pwr_count_t rcount, datatype_t *rdtype, comm_t *comm,
+                             mca_coll_base_module_t *module)
+{
+    size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
+    args_t args = {.sbuf = sbuf,
+                   .scount = (size_t)scount,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcount = (size_t)rcount,
+                   .rdtype = rdtype};
+    return handle(module, comm, COLL_POWERAWARE_ALLTOALL, bytes, bytes, &args);
+}
+
+int coll_poweraware_alltoallv(const void *sbuf, pwr_counts_t scounts, pwr_displs_t sdispls,
+                              datatype_t *sdtype, void *rbuf, pwr_counts_t rcounts,
+                              pwr_displs_t rdispls, datatype_t *rdtype, comm_t *comm,
+                              mca_coll_base_module_t *module)
+{
+    size_t own_bytes = bytes_of(sum_of(rcounts, comm), rdtype);
+    args_t args = {.sbuf = sbuf,
+                   .scounts = scounts,
+                   .sdispls = sdispls,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcounts = rcounts,
+                   .rdispls = rdispls,
+                   .rdtype = rdtype};
+    return handle(module, comm, COLL_POWERAWARE_ALLTOALLV, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
+                  &args);
+}
+
+int coll_poweraware_alltoallw(const void *sbuf, pwr_counts_t scounts, pwr_displs_t sdispls,
+                              datatype_t *const *sdtypes, void *rbuf, pwr_counts_t rcounts,
+                              pwr_displs_t rdispls, datatype_t *const *rdtypes, comm_t *comm,
+                              mca_coll_base_module_t *module)
+{
+    size_t own_bytes = 0;
+    for (int i = 0; i < ompi_comm_size(comm); ++i) {
+        own_bytes += bytes_of(pwr_ompi_count(rcounts, i), rdtypes[i]);
     }
-    visit_t visit = enter(module, comm, COLL_POWERAWARE_REDUCE, bytes);
-    bool ours =
-        PATH_THROTTLE == visit.path && coll_poweraware_reduce_leader_can(&visit.call, datatype, op);
-    int rc = ours
-                 ? coll_poweraware_reduce_leader(&visit.call, sbuf, rbuf, (size_t)count, datatype,
-                                                 op, root)
-                 : saved->reduce(sbuf, rbuf, count, datatype, op, root, comm, saved->reduce_module);
-    return leave(&visit, rc);
+    args_t args = {.sbuf = sbuf,
+                   .scounts = scounts,
+                   .sdispls = sdispls,
+                   .sdtypes = sdtypes,
+                   .rbuf = rbuf,
+                   .rcounts = rcounts,
+                   .rdispls = rdispls,
+                   .rdtypes = rdtypes};
+    return handle(module, comm, COLL_POWERAWARE_ALLTOALLW, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
+                  &args);
+}
+
+int coll_poweraware_barrier(comm_t *comm, mca_coll_base_module_t *module)
+{
+    args_t args = {0};
+    return handle(module, comm, COLL_POWERAWARE_BARRIER, 0, 0, &args);
+}
+
+int coll_poweraware_bcast(void *buffer, pwr_count_t count, datatype_t *datatype, int root,
+                          comm_t *comm, mca_coll_base_module_t *module)
+{
+    size_t bytes = bytes_of((size_t)count, datatype);
+    args_t args = {.rbuf = buffer, .rcount = (size_t)count, .rdtype = datatype, .root = root};
+    return handle(module, comm, COLL_POWERAWARE_BCAST, bytes, bytes, &args);
+}
+
+/* At the root sbuf may be MPI_IN_PLACE, elsewhere rdtype means nothing. */
+int coll_poweraware_gather(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
+                           pwr_count_t rcount, datatype_t *rdtype, int root, comm_t *comm,
+                           mca_coll_base_module_t *module)
+{
+    size_t block = root == ompi_comm_rank(comm) ? bytes_of((size_t)rcount, rdtype)
+                                                : bytes_of((size_t)scount, sdtype);
+    size_t bytes = block * (size_t)ompi_comm_size(comm);
+    args_t args = {.sbuf = sbuf,
+                   .scount = (size_t)scount,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcount = (size_t)rcount,
+                   .rdtype = rdtype,
+                   .root = root};
+    return handle(module, comm, COLL_POWERAWARE_GATHER, bytes, bytes, &args);
+}
+
+int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count, datatype_t *datatype,
+                           struct ompi_op_t *op, int root, comm_t *comm,
+                           mca_coll_base_module_t *module)
+{
+    size_t bytes = bytes_of((size_t)count, datatype);
+    args_t args = {.sbuf = sbuf,
+                   .rbuf = rbuf,
+                   .rcount = (size_t)count,
+                   .rdtype = datatype,
+                   .op = op,
+                   .root = root};
+    return handle(module, comm, COLL_POWERAWARE_REDUCE, bytes, bytes, &args);
+}
+
+int coll_poweraware_reduce_scatter(const void *sbuf, void *rbuf, pwr_counts_t rcounts,
+                                   datatype_t *datatype, struct ompi_op_t *op, comm_t *comm,
+                                   mca_coll_base_module_t *module)
+{
+    size_t bytes = bytes_of(sum_of(rcounts, comm), datatype);
+    args_t args = {.sbuf = sbuf, .rbuf = rbuf, .rcounts = rcounts, .rdtype = datatype, .op = op};
+    return handle(module, comm, COLL_POWERAWARE_REDUCE_SCATTER, bytes, bytes, &args);
+}
+
+int coll_poweraware_reduce_scatter_block(const void *sbuf, void *rbuf, pwr_count_t rcount,
+                                         datatype_t *datatype, struct ompi_op_t *op, comm_t *comm,
+                                         mca_coll_base_module_t *module)
+{
+    size_t bytes = bytes_of((size_t)rcount, datatype) * (size_t)ompi_comm_size(comm);
+    args_t args = {
+        .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)rcount, .rdtype = datatype, .op = op};
+    return handle(module, comm, COLL_POWERAWARE_REDUCE_SCATTER_BLOCK, bytes, bytes, &args);
+}
+
+/* At the root rbuf may be MPI_IN_PLACE, elsewhere sdtype means nothing. */
+int coll_poweraware_scatter(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
+                            pwr_count_t rcount, datatype_t *rdtype, int root, comm_t *comm,
+                            mca_coll_base_module_t *module)
+{
+    size_t block = root == ompi_comm_rank(comm) ? bytes_of((size_t)scount, sdtype)
+                                                : bytes_of((size_t)rcount, rdtype);
+    size_t bytes = block * (size_t)ompi_comm_size(comm);
+    args_t args = {.sbuf = sbuf,
+                   .scount = (size_t)scount,
+                   .sdtype = sdtype,
+                   .rbuf = rbuf,
+                   .rcount = (size_t)rcount,
+                   .rdtype = rdtype,
+                   .root = root};
+    return handle(module, comm, COLL_POWERAWARE_SCATTER, bytes, bytes, &args);
 }

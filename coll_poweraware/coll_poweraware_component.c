@@ -116,7 +116,7 @@ static void decide_spin(void)
 {
     const coll_poweraware_params_t *params = &SELF->params;
     pwr_policy_t *policy;
-    if (COLL_POWERAWARE_THROTTLE != params->scheme) {
+    if (COLL_POWERAWARE_THROTTLE != params->scheme && !coll_poweraware_params_force(params)) {
         return;
     }
     if (params->spin_us >= 0) {
@@ -151,8 +151,9 @@ static int init_query(bool progress_threads, bool mpi_threads)
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;
-    SELF->handled_bytes =
-        COLL_POWERAWARE_OFF == SELF->params.scheme ? SIZE_MAX : SELF->params.min_bytes;
+    SELF->handled_bytes = COLL_POWERAWARE_OFF == SELF->params.scheme    ? SIZE_MAX
+                          : coll_poweraware_params_force(&SELF->params) ? 0
+                                                                        : SELF->params.min_bytes;
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     decide_spin();

@@ -7,35 +7,6 @@
 
 #include <string.h>
 
-/* Rows of the functions that we keep of our predecessors. */
-#define SAVE(api)                                                                                  \
-    do {                                                                                           \
-        m->saved.api = comm->c_coll->coll_##api;                                                   \
-        m->saved.api##_module = comm->c_coll->coll_##api##_module;                                 \
-        if (NULL != m->saved.api##_module) {                                                       \
-            OBJ_RETAIN(m->saved.api##_module);                                                     \
-        }                                                                                          \
-    } while (0)
-#define DROP(api)                                                                                  \
-    do {                                                                                           \
-        if (NULL != m->saved.api##_module) {                                                       \
-            OBJ_RELEASE(m->saved.api##_module);                                                    \
-            m->saved.api##_module = NULL;                                                          \
-        }                                                                                          \
-    } while (0)
-#define INSTALL(api)                                                                               \
-    do {                                                                                           \
-        comm->c_coll->coll_##api = m->super.coll_##api;                                            \
-        comm->c_coll->coll_##api##_module = &m->super;                                             \
-    } while (0)
-#define UNINSTALL(api)                                                                             \
-    do {                                                                                           \
-        if (comm->c_coll->coll_##api##_module == &m->super) {                                      \
-            comm->c_coll->coll_##api = m->saved.api;                                               \
-            comm->c_coll->coll_##api##_module = m->saved.api##_module;                             \
-        }                                                                                          \
-    } while (0)
-
 static void construct(mca_coll_poweraware_module_t *m)
 {
     memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
@@ -65,43 +36,59 @@ static void destruct(mca_coll_poweraware_module_t *m)
 {
     add_to_totals(m);
     coll_poweraware_state_free(m->state);
-    DROP(allgather);
-    DROP(allreduce);
-    DROP(alltoall);
-    DROP(bcast);
-    DROP(reduce);
+#define DROP(constant, name)                                                                       \
+    if (NULL != m->saved.coll_##name##_module) {                                                   \
+        OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
+    }
+    COLL_POWERAWARE_HANDLED(DROP)
+#undef DROP
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_poweraware_module_t, mca_coll_base_module_t, construct, destruct);
 
+/* Without a function to fall back on a collective could not be declined. */
+static bool everything_is_there(const mca_coll_base_comm_coll_t *table)
+{
+#define IS_THERE(constant, name) &&NULL != table->coll_##name
+    return true COLL_POWERAWARE_HANDLED(IS_THERE);
+#undef IS_THERE
+}
+
 static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
-    SAVE(allgather);
-    SAVE(allreduce);
-    SAVE(alltoall);
-    SAVE(bcast);
-    SAVE(reduce);
-    if (NULL == m->saved.allgather || NULL == m->saved.allreduce || NULL == m->saved.alltoall ||
-        NULL == m->saved.bcast || NULL == m->saved.reduce) {
+    if (!everything_is_there(comm->c_coll)) {
         return OMPI_ERR_NOT_FOUND;
     }
-    if (PWR_MODULE_INSTALLS_ITSELF) {
-        INSTALL(alltoall);
-        INSTALL(bcast);
-        INSTALL(reduce);
+    m->saved = *comm->c_coll;
+#define KEEP(constant, name)                                                                       \
+    if (NULL != m->saved.coll_##name##_module) {                                                   \
+        OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
     }
+    COLL_POWERAWARE_HANDLED(KEEP)
+#undef KEEP
+#define INSTALL(constant, name)                                                                    \
+    comm->c_coll->coll_##name = m->super.coll_##name;                                              \
+    comm->c_coll->coll_##name##_module = &m->super;
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        COLL_POWERAWARE_HANDLED(INSTALL)
+    }
+#undef INSTALL
     return OMPI_SUCCESS;
 }
 
 static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
-    if (PWR_MODULE_INSTALLS_ITSELF) {
-        UNINSTALL(alltoall);
-        UNINSTALL(bcast);
-        UNINSTALL(reduce);
+#define UNINSTALL(constant, name)                                                                  \
+    if (comm->c_coll->coll_##name##_module == &m->super) {                                         \
+        comm->c_coll->coll_##name = m->saved.coll_##name;                                          \
+        comm->c_coll->coll_##name##_module = m->saved.coll_##name##_module;                        \
     }
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        COLL_POWERAWARE_HANDLED(UNINSTALL)
+    }
+#undef UNINSTALL
     return OMPI_SUCCESS;
 }
 
@@ -118,9 +105,9 @@ mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *c
     }
     m->super.coll_module_enable = enable;
     m->super.coll_module_disable = disable;
-    m->super.coll_alltoall = coll_poweraware_alltoall;
-    m->super.coll_bcast = coll_poweraware_bcast;
-    m->super.coll_reduce = coll_poweraware_reduce;
+#define OFFER(constant, name) m->super.coll_##name = coll_poweraware_##name;
+    COLL_POWERAWARE_HANDLED(OFFER)
+#undef OFFER
     *priority = mca_coll_poweraware_component.params.priority;
     return &m->super;
 }

@@ -5,10 +5,12 @@
  */
 #include "coll_poweraware.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "algorithms/algorithms.h"
 #include "pwr/lever.h"
 
 #include "opal/mca/base/mca_base_var_enum.h"
@@ -27,7 +29,6 @@ typedef struct param_row {
     void *storage;
 } param_row_t;
 
-/* Each value is its own index. */
 static const mca_base_var_enum_value_t schemes[] = {
     {COLL_POWERAWARE_OFF, "off"},
     {COLL_POWERAWARE_DVFS, "dvfs"},
@@ -47,10 +48,21 @@ static const mca_base_var_enum_value_t waits[] = {
     {0, NULL},
 };
 
+static const char *word_of(const mca_base_var_enum_value_t *words, int value)
+{
+    while (value != words->value) {
+        ++words;
+    }
+    return words->string;
+}
+
 const char *coll_poweraware_scheme_name(int scheme)
 {
-    return schemes[scheme].string;
+    return word_of(schemes, scheme);
 }
+
+/* Where the MCA system keeps the values.  It frees the strings before it closes the component. */
+static coll_poweraware_params_t registered;
 
 static void set_defaults(coll_poweraware_params_t *params)
 {
@@ -68,6 +80,16 @@ static void set_defaults(coll_poweraware_params_t *params)
         .pstates = true,
         .tstates = true,
     };
+}
+
+bool coll_poweraware_params_force(const coll_poweraware_params_t *params)
+{
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
+        if (params->algorithm[i] >= 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A value that does not parse must not cost the user the job: the MCA system has named it, the
@@ -91,12 +113,43 @@ static int register_row(const mca_base_component_t *component, const param_row_t
             *(int *)row->storage = fallback;
             coll_poweraware_say(coll_poweraware_level_alike(0),
                                 "coll_poweraware_%s keeps its default: %s", row->name,
-                                row->values[fallback].string);
+                                word_of(row->values, fallback));
             index = 0;
         }
         OBJ_RELEASE(words);
     }
     return index < 0 ? index : OMPI_SUCCESS;
+}
+
+/* coll_poweraware_<collective>_algorithm for every collective that we have algorithms for. */
+static int register_algorithms(const mca_base_component_t *component)
+{
+    enum { MOST = 16 };
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        mca_base_var_enum_value_t words[MOST + 3] = {{COLL_POWERAWARE_CHOOSE, "choose"},
+                                                     {COLL_POWERAWARE_STOCK, "stock"}};
+        int num = 2;
+        for (int i = 0; i < coll_poweraware_num_algorithms && num < MOST + 2; ++i) {
+            if (c == (int)coll_poweraware_algorithms[i].collective) {
+                words[num++] = (mca_base_var_enum_value_t){i, coll_poweraware_algorithms[i].name};
+            }
+        }
+        char name[64];
+        char help[128];
+        const char *collective = coll_poweraware_collective_name(c);
+        snprintf(name, sizeof name, "%s_algorithm", collective);
+        snprintf(help, sizeof help,
+                 "Algorithm of MPI_%c%s: choose (by scheme), stock, or one of ours",
+                 collective[0] - 'a' + 'A', collective + 1);
+        registered.algorithm[c] = COLL_POWERAWARE_CHOOSE;
+        const param_row_t row = {
+            name, help, MCA_BASE_VAR_TYPE_INT, words, OPAL_INFO_LVL_5, &registered.algorithm[c]};
+        int rc = register_row(component, &row);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return OMPI_SUCCESS;
 }
 
 static int clamp(const char *name, int value, int low, int high)
@@ -123,9 +176,6 @@ static void check_ranges(coll_poweraware_params_t *p)
         p->segment_bytes = smallest;
     }
 }
-
-/* Where the MCA system keeps the values.  It frees the strings before it closes the component. */
-static coll_poweraware_params_t registered;
 
 static int register_rows(const mca_base_component_t *component)
 {
@@ -220,6 +270,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component)
 {
     int rc = register_rows(component);
+    rc = OMPI_SUCCESS == rc ? register_algorithms(component) : rc;
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

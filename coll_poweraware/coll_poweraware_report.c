@@ -13,16 +13,6 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-static const char *collective_name(coll_poweraware_collective_t collective)
-{
-    static const char *const names[COLL_POWERAWARE_NUM_COLLECTIVES] = {
-        [COLL_POWERAWARE_ALLTOALL] = "alltoall",
-        [COLL_POWERAWARE_BCAST] = "bcast",
-        [COLL_POWERAWARE_REDUCE] = "reduce",
-    };
-    return names[collective];
-}
-
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -70,8 +60,9 @@ static void write_collectives(FILE *file)
     for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
         const coll_poweraware_counters_t *total = &SELF->totals[i];
         fprintf(file, "%s\"%s\": {\"calls\": %llu, \"handled\": %llu, \"seconds\": %.9f}",
-                0 == i ? "" : ", ", collective_name(i), (unsigned long long)total->calls,
-                (unsigned long long)total->handled, 1e-9 * (double)total->ns);
+                0 == i ? "\n  " : ",\n  ", coll_poweraware_collective_name(i),
+                (unsigned long long)total->calls, (unsigned long long)total->handled,
+                1e-9 * (double)total->ns);
     }
     fprintf(file, "},\n");
 }

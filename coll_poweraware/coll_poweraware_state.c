@@ -49,8 +49,8 @@ static int my_leader(struct ompi_communicator_t *comm)
 static int allgather_ints(const mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
                           const void *mine, void *all, int ints)
 {
-    return m->saved.allgather(mine, ints, MPI_INT, all, ints, MPI_INT, comm,
-                              m->saved.allgather_module);
+    return m->saved.coll_allgather(mine, ints, MPI_INT, all, ints, MPI_INT, comm,
+                                   m->saved.coll_allgather_module);
 }
 
 /* Step 1. */
@@ -80,9 +80,9 @@ static pwr_hierarchy_t *find_hierarchy(const mca_coll_poweraware_module_t *m,
     return hierarchy;
 }
 
-static size_t slot_bytes(void)
+static pwr_segment_shape_t shape_of(const pwr_hierarchy_t *h)
 {
-    return SELF->params.segment_bytes / PWR_SEGMENT_SLOTS / 4096 * 4096;
+    return pwr_segment_shape(SELF->params.segment_bytes, h->max_local);
 }
 
 static void segment_name(char *name, const offer_t *offer)
@@ -113,7 +113,8 @@ static offer_t make_offer(const pwr_hierarchy_t *h, pwr_segment_t **segment)
     offer.serial = __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED);
     char name[PWR_SEGMENT_NAME_MAX];
     segment_name(name, &offer);
-    pwr_status_t status = pwr_segment_create(name, slot_bytes(), segment);
+    pwr_segment_shape_t shape = shape_of(h);
+    pwr_status_t status = pwr_segment_create(name, &shape, segment);
     if (PWR_OK != status) {
         say_no_segment(status);
         offer.serial = -1;
@@ -132,7 +133,8 @@ static bool attach(const pwr_hierarchy_t *h, const offer_t *offer, pwr_segment_t
     }
     char name[PWR_SEGMENT_NAME_MAX];
     segment_name(name, offer);
-    return PWR_OK == pwr_segment_attach(name, slot_bytes(), segment);
+    pwr_segment_shape_t shape = shape_of(h);
+    return PWR_OK == pwr_segment_attach(name, &shape, segment);
 }
 
 /* Steps 2 to 5.  A rank whose own part failed takes part in the talking all the same. */
@@ -149,8 +151,8 @@ static bool share_segment(const mca_coll_poweraware_module_t *m, struct ompi_com
              NULL != state->requests && attach(h, &all[h->leader_of[h->my_node]], &state->segment);
     free(all);
     int everybody = 0;
-    int rc =
-        m->saved.allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm, m->saved.allreduce_module);
+    int rc = m->saved.coll_allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm,
+                                     m->saved.coll_allreduce_module);
     if (mine.serial >= 0) {
         char name[PWR_SEGMENT_NAME_MAX];
         segment_name(name, &mine);

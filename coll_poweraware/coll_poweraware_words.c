@@ -96,7 +96,8 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
     if (pwr_flag_reached(flag, target)) {
         return;
     }
-    if (PWR_TSTATE_FULL == level || NULL == SELF->power || !pwr_power_has_tstates(SELF->power)) {
+    if (!call->levers || PWR_TSTATE_FULL == level || NULL == SELF->power ||
+        !pwr_power_has_tstates(SELF->power)) {
         coll_poweraware_wait(call, flag, target);
         return;
     }
@@ -116,7 +117,7 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
 
 static bool leader_throttles(const coll_poweraware_call_t *call)
 {
-    return call->hierarchy->num_nodes > 1 && NULL != SELF->power &&
+    return call->levers && call->hierarchy->num_nodes > 1 && NULL != SELF->power &&
            COLL_POWERAWARE_SCOPE_PACKAGE == SELF->params.tstate_scope &&
            PWR_TSTATE_FULL != SELF->params.tstate_leader;
 }
@@ -148,6 +149,11 @@ void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_flag_t *flag, 
     coll_poweraware_wait_throttled(call, flag, target, h->num_nodes > 1 ? level : PWR_TSTATE_FULL);
 }
 
+void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target)
+{
+    pwr_flag_arrive(flag, target);
+}
+
 coll_poweraware_chunk_t coll_poweraware_next_chunk(coll_poweraware_call_t *call)
 {
     pwr_segment_t *segment = call->segment;
@@ -169,5 +175,5 @@ void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
                                    coll_poweraware_chunk_t *chunk)
 {
     chunk->expect->released += (uint32_t)call->hierarchy->num_local;
-    pwr_flag_add(&chunk->slot->released, 1);
+    coll_poweraware_arrive(&chunk->slot->released, chunk->expect->released);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The words an algorithm speaks: post, complete, wait, throttled wait, copy.
+ * The words an algorithm speaks: post, complete, wait, throttled wait, chunks, boxes.
  *
  * Algorithms know the hierarchy, the segment and these.  They know neither MSRs nor Open MPI's
  * series nor the report.
@@ -18,7 +18,8 @@ typedef struct coll_poweraware_call {
     pwr_segment_t *segment;
     const pwr_wait_policy_t *wait_policy;
     pwr_wait_stats_t *wait_stats;
-    int tag; /* of all messages of this call */
+    int tag;     /* of all messages of this call */
+    bool levers; /* this rank moves levers in this call */
     ompi_request_t **requests;
     int posted;
 } coll_poweraware_call_t;
@@ -50,6 +51,26 @@ void coll_poweraware_begin_leading(const coll_poweraware_call_t *call);
 void coll_poweraware_end_leading(const coll_poweraware_call_t *call);
 void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target,
                           int leader);
+
+/* Counts this rank on a flag that is complete, and waited for, at target. */
+void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
+
+/* ---- boxes: one small message of each rank that wants to, up to segment->box_bytes ----
+   Every rank of the node goes through the same rounds: begin, at most one fill and post, any number
+   of reads, end.  local is an index of hierarchy->local_ranks. */
+void coll_poweraware_begin_round(coll_poweraware_call_t *call);
+/* My box, to be filled; waits until nobody reads what was in it two rounds ago. */
+unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call);
+void coll_poweraware_post_box(coll_poweraware_call_t *call);
+/* What a rank posted in this round; waits for it.  For the others while leaders are on the network
+   (leader: a rank of the communicator): coll_poweraware_rest_for_box. */
+const unsigned char *coll_poweraware_read_box(coll_poweraware_call_t *call, int local);
+const unsigned char *coll_poweraware_rest_for_box(coll_poweraware_call_t *call, int local,
+                                                  int leader);
+/* I read nothing more of this round. */
+void coll_poweraware_end_round(coll_poweraware_call_t *call);
+
+/* ---- chunks: large messages ---- */
 
 /* The next chunk's slot of the segment; the same on all ranks of the node. */
 typedef struct coll_poweraware_chunk {

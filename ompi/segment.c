@@ -12,47 +12,101 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static size_t control_bytes(void)
+/* A box much larger than this is no faster than a slot. */
+enum { LARGEST_BOX = 8192, PAGE = 4096 };
+
+static size_t round_up(size_t bytes, size_t unit)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (sizeof(pwr_segment_control_t) + page - 1) / page * page;
+    return (bytes + unit - 1) / unit * unit;
 }
 
-static size_t total_bytes(size_t slot_bytes)
+static size_t box_area(const pwr_segment_shape_t *shape)
 {
-    return control_bytes() + PWR_SEGMENT_SLOTS * slot_bytes;
+    return round_up((size_t)shape->num_ranks * 2 * shape->box_bytes, PAGE);
 }
 
-static pwr_status_t map(int fd, size_t slot_bytes, pwr_segment_t **segment)
+static size_t lines_offset(void)
+{
+    return round_up(sizeof(pwr_segment_control_t), PAGE);
+}
+
+static size_t boxes_offset(const pwr_segment_shape_t *shape)
+{
+    return lines_offset() + round_up((size_t)shape->num_ranks * sizeof(pwr_rank_lines_t), PAGE);
+}
+
+static size_t slots_offset(const pwr_segment_shape_t *shape)
+{
+    return boxes_offset(shape) + box_area(shape);
+}
+
+static size_t total_bytes(const pwr_segment_shape_t *shape)
+{
+    return slots_offset(shape) + PWR_SEGMENT_SLOTS * shape->slot_bytes;
+}
+
+pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
+{
+    pwr_segment_shape_t shape = {.num_ranks = num_ranks};
+    size_t share = bytes / 4 / 2 / (size_t)num_ranks / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    shape.box_bytes = share < PWR_CACHE_LINE ? PWR_CACHE_LINE
+                      : share > LARGEST_BOX  ? LARGEST_BOX
+                                             : share;
+    size_t taken = slots_offset(&shape);
+    size_t left = bytes > taken ? bytes - taken : 0;
+    shape.slot_bytes = round_up(left / PWR_SEGMENT_SLOTS, PAGE);
+    shape.slot_bytes = shape.slot_bytes < PAGE ? PAGE : shape.slot_bytes;
+    return shape;
+}
+
+static pwr_segment_t *describe(const pwr_segment_shape_t *shape)
 {
     pwr_segment_t *s = calloc(1, sizeof *s);
+    uint32_t *seen = calloc((size_t)shape->num_ranks, sizeof *seen);
+    if (NULL == s || NULL == seen) {
+        free(s);
+        free(seen);
+        return NULL;
+    }
+    s->seen = seen;
+    s->map_bytes = total_bytes(shape);
+    s->box_bytes = shape->box_bytes;
+    s->slot_bytes = shape->slot_bytes;
+    return s;
+}
+
+static pwr_status_t map(int fd, const pwr_segment_shape_t *shape, pwr_segment_t **segment)
+{
+    pwr_segment_t *s = describe(shape);
     if (NULL == s) {
         return PWR_ERR_NOMEM;
     }
-    s->map_bytes = total_bytes(slot_bytes);
-    s->slot_bytes = slot_bytes;
-    void *base = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (MAP_FAILED == base) {
+    unsigned char *base = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == (void *)base) {
         pwr_status_t status = pwr_status_from_errno(errno);
+        free(s->seen);
         free(s);
         return status;
     }
-    s->control = base;
-    for (int i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
-        s->data[i] = (unsigned char *)base + control_bytes() + (size_t)i * slot_bytes;
+    s->control = (pwr_segment_control_t *)(void *)base;
+    s->lines = (pwr_rank_lines_t *)(void *)(base + lines_offset());
+    s->boxes = base + boxes_offset(shape);
+    for (size_t i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
+        s->data[i] = base + slots_offset(shape) + i * shape->slot_bytes;
     }
     *segment = s;
     return PWR_OK;
 }
 
-pwr_status_t pwr_segment_create(const char *name, size_t slot_bytes, pwr_segment_t **segment)
+pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *shape,
+                                pwr_segment_t **segment)
 {
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     if (fd < 0) {
         return pwr_status_from_errno(errno);
     }
-    int err = posix_fallocate(fd, 0, (off_t)total_bytes(slot_bytes));
-    pwr_status_t status = 0 == err        ? map(fd, slot_bytes, segment)
+    int err = posix_fallocate(fd, 0, (off_t)total_bytes(shape));
+    pwr_status_t status = 0 == err        ? map(fd, shape, segment)
                           : ENOSPC == err ? PWR_ERR_NOMEM
                                           : pwr_status_from_errno(err);
     close(fd);
@@ -62,7 +116,8 @@ pwr_status_t pwr_segment_create(const char *name, size_t slot_bytes, pwr_segment
     return status;
 }
 
-pwr_status_t pwr_segment_attach(const char *name, size_t slot_bytes, pwr_segment_t **segment)
+pwr_status_t pwr_segment_attach(const char *name, const pwr_segment_shape_t *shape,
+                                pwr_segment_t **segment)
 {
     int fd = shm_open(name, O_RDWR, 0);
     if (fd < 0) {
@@ -71,9 +126,8 @@ pwr_status_t pwr_segment_attach(const char *name, size_t slot_bytes, pwr_segment
     struct stat st;
     pwr_status_t status = PWR_ERR_IO;
     /* Another /dev/shm than the leader's (a container) may have anybody's file of that name. */
-    if (0 == fstat(fd, &st) && geteuid() == st.st_uid &&
-        (size_t)st.st_size == total_bytes(slot_bytes)) {
-        status = map(fd, slot_bytes, segment);
+    if (0 == fstat(fd, &st) && geteuid() == st.st_uid && (size_t)st.st_size == total_bytes(shape)) {
+        status = map(fd, shape, segment);
     }
     close(fd);
     return status;
@@ -88,6 +142,7 @@ void pwr_segment_detach(pwr_segment_t *segment)
 {
     if (NULL != segment) {
         munmap(segment->control, segment->map_bytes);
+        free(segment->seen);
         free(segment);
     }
 }

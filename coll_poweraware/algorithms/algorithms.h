@@ -1,30 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Our algorithms, one per file.  All return an OMPI_* code and leave the segment usable, also
- * after an error of the layer below.
+ * Our algorithms: one per file, one row per algorithm in algorithms.c.
  */
 #ifndef COLL_POWERAWARE_ALGORITHMS_H
 #define COLL_POWERAWARE_ALGORITHMS_H
 
 #include "../coll_poweraware_words.h"
 
-/* Socket-grouped Alltoall (ICPP 2010 V-A).  sbuf and rbuf hold size blocks of scount and rcount
-   elements; not MPI_IN_PLACE. */
-int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call, const void *sbuf, size_t scount,
-                                     struct ompi_datatype_t *sdtype, void *rbuf, size_t rcount,
-                                     struct ompi_datatype_t *rdtype);
+struct coll_poweraware_algorithm {
+    coll_poweraware_collective_t collective;
+    const char
+        *name; /* the word of coll_poweraware_<collective>_algorithm and of decision tables */
+    /* Whether it can do this call; NULL: every call.  The same answer on all ranks: it looks only
+       at what they know equally.  bytes is COLL_POWERAWARE_BYTES_UNKNOWN where they do not know it.
+     */
+    bool (*can)(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                size_t bytes);
+    /* Returns an OMPI_* code and leaves the segment usable, also after an error of the layer
+       below: a rank that failed keeps counting itself where others wait for it. */
+    int (*run)(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+};
+
+/* All of them; those of a collective in order of preference.  [coll_poweraware_num_algorithms] */
+extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
+extern const int coll_poweraware_num_algorithms;
+
+/* Socket-grouped Alltoall (ICPP 2010 V-A). */
+bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args);
 
 /* Leader-based shared-memory Bcast (ICPP 2010 V-B). */
-int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, void *buffer, size_t count,
-                                 struct ompi_datatype_t *datatype, int root);
+int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
-/* Leader-based shared-memory Reduce (ICPP 2010 V-B).  sbuf may be MPI_IN_PLACE at root. */
-int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const void *sbuf, void *rbuf,
-                                  size_t count, struct ompi_datatype_t *datatype,
-                                  struct ompi_op_t *op, int root);
-/* Whether the above can do it: order kept, one element fits an area. Same answer on all ranks. */
+/* Leader-based shared-memory Reduce (ICPP 2010 V-B); order kept, one element must fit an area. */
 bool coll_poweraware_reduce_leader_can(const coll_poweraware_call_t *call,
-                                       struct ompi_datatype_t *datatype, struct ompi_op_t *op);
+                                       const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
 #endif

@@ -126,43 +126,51 @@ static int exchange_remote(const exchange_t *x, int rc)
         if (COLL_POWERAWARE_NOBODY == step.active_group) {
             continue;
         }
+        const int *ranks;
+        uint32_t before = over;
+        over += (uint32_t)pwr_hierarchy_group(h, h->my_node, step.active_group, &ranks);
         if (step.active_group == h->my_group) {
-            coll_poweraware_wait_throttled(call, turn, over, level); /* a */
+            coll_poweraware_wait_throttled(call, turn, before, level); /* a */
             pwr_events_add(PWR_EVENT_PHASE, step.phase, step.peer_node, 0);
             if (OMPI_SUCCESS == rc) {
                 rc = exchange_step(x, &step); /* b */
             }
-            pwr_flag_add(turn, 1); /* c */
+            coll_poweraware_arrive(turn, over); /* c */
         }
-        const int *ranks;
-        over += (uint32_t)pwr_hierarchy_group(h, h->my_node, step.active_group, &ranks);
     }
     call->segment->expect_turn = over;
     return rc;
 }
 
-int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call, const void *sbuf, size_t scount,
-                                     struct ompi_datatype_t *sdtype, void *rbuf, size_t rcount,
-                                     struct ompi_datatype_t *rdtype)
+bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args, size_t bytes)
+{
+    (void)bytes;
+    /* on one node there is no phase in which half of the ranks could rest */
+    return MPI_IN_PLACE != args->sbuf && call->hierarchy->num_nodes > 1;
+}
+
+int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args)
 {
     ptrdiff_t lb;
     ptrdiff_t sextent;
     ptrdiff_t rextent;
     size_t size;
-    ompi_datatype_get_extent(sdtype, &lb, &sextent);
-    ompi_datatype_get_extent(rdtype, &lb, &rextent);
-    ompi_datatype_type_size(sdtype, &size);
+    ompi_datatype_get_extent(args->sdtype, &lb, &sextent);
+    ompi_datatype_get_extent(args->rdtype, &lb, &rextent);
+    ompi_datatype_type_size(args->sdtype, &size);
     const exchange_t x = {
         .call = call,
-        .sbuf = sbuf,
-        .rbuf = rbuf,
-        .scount = scount,
-        .rcount = rcount,
-        .sdtype = sdtype,
-        .rdtype = rdtype,
-        .sblock = (ptrdiff_t)scount * sextent,
-        .rblock = (ptrdiff_t)rcount * rextent,
-        .bytes = scount * size,
+        .sbuf = args->sbuf,
+        .rbuf = args->rbuf,
+        .scount = args->scount,
+        .rcount = args->rcount,
+        .sdtype = args->sdtype,
+        .rdtype = args->rdtype,
+        .sblock = (ptrdiff_t)args->scount * sextent,
+        .rblock = (ptrdiff_t)args->rcount * rextent,
+        .bytes = args->scount * size,
     };
     return exchange_remote(&x, exchange_local(&x));
 }

@@ -95,7 +95,7 @@ static void publish(bcast_t *b, coll_poweraware_chunk_t *chunk, size_t bytes, in
     chunk->slot->bytes = bytes;
     chunk->slot->error = error;
     b->node_failed = OMPI_SUCCESS != error;
-    pwr_flag_add(&chunk->slot->ready, 1);
+    coll_poweraware_arrive(&chunk->slot->ready, chunk->expect->ready);
 }
 
 static int lead_chunk(bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *bytes)
@@ -144,13 +144,14 @@ static int move_chunks(bcast_t *b)
     return rc;
 }
 
-int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, void *buffer, size_t count,
-                                 struct ompi_datatype_t *datatype, int root)
+int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     pwr_packer_t packer;
-    int rc = h->my_rank == root ? pwr_packer_begin_pack(&packer, buffer, count, datatype)
-                                : pwr_packer_begin_unpack(&packer, buffer, count, datatype);
+    int root = args->root;
+    int rc = h->my_rank == root
+                 ? pwr_packer_begin_pack(&packer, args->rbuf, args->rcount, args->rdtype)
+                 : pwr_packer_begin_unpack(&packer, args->rbuf, args->rcount, args->rdtype);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -71,10 +71,11 @@ static size_t chunk_elements(size_t area_bytes, const struct ompi_datatype_t *da
 }
 
 bool coll_poweraware_reduce_leader_can(const coll_poweraware_call_t *call,
-                                       struct ompi_datatype_t *datatype, struct ompi_op_t *op)
+                                       const coll_poweraware_args_t *args, size_t bytes)
 {
-    bool order_kept = ompi_op_is_commute(op) || call->hierarchy->ordered;
-    return order_kept && chunk_elements(area_bytes_of(call), datatype) > 0;
+    (void)bytes;
+    bool order_kept = ompi_op_is_commute(args->op) || call->hierarchy->ordered;
+    return order_kept && chunk_elements(area_bytes_of(call), args->rdtype) > 0;
 }
 
 /* The address to hand to MPI for an area: the first byte of data lies inside the area, and the
@@ -101,7 +102,7 @@ static int contribute(const reduce_t *r, coll_poweraware_chunk_t *chunk, size_t 
         r->datatype, count, area(r, chunk, r->call->hierarchy->my_local),
         (char *)r->contribution + (ptrdiff_t)first * r->extent);
     pwr_events_add(PWR_EVENT_COPY_END, 1, -1, 0);
-    pwr_flag_add(&chunk->slot->arrived, 1);
+    coll_poweraware_arrive(&chunk->slot->arrived, chunk->expect->arrived);
     return rc < 0 ? OMPI_ERROR : OMPI_SUCCESS;
 }
 
@@ -119,7 +120,7 @@ static void reduce_slice(const reduce_t *r, coll_poweraware_chunk_t *chunk, size
                        (int)(to - from), r->datatype);
     }
     pwr_events_add(PWR_EVENT_COPY_END, 2, -1, 0);
-    pwr_flag_add(&chunk->slot->reduced, 1);
+    coll_poweraware_arrive(&chunk->slot->reduced, chunk->expect->reduced);
 }
 
 static int leader_of_node(const reduce_t *r, int node)
@@ -197,7 +198,7 @@ static int lead_chunk(reduce_t *r, coll_poweraware_chunk_t *chunk, size_t first,
     coll_poweraware_end_leading(r->call);
     chunk->slot->error = rc;
     r->node_failed = OMPI_SUCCESS != rc;
-    pwr_flag_add(&chunk->slot->ready, 1);
+    coll_poweraware_arrive(&chunk->slot->ready, chunk->expect->ready);
     if (OMPI_SUCCESS == rc && r->call->hierarchy->my_rank == r->root) { /* 4 */
         char *to = r->rbuf + (ptrdiff_t)first * r->extent;
         rc = ompi_datatype_copy_content_same_ddt(r->datatype, count, to, sum) < 0 ? OMPI_ERROR
@@ -230,27 +231,26 @@ static int reduce_chunk(reduce_t *r, size_t first, size_t count)
     return OMPI_SUCCESS == rc ? rc_rest : rc;
 }
 
-int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const void *sbuf, void *rbuf,
-                                  size_t count, struct ompi_datatype_t *datatype,
-                                  struct ompi_op_t *op, int root)
+int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
+    size_t count = args->rcount;
     ptrdiff_t lb;
     reduce_t r = {
         .call = call,
-        .datatype = datatype,
-        .op = op,
-        .contribution = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .rbuf = rbuf,
-        .base = area_base(datatype),
+        .datatype = args->rdtype,
+        .op = args->op,
+        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
+        .rbuf = args->rbuf,
+        .base = area_base(args->rdtype),
         .area_bytes = area_bytes_of(call),
-        .root = root,
-        .rotation = ompi_op_is_commute(op) ? h->node_of[root] : 0,
+        .root = args->root,
+        .rotation = ompi_op_is_commute(args->op) ? h->node_of[args->root] : 0,
         .sum_area = h->num_local - 1,
     };
     r.leader = leader_of_node(&r, h->my_node);
-    ompi_datatype_get_extent(datatype, &lb, &r.extent);
-    size_t most = chunk_elements(r.area_bytes, datatype);
+    ompi_datatype_get_extent(args->rdtype, &lb, &r.extent);
+    size_t most = chunk_elements(r.area_bytes, args->rdtype);
 
     int rc = OMPI_SUCCESS;
     for (size_t first = 0; first < count && !r.node_failed; first += most) {

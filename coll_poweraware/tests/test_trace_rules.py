@@ -8,9 +8,10 @@ import trace_rules as rules
 from trace_rules import Interval, Levers, Rank
 
 T7, T4 = 0x12, 0x18
+BCAST = rules.COLLECTIVES.index("bcast")
 
 
-def talk(begin: int, end: int, phase: int = 2, collective: int = 0, call: int = 0) -> Interval:
+def talk(begin: int, end: int, phase: int = 2, collective: int = rules.ALLTOALL, call: int = 0) -> Interval:
     return Interval(begin, end, collective, call, phase)
 
 
@@ -46,9 +47,9 @@ def test_throttled_in_the_middle() -> None:
 
 def test_partial_state_is_for_leaders_only() -> None:
     node = levers((0, 0), (10, T4))
-    assert rules.throttled_while_talking([rank(talk(20, 30, collective=1))], node, 4) == []
-    assert len(rules.throttled_while_talking([rank(talk(20, 30, collective=0))], node, 4)) == 1
-    assert len(rules.throttled_while_talking([rank(talk(20, 30, collective=1))], node, 0)) == 1
+    assert rules.throttled_while_talking([rank(talk(20, 30, collective=BCAST))], node, 4) == []
+    assert len(rules.throttled_while_talking([rank(talk(20, 30, collective=rules.ALLTOALL))], node, 4)) == 1
+    assert len(rules.throttled_while_talking([rank(talk(20, 30, collective=BCAST))], node, 0)) == 1
 
 
 def test_two_packages_at_once() -> None:
@@ -64,8 +65,8 @@ def test_phase_three_before_phase_two_is_over() -> None:
 
 
 def test_two_talkers_in_a_bcast() -> None:
-    a = rank(talk(0, 10, collective=1))
-    b = rank(talk(0, 10, collective=1), number=1)
+    a = rank(talk(0, 10, collective=BCAST))
+    b = rank(talk(0, 10, collective=BCAST), number=1)
     assert len(rules.several_talkers([a, b])) == 1
     assert rules.several_talkers([a]) == []
 

@@ -15,8 +15,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-COLLECTIVES = ("alltoall", "bcast", "reduce")
-ALLTOALL = 0
+COLLECTIVES = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier",
+               "bcast", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scatter")
+ALLTOALL = COLLECTIVES.index("alltoall")
 MSR = "msr:0x19a"
 CEILING = "scaling_max_freq"
 

@@ -54,6 +54,11 @@ static inline void cpu_pause(void)
 #endif
 }
 
+static bool has_reached(uint32_t value, uint32_t target)
+{
+    return (int32_t)(value - target) >= 0;
+}
+
 /* Not FUTEX_PRIVATE: the flag is shared between processes. */
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
@@ -86,9 +91,13 @@ uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount)
     return before + amount;
 }
 
-static bool has_reached(uint32_t value, uint32_t target)
+void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target)
 {
-    return (int32_t)(value - target) >= 0;
+    /* S1 */
+    uint32_t before = atomic_fetch_add_explicit(&flag->value, 1, memory_order_seq_cst);
+    if (has_reached(before + 1, target)) {
+        wake_sleepers(flag);
+    }
 }
 
 bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)

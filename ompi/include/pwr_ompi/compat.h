@@ -23,20 +23,46 @@
 
 #if OMPI_MAJOR_VERSION >= 6 /* coll framework 3.0.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#include "ompi/util/count_disp_array.h"
 typedef size_t pwr_count_t;
+typedef ompi_count_array_t pwr_counts_t;
+typedef ompi_disp_array_t pwr_displs_t;
 /* module_enable writes comm->c_coll itself and module_disable puts it back */
 #define PWR_MODULE_INSTALLS_ITSELF 1
 #elif OMPI_MAJOR_VERSION == 5 /* coll framework 2.4.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 typedef int pwr_count_t;
+typedef const int *pwr_counts_t;
+typedef const int *pwr_displs_t;
 #define PWR_MODULE_INSTALLS_ITSELF 0
 #elif OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION >= 1 /* coll framework 2.0.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 typedef int pwr_count_t;
+typedef const int *pwr_counts_t;
+typedef const int *pwr_displs_t;
 #define PWR_MODULE_INSTALLS_ITSELF 0
 #else
 #error "Open MPI 4.1, 5.0 or 6.0 is needed"
 #endif
+
+/* Element of an array of counts or displacements, which are 64 bits wide where MPI's are. */
+static inline size_t pwr_ompi_count(pwr_counts_t counts, int index)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    return ompi_count_array_get(counts, (size_t)index);
+#else
+    return (size_t)counts[index];
+#endif
+}
+
+static inline ptrdiff_t pwr_ompi_displ(pwr_displs_t displs, int index)
+{
+#if OMPI_MAJOR_VERSION >= 6
+    return ompi_disp_array_get(displs, (size_t)index);
+#else
+    return displs[index];
+#endif
+}
 
 /* opal_progress() that tells how much moved where Open MPI tells (5.0 on). */
 static inline int pwr_ompi_progress(void)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * One shared memory segment per node and communicator, and the flags and slots in it.
+ * One shared memory segment per node and communicator, and what is in it.
  *
- * Layout:  control block | slot 0 | slot 1
+ * Layout:  control block | lines of each rank | boxes of each rank | slot 0 | slot 1
  *
- * A collective moves its message in chunks; chunk s uses slot s % 2, so that the node's ranks copy
- * chunk s out while their leader is on the network with chunk s + 1.  The flags of a slot only
- * count up.  Every rank keeps the count it expects (pwr_slot_expect_t): all ranks of a node make
- * the same calls in the same order, so their expectations agree without talking.
+ * Every rank keeps the counts it expects privately: all ranks of a node make the same calls in the
+ * same order, so their expectations agree without talking.  Flags only count up.
+ *
+ * Slots, for messages that move in chunks.  Chunk s uses slot s % 2, so that the node's ranks copy
+ * chunk s out while their leader is on the network with chunk s + 1.
  *
  *   ready    the leader has put the chunk into the slot     (+1 per chunk)
  *   arrived  a rank has put its contribution into its area  (+1 per rank and chunk of a reduction)
@@ -16,6 +17,16 @@
  *   released a rank will not touch this chunk any more      (+1 per rank and chunk)
  *
  * Invariant: nobody writes to a slot before `released` says that all ranks left its last chunk.
+ *
+ * Boxes, for small messages.  Collectives go through numbered rounds; in round r every rank may
+ * post one message in its box r % 2, and every rank may read any.
+ *
+ *   posted   the last round in which the rank filled its box
+ *   left     the last round of which the rank reads no box any more
+ *
+ * Invariant: nobody writes to the box of round r before every rank has left round r - 2.  A rank
+ * that posted in round r - 1 has left round r - 2: where ranks hear of each other every round,
+ * nobody ever looks at `left`.
  */
 #ifndef PWR_OMPI_SEGMENT_H
 #define PWR_OMPI_SEGMENT_H
@@ -37,6 +48,11 @@ typedef struct pwr_slot {
     int32_t error;  /* OMPI_* code of the leader's network phase; written before ready */
 } pwr_slot_t;
 
+typedef struct pwr_rank_lines {
+    pwr_flag_t posted;
+    pwr_flag_t left;
+} pwr_rank_lines_t;
+
 typedef struct pwr_segment_control {
     pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
     pwr_slot_t slot[PWR_SEGMENT_SLOTS];
@@ -49,22 +65,39 @@ typedef struct pwr_slot_expect {
     uint32_t released;
 } pwr_slot_expect_t;
 
+/* The same on all nodes of a communicator, so that what fits is known equally. */
+typedef struct pwr_segment_shape {
+    int num_ranks; /* the most on any node */
+    size_t box_bytes;
+    size_t slot_bytes;
+} pwr_segment_shape_t;
+
+/* Divides about bytes, at least a few pages, between boxes and slots. */
+pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks);
+
 typedef struct pwr_segment {
     pwr_segment_control_t *control;
+    pwr_rank_lines_t *lines; /* [num_ranks] */
+    unsigned char *boxes;    /* [num_ranks][2][box_bytes] */
     unsigned char *data[PWR_SEGMENT_SLOTS];
+    size_t box_bytes;
     size_t slot_bytes;
     size_t map_bytes;
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
+    uint32_t round;       /* private: the round this rank is in */
+    uint32_t posted;      /* private: my own `posted` */
+    uint32_t *seen;       /* private: [num_ranks] the last `posted` seen of each rank */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
 } pwr_segment_t;
 
 /* Creates the segment (mode 0600, backed at once, so that a full /dev/shm is an error here and not
-   a SIGBUS later) with slots of slot_bytes (a multiple of 64), and maps it.
-   Errors: PERM, NOMEM (file system full), IO. */
-pwr_status_t pwr_segment_create(const char *name, size_t slot_bytes, pwr_segment_t **segment);
-/* Maps what another rank of this node created with the same slot_bytes. */
-pwr_status_t pwr_segment_attach(const char *name, size_t slot_bytes, pwr_segment_t **segment);
+   a SIGBUS later) and maps it.  Errors: PERM, NOMEM (file system full), IO. */
+pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *shape,
+                                pwr_segment_t **segment);
+/* Maps what another rank of this node created with the same shape. */
+pwr_status_t pwr_segment_attach(const char *name, const pwr_segment_shape_t *shape,
+                                pwr_segment_t **segment);
 /* Removes the name; mappings stay. */
 void pwr_segment_unlink(const char *name);
 void pwr_segment_detach(pwr_segment_t *segment);

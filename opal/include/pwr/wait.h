@@ -50,6 +50,9 @@ typedef int (*pwr_progress_fn_t)(void *arg);
 void pwr_flag_set(pwr_flag_t *flag, uint32_t value);
 /* Adds to the flag (acq_rel) for counting arrivals; returns the new value. Wakes like set. */
 uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount);
+/* Adds 1 for counting arrivals.  Nobody waits for less than target that is not there yet: the one
+   arrival that reaches target wakes the sleepers, the others wake nobody. */
+void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target);
 /* True once value has reached target (acquire), by signed distance. */
 bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target);
 

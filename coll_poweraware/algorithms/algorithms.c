@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The table of algorithms.
+ */
+#include "algorithms.h"
+
+const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
+    {COLL_POWERAWARE_ALLTOALL, "grouped", coll_poweraware_alltoall_grouped_can,
+     coll_poweraware_alltoall_grouped},
+    {COLL_POWERAWARE_BCAST, "leader", NULL, coll_poweraware_bcast_leader},
+    {COLL_POWERAWARE_REDUCE, "leader", coll_poweraware_reduce_leader_can,
+     coll_poweraware_reduce_leader},
+};
+
+const int coll_poweraware_num_algorithms =
+    sizeof coll_poweraware_algorithms / sizeof coll_poweraware_algorithms[0];
