@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* A box much larger than this is no faster than a slot. */
@@ -98,6 +99,16 @@ static pwr_status_t map(int fd, const pwr_segment_shape_t *shape, pwr_segment_t 
     return PWR_OK;
 }
 
+/* Asked first: filling memory until it is full, only to give it back, could end other processes. */
+static int allocate(int fd, size_t bytes)
+{
+    struct statvfs fs;
+    if (0 == fstatvfs(fd, &fs) && bytes / fs.f_frsize >= fs.f_bavail) {
+        return ENOSPC;
+    }
+    return posix_fallocate(fd, 0, (off_t)bytes);
+}
+
 pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *shape,
                                 pwr_segment_t **segment)
 {
@@ -105,7 +116,7 @@ pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *sha
     if (fd < 0) {
         return pwr_status_from_errno(errno);
     }
-    int err = posix_fallocate(fd, 0, (off_t)total_bytes(shape));
+    int err = allocate(fd, total_bytes(shape));
     pwr_status_t status = 0 == err        ? map(fd, shape, segment)
                           : ENOSPC == err ? PWR_ERR_NOMEM
                                           : pwr_status_from_errno(err);
