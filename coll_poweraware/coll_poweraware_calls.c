@@ -166,7 +166,7 @@ static int handle(mca_coll_base_module_t *module, comm_t *comm,
     }
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
-    coll_poweraware_call_t call = {.comm = comm, .tag = tags[collective]};
+    coll_poweraware_call_t call = {.collective = collective, .comm = comm, .tag = tags[collective]};
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, &call, collective, args, bytes);
     call.levers = begin_levers(own_bytes);

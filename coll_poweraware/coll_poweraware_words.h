@@ -13,6 +13,7 @@
 
 /* One call of a collective on one communicator. */
 typedef struct coll_poweraware_call {
+    coll_poweraware_collective_t collective;
     struct ompi_communicator_t *comm;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
