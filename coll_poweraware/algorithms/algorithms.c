@@ -8,6 +8,10 @@
 const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     {COLL_POWERAWARE_ALLTOALL, "grouped", coll_poweraware_alltoall_grouped_can,
      coll_poweraware_alltoall_grouped},
+    {COLL_POWERAWARE_ALLTOALLV, "grouped", coll_poweraware_alltoall_grouped_can,
+     coll_poweraware_alltoall_grouped},
+    {COLL_POWERAWARE_ALLTOALLW, "grouped", coll_poweraware_alltoall_grouped_can,
+     coll_poweraware_alltoall_grouped},
     {COLL_POWERAWARE_BCAST, "leader", NULL, coll_poweraware_bcast_leader},
     {COLL_POWERAWARE_REDUCE, "leader", coll_poweraware_reduce_leader_can,
      coll_poweraware_reduce_leader},

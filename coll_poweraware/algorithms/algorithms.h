@@ -26,7 +26,7 @@ struct coll_poweraware_algorithm {
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;
 
-/* Socket-grouped Alltoall (ICPP 2010 V-A). */
+/* Socket-grouped Alltoall, Alltoallv and Alltoallw (ICPP 2010 V-A). */
 bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
                                           const coll_poweraware_args_t *args, size_t bytes);
 int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,

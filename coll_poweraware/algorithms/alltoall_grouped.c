@@ -15,48 +15,38 @@
  */
 #include "algorithms.h"
 
+#include "alltoall_exchange.h"
 #include "alltoall_schedule.h"
 #include "pwr_ompi/events.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 
-typedef struct exchange {
-    coll_poweraware_call_t *call;
-    const char *sbuf;
-    char *rbuf;
-    size_t scount;
-    size_t rcount;
-    struct ompi_datatype_t *sdtype;
-    struct ompi_datatype_t *rdtype;
-    ptrdiff_t sblock; /* bytes between blocks */
-    ptrdiff_t rblock;
-    size_t bytes; /* of one block on the wire */
-} exchange_t;
+typedef coll_poweraware_exchange_t exchange_t;
+typedef coll_poweraware_block_t block_t;
 
-static const char *block_for(const exchange_t *x, int rank)
+/* Both sides know that a block is empty: nothing is sent. */
+static int post_recv(const exchange_t *x, int peer)
 {
-    return x->sbuf + rank * x->sblock;
+    block_t b = coll_poweraware_block_from(x, peer);
+    return 0 == b.bytes ? OMPI_SUCCESS
+                        : coll_poweraware_post_recv(x->call, b.data, b.count, b.datatype, peer);
 }
 
-static char *block_from(const exchange_t *x, int rank)
+static int post_send(const exchange_t *x, int peer, size_t *bytes)
 {
-    return x->rbuf + rank * x->rblock;
+    block_t b = coll_poweraware_block_to(x, peer);
+    *bytes += b.bytes;
+    return 0 == b.bytes ? OMPI_SUCCESS
+                        : coll_poweraware_post_send(x->call, b.data, b.count, b.datatype, peer);
 }
 
-/* One window: all messages to the ranks to[num_to] and from the ranks from[num_from], which are at
-   most max_local each. */
-static int exchange_window(const exchange_t *x, const int *to, int num_to, const int *from,
-                           int num_from)
+static int copy_own_block(const exchange_t *x)
 {
-    int rc = OMPI_SUCCESS;
-    for (int i = 0; i < num_from && OMPI_SUCCESS == rc; ++i) {
-        rc = coll_poweraware_post_recv(x->call, block_from(x, from[i]), x->rcount, x->rdtype,
-                                       from[i]);
-    }
-    for (int i = 0; i < num_to && OMPI_SUCCESS == rc; ++i) {
-        rc = coll_poweraware_post_send(x->call, block_for(x, to[i]), x->scount, x->sdtype, to[i]);
-    }
-    return coll_poweraware_complete(x->call, rc, NULL);
+    int me = x->call->hierarchy->my_rank;
+    block_t from = coll_poweraware_block_to(x, me);
+    block_t to = coll_poweraware_block_from(x, me);
+    return ompi_datatype_sndrcv(from.data, (pwr_count_t)from.count, from.datatype, to.data,
+                                (pwr_count_t)to.count, to.datatype);
 }
 
 /* 1. Inside the node: the block for myself is copied, the others are exchanged in one window. */
@@ -64,33 +54,39 @@ static int exchange_local(const exchange_t *x)
 {
     const pwr_hierarchy_t *h = x->call->hierarchy;
     pwr_events_add(PWR_EVENT_PHASE, 1, -1, 0);
-    int rc = ompi_datatype_sndrcv(block_for(x, h->my_rank), (pwr_count_t)x->scount, x->sdtype,
-                                  block_from(x, h->my_rank), (pwr_count_t)x->rcount, x->rdtype);
-    pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, x->bytes * (size_t)(h->num_local - 1));
+    int rc = copy_own_block(x);
+    size_t bytes = 0;
+    pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, 0);
     for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
-        int from = h->local_ranks[(h->my_local + h->num_local - d) % h->num_local];
-        rc = coll_poweraware_post_recv(x->call, block_from(x, from), x->rcount, x->rdtype, from);
+        rc = post_recv(x, h->local_ranks[(h->my_local + h->num_local - d) % h->num_local]);
     }
     for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
-        int to = h->local_ranks[(h->my_local + d) % h->num_local];
-        rc = coll_poweraware_post_send(x->call, block_for(x, to), x->scount, x->sdtype, to);
+        rc = post_send(x, h->local_ranks[(h->my_local + d) % h->num_local], &bytes);
     }
     rc = coll_poweraware_complete(x->call, rc, NULL);
-    pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, 0);
+    pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);
     return rc;
 }
 
-/* 2b. With the same group of another node, or of two: send distance nodes up, receive from
-   distance nodes down. */
+/* 2b. One window with the same group of another node, or of two: send distance nodes up, receive
+   from distance nodes down.  A group has at most max_local ranks. */
 static int exchange_nodes(const exchange_t *x, int to_node, int from_node, int group)
 {
     const int *to;
     const int *from;
     int num_to = pwr_hierarchy_group(x->call->hierarchy, to_node, group, &to);
     int num_from = pwr_hierarchy_group(x->call->hierarchy, from_node, group, &from);
-    pwr_events_add(PWR_EVENT_NET, from_node, to_node, x->bytes * (size_t)num_to);
-    int rc = exchange_window(x, to, num_to, from, num_from);
-    pwr_events_add(PWR_EVENT_NET_END, from_node, to_node, 0);
+    int rc = OMPI_SUCCESS;
+    size_t bytes = 0;
+    pwr_events_add(PWR_EVENT_NET, from_node, to_node, 0);
+    for (int i = 0; i < num_from && OMPI_SUCCESS == rc; ++i) {
+        rc = post_recv(x, from[i]);
+    }
+    for (int i = 0; i < num_to && OMPI_SUCCESS == rc; ++i) {
+        rc = post_send(x, to[i], &bytes);
+    }
+    rc = coll_poweraware_complete(x->call, rc, NULL);
+    pwr_events_add(PWR_EVENT_NET_END, from_node, to_node, bytes);
     return rc;
 }
 
@@ -153,24 +149,7 @@ bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
 int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
                                      const coll_poweraware_args_t *args)
 {
-    ptrdiff_t lb;
-    ptrdiff_t sextent;
-    ptrdiff_t rextent;
-    size_t size;
-    ompi_datatype_get_extent(args->sdtype, &lb, &sextent);
-    ompi_datatype_get_extent(args->rdtype, &lb, &rextent);
-    ompi_datatype_type_size(args->sdtype, &size);
-    const exchange_t x = {
-        .call = call,
-        .sbuf = args->sbuf,
-        .rbuf = args->rbuf,
-        .scount = args->scount,
-        .rcount = args->rcount,
-        .sdtype = args->sdtype,
-        .rdtype = args->rdtype,
-        .sblock = (ptrdiff_t)args->scount * sextent,
-        .rblock = (ptrdiff_t)args->rcount * rextent,
-        .bytes = args->scount * size,
-    };
+    exchange_t x;
+    coll_poweraware_exchange_begin(&x, call, args);
     return exchange_remote(&x, exchange_local(&x));
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Blocks of the three Alltoalls.
+ */
+#include "alltoall_exchange.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+
+static void measure(coll_poweraware_blocks_t *blocks)
+{
+    if (NULL != blocks->datatype) {
+        ptrdiff_t lb;
+        ompi_datatype_get_extent(blocks->datatype, &lb, &blocks->extent);
+        ompi_datatype_type_size(blocks->datatype, &blocks->size);
+    }
+}
+
+void coll_poweraware_exchange_begin(coll_poweraware_exchange_t *x, coll_poweraware_call_t *call,
+                                    const coll_poweraware_args_t *args)
+{
+    *x = (coll_poweraware_exchange_t){
+        .call = call,
+        .in_place = MPI_IN_PLACE == args->sbuf,
+        .recv = {.buffer = args->rbuf,
+                 .count = args->rcount,
+                 .datatype = args->rdtype,
+                 .counts = args->rcounts,
+                 .displs = args->rdispls,
+                 .datatypes = args->rdtypes},
+    };
+    measure(&x->recv);
+    x->send = x->recv;
+    if (!x->in_place) {
+        x->send = (coll_poweraware_blocks_t){.buffer = (char *)args->sbuf,
+                                             .count = args->scount,
+                                             .datatype = args->sdtype,
+                                             .counts = args->scounts,
+                                             .displs = args->sdispls,
+                                             .datatypes = args->sdtypes};
+        measure(&x->send);
+    }
+}
+
+static coll_poweraware_block_t block_of(const coll_poweraware_blocks_t *b,
+                                        coll_poweraware_collective_t collective, int peer)
+{
+    coll_poweraware_block_t block = {.count = b->count, .datatype = b->datatype};
+    size_t size = b->size;
+    switch (collective) {
+    case COLL_POWERAWARE_ALLTOALLW:
+        block.data = b->buffer + pwr_ompi_displ(b->displs, peer);
+        block.count = pwr_ompi_count(b->counts, peer);
+        block.datatype = b->datatypes[peer];
+        ompi_datatype_type_size(block.datatype, &size);
+        break;
+    case COLL_POWERAWARE_ALLTOALLV:
+        block.data = b->buffer + pwr_ompi_displ(b->displs, peer) * b->extent;
+        block.count = pwr_ompi_count(b->counts, peer);
+        break;
+    default:
+        block.data = b->buffer + peer * (ptrdiff_t)b->count * b->extent;
+        break;
+    }
+    block.bytes = block.count * size;
+    return block;
+}
+
+coll_poweraware_block_t coll_poweraware_block_to(const coll_poweraware_exchange_t *x, int peer)
+{
+    return block_of(&x->send, x->call->collective, peer);
+}
+
+coll_poweraware_block_t coll_poweraware_block_from(const coll_poweraware_exchange_t *x, int peer)
+{
+    return block_of(&x->recv, x->call->collective, peer);
+}
