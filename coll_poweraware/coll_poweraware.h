@@ -123,12 +123,14 @@ bool coll_poweraware_params_force(const coll_poweraware_params_t *params);
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
 
-/* The most messages an algorithm has outstanding: a window with all ranks of two nodes, or one to
-   each child in a tree of nodes. */
+/* The most messages an algorithm has outstanding: a window with all ranks of two nodes, one to and
+   from every node, or one to each child in a tree of nodes. */
 static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
 {
     enum { TREE_CHILDREN = 32 };
-    return 2 * hierarchy->max_local + TREE_CHILDREN;
+    int window =
+        hierarchy->max_local > hierarchy->num_nodes ? hierarchy->max_local : hierarchy->num_nodes;
+    return 2 * window + TREE_CHILDREN;
 }
 
 /* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on

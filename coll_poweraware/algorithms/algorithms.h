@@ -32,6 +32,12 @@ bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
 int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
                                      const coll_poweraware_args_t *args);
 
+/* The same three with one message per pair of nodes, for small blocks. */
+bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
+                                           const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
+                                      const coll_poweraware_args_t *args);
+
 /* Leader-based shared-memory Bcast (ICPP 2010 V-B). */
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 

@@ -130,6 +130,15 @@ static void random_layouts_follow_the_rule(void **state)
             }
         }
         assert_int_equal(seen, SIZE);
+        for (int node = 0, dealt = 0; node < h->num_nodes; ++node) {
+            const int *ranks;
+            int num = pwr_hierarchy_node(h, node, &ranks);
+            for (int i = 0; i < num; ++i, ++dealt) {
+                assert_int_equal(h->node_of[ranks[i]], node);
+                assert_true(i == 0 || ranks[i] > ranks[i - 1]);
+            }
+            assert_true(node + 1 < h->num_nodes || dealt == SIZE);
+        }
         pwr_hierarchy_free(h);
     }
 }

@@ -28,8 +28,10 @@ typedef struct pwr_hierarchy {
     int *leader_of;   /* [num_nodes] node -> lowest rank */
     int *members;     /* [size] all ranks, sorted by node, then group, then rank */
     int *group_start; /* [num_nodes * num_groups + 1] (node, group) -> first index in members */
+    int *node_ranks;  /* [size] all ranks, sorted by node, then rank */
+    int *node_start;  /* [num_nodes + 1] node -> first index in node_ranks */
     int num_local;
-    int *local_ranks; /* [num_local] ranks of my node, ascending */
+    const int *local_ranks; /* [num_local] ranks of my node, ascending; part of node_ranks */
 } pwr_hierarchy_t;
 
 /* Builds the hierarchy of a communicator of size ranks from what each rank said of itself:
@@ -38,6 +40,9 @@ typedef struct pwr_hierarchy {
    Returns NULL when out of memory or when leader[] is inconsistent. */
 pwr_hierarchy_t *pwr_hierarchy_build(int size, int my_rank, const int *leader, const int *package);
 void pwr_hierarchy_free(pwr_hierarchy_t *hierarchy);
+
+/* Ranks of a node, ascending: returns the number, *ranks points to the first. */
+int pwr_hierarchy_node(const pwr_hierarchy_t *hierarchy, int node, const int **ranks);
 
 /* Ranks of a group: returns the number, *ranks points to the first. 0 for a group a node lacks. */
 int pwr_hierarchy_group(const pwr_hierarchy_t *hierarchy, int node, int group, const int **ranks);
