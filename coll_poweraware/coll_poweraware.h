@@ -54,6 +54,7 @@ typedef struct coll_poweraware_params {
     int spin_us;          /* -1: from the calibration */
     size_t min_bytes;     /* smaller calls stay with the stock function */
     size_t segment_bytes; /* of one node's segment */
+    size_t segments_total_bytes; /* of all segments that one process creates */
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
@@ -92,6 +93,12 @@ extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
 
 struct coll_poweraware_call; /* coll_poweraware_words.h */
 
+typedef enum coll_poweraware_shared {
+    COLL_POWERAWARE_NOT_TRIED,
+    COLL_POWERAWARE_SHARED,
+    COLL_POWERAWARE_NOT_SHARED /* no room, no right: for ever */
+} coll_poweraware_shared_t;
+
 /* Built by the first call that needs it, collectively.  One thread at a time uses a communicator,
    so nothing in here is locked. */
 typedef struct coll_poweraware_state {
@@ -99,6 +106,10 @@ typedef struct coll_poweraware_state {
     pwr_wait_stats_t wait_stats;
     pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
+    coll_poweraware_shared_t shared[PWR_SEGMENT_PARTS]; /* the same on all ranks */
+    size_t spent_bytes;                                 /* of my budget */
+    int leader_pid;                                     /* of my node's lowest rank, ... */
+    int leader_serial;                                  /* ... who creates the segment */
     ompi_request_t **requests; /* [coll_poweraware_max_requests(hierarchy)] */
 } coll_poweraware_state_t;
 
@@ -134,10 +145,25 @@ static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
 }
 
 /* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on
-   every rank.  Collective on the first call. */
+   every rank.  Collective on the first call.  The segment is there, but nothing of it is mapped. */
 coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *module,
                                                    struct ompi_communicator_t *comm);
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
+/* With the saved functions, so it needs no state.  True on all ranks or on none: everybody's mine
+   is true and nothing failed. */
+bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module,
+                               struct ompi_communicator_t *comm, bool mine);
+/* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
+bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module,
+                              struct ompi_communicator_t *comm, const void *mine, void *all,
+                              int ints);
+
+/* coll_poweraware_share.c: maps a part of the state's segment; the same answer on every rank.
+   Collective on the first call for a part. */
+bool coll_poweraware_share(mca_coll_poweraware_module_t *module, struct ompi_communicator_t *comm,
+                           pwr_segment_part_t part);
+void coll_poweraware_unshare(coll_poweraware_state_t *state);
+int coll_poweraware_next_serial(void);
 
 /* coll_poweraware_choose.c */
 const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);

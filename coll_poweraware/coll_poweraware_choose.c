@@ -9,6 +9,8 @@
  */
 #include "coll_poweraware.h"
 
+#include <string.h>
+
 #include "algorithms/algorithms.h"
 
 #define SELF (&mca_coll_poweraware_component)
@@ -37,6 +39,15 @@ static algorithm_t *find(const coll_poweraware_call_t *call,
         }
     }
     return NULL;
+}
+
+/* The memory it runs in; where there is none, the stock function. */
+static bool has_memory(mca_coll_poweraware_module_t *m, const coll_poweraware_call_t *call,
+                       algorithm_t *a)
+{
+    return coll_poweraware_share(m, call->comm, PWR_SEGMENT_BOXES) &&
+           (0 == strcmp("box", a->name) ||
+            coll_poweraware_share(m, call->comm, PWR_SEGMENT_CHUNKS));
 }
 
 static bool wanted(coll_poweraware_collective_t collective, size_t bytes)
@@ -68,6 +79,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     call->wait_stats = &state->wait_stats;
     call->requests = state->requests;
     int forced = SELF->params.algorithm[collective];
-    return find(call, collective, forced < 0 ? NULL : &coll_poweraware_algorithms[forced], args,
-                bytes);
+    algorithm_t *a = find(call, collective, forced < 0 ? NULL : &coll_poweraware_algorithms[forced],
+                          args, bytes);
+    return NULL != a && has_memory(m, call, a) ? a : NULL;
 }

@@ -18,7 +18,7 @@
 /* 64 KiB take 52 us at 10 Gb/s, about what the paper's transitions cost in one call
    (2 O_dvfs + 2 O_throttle, 10-15 us each): below that, moving a lever cannot pay. */
 enum { DEFAULT_MIN_BYTES = 64 * 1024 };
-enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024 };
+enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024, DEFAULT_SEGMENTS = 64 };
 
 typedef struct param_row {
     const char *name;
@@ -77,6 +77,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .spin_us = -1,
         .min_bytes = DEFAULT_MIN_BYTES,
         .segment_bytes = DEFAULT_SEGMENT_BYTES,
+        .segments_total_bytes = (size_t)DEFAULT_SEGMENTS * DEFAULT_SEGMENT_BYTES,
         .pstates = true,
         .tstates = true,
     };
@@ -215,6 +216,10 @@ static int register_rows(const mca_base_component_t *component)
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_4, &p->min_bytes},
         {"segment_bytes", "Shared memory per node and communicator, bytes",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->segment_bytes},
+        {"segments_total_bytes",
+         "Shared memory of all communicators of which this process is the lowest rank of its node, "
+         "bytes; what would exceed it stays with the stock functions",
+         MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->segments_total_bytes},
         {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
          OPAL_INFO_LVL_4, &p->pstates},
         {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,

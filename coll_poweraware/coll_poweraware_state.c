@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Hierarchy and shared segment of a communicator, built by its first call that needs them.
+ * What a communicator's calls need, built by the first call that has to choose an algorithm.
  *
- * 1. Every rank tells all others the lowest rank of its node and its package (one Allgather).
- * 2. The lowest rank of each node creates the segment and tells its name (one Allgather).
- * 3. The others attach.
- * 4. All agree whether everybody succeeded (one Allreduce); otherwise nobody uses a segment.
- * 5. The name is removed: from here on the kernel frees the memory with the last process.
+ * 1. All agree that everybody has memory for what follows (one Allreduce); a rank that has none
+ *    could not take part in step 2.
+ * 2. Every rank tells all others the lowest rank of its node, its package, and what its node's
+ *    shared memory is to be called if it is that lowest rank (one Allgather).
+ * 3. All agree that everybody has built the hierarchy from that (one Allreduce).
+ * The shared memory follows when an algorithm needs it (coll_poweraware_share.c).
  *
  * The stock functions saved by the module do the talking, so that nothing here is on the call path
  * of our own collectives.
  */
 #include "coll_poweraware.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,17 +24,18 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
+typedef struct ompi_communicator_t comm_t;
+
 typedef struct place {
     int leader;
     int package;
+    int pid;
+    int serial; /* never twice in a process */
 } place_t;
 
-typedef struct offer {
-    int pid;
-    int serial; /* -1: the leader could not create its segment */
-} offer_t;
+enum { PLACE_INTS = sizeof(place_t) / sizeof(int) };
 
-static int my_leader(struct ompi_communicator_t *comm)
+static int my_leader(comm_t *comm)
 {
     int me = ompi_comm_rank(comm);
     for (int rank = 0; rank < me; ++rank) {
@@ -46,119 +46,47 @@ static int my_leader(struct ompi_communicator_t *comm)
     return me;
 }
 
-static int allgather_ints(const mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
-                          const void *mine, void *all, int ints)
+bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *m, comm_t *comm, bool mine)
 {
-    return m->saved.coll_allgather(mine, ints, MPI_INT, all, ints, MPI_INT, comm,
-                                   m->saved.coll_allgather_module);
-}
-
-/* Step 1. */
-static pwr_hierarchy_t *find_hierarchy(const mca_coll_poweraware_module_t *m,
-                                       struct ompi_communicator_t *comm)
-{
-    int size = ompi_comm_size(comm);
-    place_t mine = {
-        .leader = my_leader(comm),
-        .package = NULL == SELF->power ? -1 : pwr_topo_my_package(pwr_power_topo(SELF->power)),
-    };
-    place_t *all = malloc((size_t)size * sizeof *all);
-    int *leader = malloc((size_t)size * sizeof *leader);
-    int *package = malloc((size_t)size * sizeof *package);
-    pwr_hierarchy_t *hierarchy = NULL;
-    if (NULL != all && NULL != leader && NULL != package &&
-        OMPI_SUCCESS == allgather_ints(m, comm, &mine, all, 2)) {
-        for (int rank = 0; rank < size; ++rank) {
-            leader[rank] = all[rank].leader;
-            package[rank] = all[rank].package;
-        }
-        hierarchy = pwr_hierarchy_build(size, ompi_comm_rank(comm), leader, package);
-    }
-    free(all);
-    free(leader);
-    free(package);
-    return hierarchy;
-}
-
-static pwr_segment_shape_t shape_of(const pwr_hierarchy_t *h)
-{
-    return pwr_segment_shape(SELF->params.segment_bytes, h->max_local);
-}
-
-static void segment_name(char *name, const offer_t *offer)
-{
-    snprintf(name, PWR_SEGMENT_NAME_MAX, "/poweraware.%u.%d.%d", (unsigned)getuid(), offer->pid,
-             offer->serial);
-}
-
-/* A program may have thousands of communicators. */
-static void say_no_segment(pwr_status_t status)
-{
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    coll_poweraware_say(atomic_flag_test_and_set(&told) ? 2 : 1,
-                        "cannot create a shared memory segment of %zu bytes (%s): stock "
-                        "functions are used; free space in /dev/shm or lower "
-                        "coll_poweraware_segment_bytes",
-                        SELF->params.segment_bytes, pwr_status_text(status));
-}
-
-/* Step 2: serial numbers are per process and never used twice. */
-static offer_t make_offer(const pwr_hierarchy_t *h, pwr_segment_t **segment)
-{
-    static int serial;
-    offer_t offer = {.pid = (int)getpid(), .serial = -1};
-    if (0 != h->my_local) {
-        return offer;
-    }
-    offer.serial = __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED);
-    char name[PWR_SEGMENT_NAME_MAX];
-    segment_name(name, &offer);
-    pwr_segment_shape_t shape = shape_of(h);
-    pwr_status_t status = pwr_segment_create(name, &shape, segment);
-    if (PWR_OK != status) {
-        say_no_segment(status);
-        offer.serial = -1;
-    }
-    return offer;
-}
-
-/* Step 3. */
-static bool attach(const pwr_hierarchy_t *h, const offer_t *offer, pwr_segment_t **segment)
-{
-    if (offer->serial < 0) {
-        return false;
-    }
-    if (0 == h->my_local) {
-        return true;
-    }
-    char name[PWR_SEGMENT_NAME_MAX];
-    segment_name(name, offer);
-    pwr_segment_shape_t shape = shape_of(h);
-    return PWR_OK == pwr_segment_attach(name, &shape, segment);
-}
-
-/* Steps 2 to 5.  A rank whose own part failed takes part in the talking all the same. */
-static bool share_segment(const mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
-                          coll_poweraware_state_t *state)
-{
-    const pwr_hierarchy_t *h = state->hierarchy;
-    offer_t mine = {.pid = 0, .serial = -1};
-    if (NULL != h) {
-        mine = make_offer(h, &state->segment);
-    }
-    offer_t *all = malloc((size_t)ompi_comm_size(comm) * sizeof *all);
-    int ok = NULL != all && OMPI_SUCCESS == allgather_ints(m, comm, &mine, all, 2) && NULL != h &&
-             NULL != state->requests && attach(h, &all[h->leader_of[h->my_node]], &state->segment);
-    free(all);
+    int ok = mine;
     int everybody = 0;
     int rc = m->saved.coll_allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm,
                                      m->saved.coll_allreduce_module);
-    if (mine.serial >= 0) {
-        char name[PWR_SEGMENT_NAME_MAX];
-        segment_name(name, &mine);
-        pwr_segment_unlink(name);
+    return OMPI_SUCCESS == rc && 0 != everybody;
+}
+
+bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *m, comm_t *comm, const void *mine,
+                              void *all, int ints)
+{
+    return OMPI_SUCCESS == m->saved.coll_allgather(mine, ints, MPI_INT, all, ints, MPI_INT, comm,
+                                                   m->saved.coll_allgather_module);
+}
+
+static place_t my_place(comm_t *comm)
+{
+    return (place_t){
+        .leader = my_leader(comm),
+        .package = NULL == SELF->power ? -1 : pwr_topo_my_package(pwr_power_topo(SELF->power)),
+        .pid = (int)getpid(),
+        .serial = coll_poweraware_next_serial(),
+    };
+}
+
+static pwr_hierarchy_t *hierarchy_of(comm_t *comm, const place_t *places)
+{
+    int size = ompi_comm_size(comm);
+    int *leader = malloc(2 * (size_t)size * sizeof *leader);
+    if (NULL == leader) {
+        return NULL;
     }
-    return OMPI_SUCCESS == rc && everybody;
+    int *package = leader + size;
+    for (int rank = 0; rank < size; ++rank) {
+        leader[rank] = places[rank].leader;
+        package[rank] = places[rank].package;
+    }
+    pwr_hierarchy_t *hierarchy = pwr_hierarchy_build(size, ompi_comm_rank(comm), leader, package);
+    free(leader);
+    return hierarchy;
 }
 
 /* Known only now: MPI_Init sets the yield flag last. */
@@ -179,40 +107,44 @@ static pwr_wait_policy_t wait_policy(void)
     };
 }
 
-static void release(coll_poweraware_state_t *state)
+/* All there is to know without shared memory; false when out of memory. */
+static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places)
 {
-    pwr_hierarchy_free(state->hierarchy);
-    pwr_segment_detach(state->segment);
-    free(state->requests);
+    pwr_hierarchy_t *h = hierarchy_of(comm, places);
+    state->hierarchy = h;
+    if (NULL == h) {
+        return false;
+    }
+    const place_t *leader = &places[h->leader_of[h->my_node]];
+    pwr_segment_shape_t shape = pwr_segment_shape(SELF->params.segment_bytes, h->max_local);
+    state->wait_policy = wait_policy();
+    state->leader_pid = leader->pid;
+    state->leader_serial = leader->serial;
+    state->segment = pwr_segment_new(&shape);
+    state->requests = calloc((size_t)coll_poweraware_max_requests(h), sizeof *state->requests);
+    return NULL != state->segment && NULL != state->requests;
 }
 
-static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m,
-                                      struct ompi_communicator_t *comm)
+static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m, comm_t *comm)
 {
-    coll_poweraware_state_t built = {
-        .wait_policy = wait_policy(),
-        .hierarchy = find_hierarchy(m, comm),
-    };
-    if (NULL != built.hierarchy) {
-        built.requests =
-            calloc((size_t)coll_poweraware_max_requests(built.hierarchy), sizeof *built.requests);
+    coll_poweraware_state_t *state = calloc(1, sizeof *state);
+    place_t *places = malloc((size_t)ompi_comm_size(comm) * sizeof *places);
+    bool ok = coll_poweraware_all_agree(m, comm, NULL != state && NULL != places); /* 1 */
+    if (ok) {
+        place_t mine = my_place(comm);
+        ok = coll_poweraware_all_tell(m, comm, &mine, places, PLACE_INTS) && /* 2 */
+             fill(state, comm, places);
+        ok = coll_poweraware_all_agree(m, comm, ok); /* 3 */
     }
-    coll_poweraware_state_t *state = malloc(sizeof *state);
-    if (NULL == state) {
-        free(built.requests); /* share_segment sees it missing and says no for all */
-        built.requests = NULL;
-    }
-    if (!share_segment(m, comm, &built)) {
-        release(&built);
-        free(state);
+    free(places);
+    if (!ok) {
+        coll_poweraware_state_free(state);
         return NULL;
     }
-    *state = built;
     return state;
 }
 
-coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *m,
-                                                   struct ompi_communicator_t *comm)
+coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *m, comm_t *comm)
 {
     if (!m->state_tried) {
         m->state_tried = true;
@@ -224,7 +156,9 @@ coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t 
 void coll_poweraware_state_free(coll_poweraware_state_t *state)
 {
     if (NULL != state) {
-        release(state);
+        coll_poweraware_unshare(state);
+        pwr_hierarchy_free(state->hierarchy);
+        free(state->requests);
         free(state);
     }
 }

@@ -36,14 +36,9 @@ static size_t boxes_offset(const pwr_segment_shape_t *shape)
     return lines_offset() + round_up((size_t)shape->num_ranks * sizeof(pwr_rank_lines_t), PAGE);
 }
 
-static size_t slots_offset(const pwr_segment_shape_t *shape)
+static size_t boxes_end(const pwr_segment_shape_t *shape)
 {
     return boxes_offset(shape) + box_area(shape);
-}
-
-static size_t total_bytes(const pwr_segment_shape_t *shape)
-{
-    return slots_offset(shape) + PWR_SEGMENT_SLOTS * shape->slot_bytes;
 }
 
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
@@ -53,14 +48,19 @@ pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
     shape.box_bytes = share < PWR_CACHE_LINE ? PWR_CACHE_LINE
                       : share > LARGEST_BOX  ? LARGEST_BOX
                                              : share;
-    size_t taken = slots_offset(&shape);
+    size_t taken = boxes_end(&shape);
     size_t left = bytes > taken ? bytes - taken : 0;
     shape.slot_bytes = round_up(left / PWR_SEGMENT_SLOTS, PAGE);
     shape.slot_bytes = shape.slot_bytes < PAGE ? PAGE : shape.slot_bytes;
     return shape;
 }
 
-static pwr_segment_t *describe(const pwr_segment_shape_t *shape)
+size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part_t part)
+{
+    return PWR_SEGMENT_BOXES == part ? boxes_end(shape) : PWR_SEGMENT_SLOTS * shape->slot_bytes;
+}
+
+pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
 {
     pwr_segment_t *s = calloc(1, sizeof *s);
     uint32_t *seen = calloc((size_t)shape->num_ranks, sizeof *seen);
@@ -70,54 +70,73 @@ static pwr_segment_t *describe(const pwr_segment_shape_t *shape)
         return NULL;
     }
     s->seen = seen;
-    s->map_bytes = total_bytes(shape);
+    s->shape = *shape;
     s->box_bytes = shape->box_bytes;
     s->slot_bytes = shape->slot_bytes;
     return s;
 }
 
-static pwr_status_t map(int fd, const pwr_segment_shape_t *shape, pwr_segment_t **segment)
+static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
 {
-    pwr_segment_t *s = describe(shape);
-    if (NULL == s) {
-        return PWR_ERR_NOMEM;
-    }
-    unsigned char *base = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (MAP_FAILED == (void *)base) {
-        pwr_status_t status = pwr_status_from_errno(errno);
-        free(s->seen);
-        free(s);
-        return status;
-    }
     s->control = (pwr_segment_control_t *)(void *)base;
     s->lines = (pwr_rank_lines_t *)(void *)(base + lines_offset());
-    s->boxes = base + boxes_offset(shape);
+    s->boxes = base + boxes_offset(&s->shape);
+}
+
+static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
+{
     for (size_t i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
-        s->data[i] = base + slots_offset(shape) + i * shape->slot_bytes;
+        s->data[i] = base + i * s->slot_bytes;
     }
-    *segment = s;
+}
+
+static pwr_status_t map(int fd, pwr_segment_t *s, pwr_segment_part_t part)
+{
+    size_t bytes = pwr_segment_part_bytes(&s->shape, part);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == base) {
+        return pwr_status_from_errno(errno);
+    }
+    s->part[part] = base;
+    if (PWR_SEGMENT_BOXES == part) {
+        point_into_boxes(s, base);
+    } else {
+        point_into_chunks(s, base);
+    }
     return PWR_OK;
 }
 
-/* Asked first: filling memory until it is full, only to give it back, could end other processes. */
+/* Free space is asked for first: filling memory until it is full, only to give it back, could end
+   other processes.  In pieces: a signal undoes the piece it interrupts, and a program that is
+   profiled gets many. */
 static int allocate(int fd, size_t bytes)
 {
+    const size_t piece = 1024 * 1024;
     struct statvfs fs;
     if (0 == fstatvfs(fd, &fs) && bytes / fs.f_frsize >= fs.f_bavail) {
         return ENOSPC;
     }
-    return posix_fallocate(fd, 0, (off_t)bytes);
+    for (size_t done = 0; done < bytes; done += piece) {
+        size_t left = bytes - done;
+        int err;
+        do {
+            err = posix_fallocate(fd, (off_t)done, (off_t)(left < piece ? left : piece));
+        } while (EINTR == err);
+        if (0 != err) {
+            return err;
+        }
+    }
+    return 0;
 }
 
-pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *shape,
-                                pwr_segment_t **segment)
+pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
 {
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     if (fd < 0) {
         return pwr_status_from_errno(errno);
     }
-    int err = allocate(fd, total_bytes(shape));
-    pwr_status_t status = 0 == err        ? map(fd, shape, segment)
+    int err = allocate(fd, pwr_segment_part_bytes(&segment->shape, part));
+    pwr_status_t status = 0 == err        ? map(fd, segment, part)
                           : ENOSPC == err ? PWR_ERR_NOMEM
                                           : pwr_status_from_errno(err);
     close(fd);
@@ -127,8 +146,7 @@ pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *sha
     return status;
 }
 
-pwr_status_t pwr_segment_attach(const char *name, const pwr_segment_shape_t *shape,
-                                pwr_segment_t **segment)
+pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
 {
     int fd = shm_open(name, O_RDWR, 0);
     if (fd < 0) {
@@ -137,8 +155,9 @@ pwr_status_t pwr_segment_attach(const char *name, const pwr_segment_shape_t *sha
     struct stat st;
     pwr_status_t status = PWR_ERR_IO;
     /* Another /dev/shm than the leader's (a container) may have anybody's file of that name. */
-    if (0 == fstat(fd, &st) && geteuid() == st.st_uid && (size_t)st.st_size == total_bytes(shape)) {
-        status = map(fd, shape, segment);
+    if (0 == fstat(fd, &st) && geteuid() == st.st_uid &&
+        (size_t)st.st_size == pwr_segment_part_bytes(&segment->shape, part)) {
+        status = map(fd, segment, part);
     }
     close(fd);
     return status;
@@ -149,11 +168,16 @@ void pwr_segment_unlink(const char *name)
     shm_unlink(name);
 }
 
-void pwr_segment_detach(pwr_segment_t *segment)
+void pwr_segment_free(pwr_segment_t *segment)
 {
-    if (NULL != segment) {
-        munmap(segment->control, segment->map_bytes);
-        free(segment->seen);
-        free(segment);
+    if (NULL == segment) {
+        return;
     }
+    for (int part = 0; part < PWR_SEGMENT_PARTS; ++part) {
+        if (NULL != segment->part[part]) {
+            munmap(segment->part[part], pwr_segment_part_bytes(&segment->shape, part));
+        }
+    }
+    free(segment->seen);
+    free(segment);
 }

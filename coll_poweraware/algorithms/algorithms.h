@@ -10,8 +10,9 @@
 
 struct coll_poweraware_algorithm {
     coll_poweraware_collective_t collective;
-    const char
-        *name; /* the word of coll_poweraware_<collective>_algorithm and of decision tables */
+    /* The word of coll_poweraware_<collective>_algorithm and of decision tables.  What is called
+       "box" uses no chunks, so it never waits for their memory. */
+    const char *name;
     /* Whether it can do this call; NULL: every call.  The same answer on all ranks: it looks only
        at what they know equally.  bytes is COLL_POWERAWARE_BYTES_UNKNOWN where they do not know it.
      */

@@ -3,7 +3,12 @@
  *
  * One shared memory segment per node and communicator, and what is in it.
  *
- * Layout:  control block | lines of each rank | boxes of each rank | slot 0 | slot 1
+ * Layout:  part 1: control block | lines of each rank | boxes of each rank
+ *          part 2: slot 0 | slot 1
+ *
+ * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
+ * it is used, which costs about 0.4 ms per MiB: a communicator that lives for a few small messages
+ * must not pay for slots.
  *
  * Every rank keeps the counts it expects privately: all ranks of a node make the same calls in the
  * same order, so their expectations agree without talking.  Flags only count up.
@@ -75,14 +80,22 @@ typedef struct pwr_segment_shape {
 /* Divides about bytes, at least a few pages, between boxes and slots. */
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks);
 
+typedef enum pwr_segment_part {
+    PWR_SEGMENT_BOXES, /* control block, lines, boxes */
+    PWR_SEGMENT_CHUNKS /* the slots' data */
+} pwr_segment_part_t;
+
+enum { PWR_SEGMENT_PARTS = 2 };
+
 typedef struct pwr_segment {
-    pwr_segment_control_t *control;
-    pwr_rank_lines_t *lines; /* [num_ranks] */
-    unsigned char *boxes;    /* [num_ranks][2][box_bytes] */
-    unsigned char *data[PWR_SEGMENT_SLOTS];
+    pwr_segment_shape_t shape;
+    void *part[PWR_SEGMENT_PARTS];          /* NULL: not mapped */
+    pwr_segment_control_t *control;         /* PWR_SEGMENT_BOXES: this ... */
+    pwr_rank_lines_t *lines;                /* [num_ranks] */
+    unsigned char *boxes;                   /* ... to this: [num_ranks][2][box_bytes] */
+    unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
-    size_t map_bytes;
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
     uint32_t round;       /* private: the round this rank is in */
@@ -91,15 +104,18 @@ typedef struct pwr_segment {
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
 } pwr_segment_t;
 
-/* Creates the segment (mode 0600, backed at once, so that a full /dev/shm is an error here and not
-   a SIGBUS later) and maps it.  Errors: PERM, NOMEM (file system full), IO. */
-pwr_status_t pwr_segment_create(const char *name, const pwr_segment_shape_t *shape,
-                                pwr_segment_t **segment);
+/* A segment of which nothing is mapped yet: what will fit is known.  NULL when out of memory. */
+pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape);
+size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part_t part);
+
+/* Creates a part (mode 0600, backed at once, so that a full /dev/shm is an error here and not a
+   SIGBUS later) and maps it.  Errors: PERM, NOMEM (file system full), IO. */
+pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Maps what another rank of this node created with the same shape. */
-pwr_status_t pwr_segment_attach(const char *name, const pwr_segment_shape_t *shape,
-                                pwr_segment_t **segment);
+pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Removes the name; mappings stay. */
 void pwr_segment_unlink(const char *name);
-void pwr_segment_detach(pwr_segment_t *segment);
+/* Unmaps what is mapped.  segment may be NULL. */
+void pwr_segment_free(pwr_segment_t *segment);
 
 #endif
