@@ -81,6 +81,7 @@ typedef struct mca_coll_poweraware_component {
     /* of communicators that are gone: */
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
+    uint64_t counted[COLL_POWERAWARE_NUM_COUNTED];
     uint64_t start_ns;
     uint32_t spin_ns;     /* longest pause before a waiting rank sleeps */
     size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
@@ -119,6 +120,7 @@ typedef struct mca_coll_poweraware_module {
     coll_poweraware_state_t *state;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
+    uint64_t counted[COLL_POWERAWARE_NUM_COUNTED]; /* calls */
 } mca_coll_poweraware_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
@@ -180,6 +182,10 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     extern __typeof__(*((mca_coll_base_comm_coll_t *)0)->coll_##name) coll_poweraware_##name;
 COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_DECLARE)
 #undef COLL_POWERAWARE_DECLARE
+
+/* coll_poweraware_counted.c: offers a function for each of COLL_POWERAWARE_COUNTED. */
+void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *module);
+const char *coll_poweraware_counted_name(coll_poweraware_counted_t counted);
 
 /* coll_poweraware_report.c */
 void coll_poweraware_report_write(int rank);

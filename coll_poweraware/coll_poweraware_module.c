@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/* EACH(name), defined where it is used, for all collectives of ours and all that are counted. */
+#define EACH_HANDLED(constant, name) EACH(name)
+#define EACH_COUNTED(name, parameters, kind) EACH(name)
+#define FOR_ALL COLL_POWERAWARE_HANDLED(EACH_HANDLED) COLL_POWERAWARE_COUNTED(EACH_COUNTED)
+
 static void construct(mca_coll_poweraware_module_t *m)
 {
     memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
@@ -22,6 +27,9 @@ static void add_to_totals(const mca_coll_poweraware_module_t *m)
         __atomic_fetch_add(&total->handled, m->counters[i].handled, __ATOMIC_RELAXED);
         __atomic_fetch_add(&total->ns, m->counters[i].ns, __ATOMIC_RELAXED);
     }
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COUNTED; ++i) {
+        __atomic_fetch_add(&component->counted[i], m->counted[i], __ATOMIC_RELAXED);
+    }
     if (NULL != m->state) {
         const pwr_wait_stats_t *waits = &m->state->wait_stats;
         pwr_wait_stats_t *total = &component->wait_stats;
@@ -36,12 +44,12 @@ static void destruct(mca_coll_poweraware_module_t *m)
 {
     add_to_totals(m);
     coll_poweraware_state_free(m->state);
-#define DROP(constant, name)                                                                       \
-    if (NULL != m->saved.coll_##name##_module) {                                                   \
+#define EACH(name)                                                                                 \
+    if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
         OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
     }
-    COLL_POWERAWARE_HANDLED(DROP)
-#undef DROP
+    FOR_ALL
+#undef EACH
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_poweraware_module_t, mca_coll_base_module_t, construct, destruct);
@@ -61,34 +69,40 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
         return OMPI_ERR_NOT_FOUND;
     }
     m->saved = *comm->c_coll;
-#define KEEP(constant, name)                                                                       \
-    if (NULL != m->saved.coll_##name##_module) {                                                   \
+    /* What this communicator or series does not have (neighbours without a topology) it does not
+       get from us either. */
+#define EACH(name)                                                                                 \
+    if (NULL == m->saved.coll_##name) {                                                            \
+        m->super.coll_##name = NULL;                                                               \
+    } else if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {            \
         OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
     }
-    COLL_POWERAWARE_HANDLED(KEEP)
-#undef KEEP
-#define INSTALL(constant, name)                                                                    \
-    comm->c_coll->coll_##name = m->super.coll_##name;                                              \
-    comm->c_coll->coll_##name##_module = &m->super;
-    if (PWR_MODULE_INSTALLS_ITSELF) {
-        COLL_POWERAWARE_HANDLED(INSTALL)
+    FOR_ALL
+#undef EACH
+#define EACH(name)                                                                                 \
+    if (NULL != m->super.coll_##name) {                                                            \
+        comm->c_coll->coll_##name = m->super.coll_##name;                                          \
+        comm->c_coll->coll_##name##_module = &m->super;                                            \
     }
-#undef INSTALL
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        FOR_ALL
+    }
+#undef EACH
     return OMPI_SUCCESS;
 }
 
 static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
-#define UNINSTALL(constant, name)                                                                  \
+#define EACH(name)                                                                                 \
     if (comm->c_coll->coll_##name##_module == &m->super) {                                         \
         comm->c_coll->coll_##name = m->saved.coll_##name;                                          \
         comm->c_coll->coll_##name##_module = m->saved.coll_##name##_module;                        \
     }
     if (PWR_MODULE_INSTALLS_ITSELF) {
-        COLL_POWERAWARE_HANDLED(UNINSTALL)
+        FOR_ALL
     }
-#undef UNINSTALL
+#undef EACH
     return OMPI_SUCCESS;
 }
 
@@ -108,6 +122,9 @@ mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *c
 #define OFFER(constant, name) m->super.coll_##name = coll_poweraware_##name;
     COLL_POWERAWARE_HANDLED(OFFER)
 #undef OFFER
+    if (NULL != mca_coll_poweraware_component.params.report_dir) {
+        coll_poweraware_offer_counted(m); /* nobody would see the counts otherwise */
+    }
     *priority = mca_coll_poweraware_component.params.priority;
     return &m->super;
 }

@@ -67,6 +67,21 @@ static void write_collectives(FILE *file)
     fprintf(file, "},\n");
 }
 
+/* Those that were called. */
+static void write_counted(FILE *file)
+{
+    const char *separator = "";
+    fprintf(file, " \"counted\": {");
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COUNTED; ++i) {
+        if (0 != SELF->counted[i]) {
+            fprintf(file, "%s\"%s\": %llu", separator, coll_poweraware_counted_name(i),
+                    (unsigned long long)SELF->counted[i]);
+            separator = ", ";
+        }
+    }
+    fprintf(file, "},\n");
+}
+
 static void write_power(FILE *file)
 {
     pwr_power_counters_t counters = {0};
@@ -110,6 +125,7 @@ void coll_poweraware_report_write(int rank)
     if (ok) {
         write_identity(file, rank);
         write_collectives(file);
+        write_counted(file);
         write_power(file);
         ok = !ferror(file);
         ok = 0 == fclose(file) && ok;

@@ -31,6 +31,71 @@ typedef enum coll_poweraware_collective {
         COLL_POWERAWARE_NUM_COLLECTIVES
 } coll_poweraware_collective_t;
 
+/* Collectives that stay with the stock components, counted when a report is wanted (a persistent
+   one when it is initialised): X(name as in MPI_<name>, parameters and kind, as in
+   coll_poweraware_counted.c). */
+#define COLL_POWERAWARE_COUNTED(X)                                                                 \
+    X(exscan, REDUCTION, BLOCKING)                                                                 \
+    X(gatherv, GATHERV, BLOCKING)                                                                  \
+    X(scan, REDUCTION, BLOCKING)                                                                   \
+    X(scatterv, SCATTERV, BLOCKING)                                                                \
+    X(neighbor_allgather, ALLGATHER, BLOCKING)                                                     \
+    X(neighbor_allgatherv, ALLGATHERV, BLOCKING)                                                   \
+    X(neighbor_alltoall, ALLGATHER, BLOCKING)                                                      \
+    X(neighbor_alltoallv, ALLTOALLV, BLOCKING)                                                     \
+    X(neighbor_alltoallw, NEIGHBOR_ALLTOALLW, BLOCKING)                                            \
+    X(iallgather, ALLGATHER, NONBLOCKING)                                                          \
+    X(iallgatherv, ALLGATHERV, NONBLOCKING)                                                        \
+    X(iallreduce, REDUCTION, NONBLOCKING)                                                          \
+    X(ialltoall, ALLGATHER, NONBLOCKING)                                                           \
+    X(ialltoallv, ALLTOALLV, NONBLOCKING)                                                          \
+    X(ialltoallw, ALLTOALLW, NONBLOCKING)                                                          \
+    X(ibarrier, BARRIER, NONBLOCKING)                                                              \
+    X(ibcast, BCAST, NONBLOCKING)                                                                  \
+    X(iexscan, REDUCTION, NONBLOCKING)                                                             \
+    X(igather, GATHER, NONBLOCKING)                                                                \
+    X(igatherv, GATHERV, NONBLOCKING)                                                              \
+    X(ireduce, REDUCE, NONBLOCKING)                                                                \
+    X(ireduce_scatter, REDUCE_SCATTER, NONBLOCKING)                                                \
+    X(ireduce_scatter_block, REDUCTION, NONBLOCKING)                                               \
+    X(iscan, REDUCTION, NONBLOCKING)                                                               \
+    X(iscatter, GATHER, NONBLOCKING)                                                               \
+    X(iscatterv, SCATTERV, NONBLOCKING)                                                            \
+    X(ineighbor_allgather, ALLGATHER, NONBLOCKING)                                                 \
+    X(ineighbor_allgatherv, ALLGATHERV, NONBLOCKING)                                               \
+    X(ineighbor_alltoall, ALLGATHER, NONBLOCKING)                                                  \
+    X(ineighbor_alltoallv, ALLTOALLV, NONBLOCKING)                                                 \
+    X(ineighbor_alltoallw, NEIGHBOR_ALLTOALLW, NONBLOCKING)                                        \
+    X(allgather_init, ALLGATHER, PERSISTENT)                                                       \
+    X(allgatherv_init, ALLGATHERV, PERSISTENT)                                                     \
+    X(allreduce_init, REDUCTION, PERSISTENT)                                                       \
+    X(alltoall_init, ALLGATHER, PERSISTENT)                                                        \
+    X(alltoallv_init, ALLTOALLV, PERSISTENT)                                                       \
+    X(alltoallw_init, ALLTOALLW, PERSISTENT)                                                       \
+    X(barrier_init, BARRIER, PERSISTENT)                                                           \
+    X(bcast_init, BCAST, PERSISTENT)                                                               \
+    X(exscan_init, REDUCTION, PERSISTENT)                                                          \
+    X(gather_init, GATHER, PERSISTENT)                                                             \
+    X(gatherv_init, GATHERV, PERSISTENT)                                                           \
+    X(reduce_init, REDUCE, PERSISTENT)                                                             \
+    X(reduce_scatter_init, REDUCE_SCATTER, PERSISTENT)                                             \
+    X(reduce_scatter_block_init, REDUCTION, PERSISTENT)                                            \
+    X(scan_init, REDUCTION, PERSISTENT)                                                            \
+    X(scatter_init, GATHER, PERSISTENT)                                                            \
+    X(scatterv_init, SCATTERV, PERSISTENT)                                                         \
+    X(neighbor_allgather_init, ALLGATHER, PERSISTENT)                                              \
+    X(neighbor_allgatherv_init, ALLGATHERV, PERSISTENT)                                            \
+    X(neighbor_alltoall_init, ALLGATHER, PERSISTENT)                                               \
+    X(neighbor_alltoallv_init, ALLTOALLV, PERSISTENT)                                              \
+    X(neighbor_alltoallw_init, NEIGHBOR_ALLTOALLW, PERSISTENT)
+
+typedef enum coll_poweraware_counted {
+#define COLL_POWERAWARE_CONSTANT(name, parameters, kind) COLL_POWERAWARE_COUNTED_##name,
+    COLL_POWERAWARE_COUNTED(COLL_POWERAWARE_CONSTANT)
+#undef COLL_POWERAWARE_CONSTANT
+        COLL_POWERAWARE_NUM_COUNTED
+} coll_poweraware_counted_t;
+
 /* What the application passed; a collective uses the members its MPI function has.  Bcast has its
    buffer in rbuf; Bcast and reductions have their one count and datatype in rcount and rdtype.
    Buffers may be MPI_IN_PLACE where MPI allows it. */
