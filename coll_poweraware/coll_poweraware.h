@@ -188,7 +188,11 @@ void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *module);
 const char *coll_poweraware_counted_name(coll_poweraware_counted_t counted);
 
 /* coll_poweraware_report.c */
-void coll_poweraware_report_write(int rank);
+void coll_poweraware_report_write(const char *path, int rank);
+/* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
+   MPI_Comm_spawn has made it.  False, and said, when it does not fit. */
+bool coll_poweraware_report_path(char *path, size_t room, const char *directory, int rank,
+                                 const char *ending);
 
 /* One line to the user (or the verbose stream), prefixed with our name. */
 void coll_poweraware_say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -166,14 +166,17 @@ static int init_query(bool progress_threads, bool mpi_threads)
 static void write_results(void)
 {
     int rank = (int)OPAL_PROC_MY_NAME.vpid;
-    if (NULL != SELF->params.report_dir) {
-        coll_poweraware_report_write(rank);
+    const char *reports = SELF->params.report_dir;
+    const char *traces = SELF->params.trace_dir;
+    char path[4096];
+    if (NULL != reports && coll_poweraware_report_path(path, sizeof path, reports, rank, "json")) {
+        coll_poweraware_report_write(path, rank);
     }
-    if (NULL != SELF->params.trace_dir) {
-        int err = pwr_events_write(SELF->params.trace_dir, rank);
+    if (NULL != traces &&
+        coll_poweraware_report_path(path, sizeof path, traces, rank, "events.csv")) {
+        int err = pwr_events_write(path);
         if (0 != err) {
-            coll_poweraware_say(1, "cannot write the events of rank %d to %s: %s", rank,
-                                SELF->params.trace_dir, strerror(err));
+            coll_poweraware_say(1, "cannot write %s: %s", path, strerror(err));
         }
     }
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -116,11 +117,36 @@ static void write_power(FILE *file)
     fprintf(file, "}\n");
 }
 
-void coll_poweraware_report_write(int rank)
+/* Number of this job among those that MPI_Comm_spawn has made from one mpirun; 0 for a job that was
+   not spawned.  PMIx names of jobs end in @<number>, those of 4.1 are one number whose lower half
+   it is. */
+static unsigned long spawned_job(void)
 {
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/rank-%d.json", SELF->params.report_dir, rank);
-    FILE *file = length < (int)sizeof path ? fopen(path, "we") : NULL;
+    const char *space = getenv("PMIX_NAMESPACE");
+    if (NULL == getenv("OMPI_PARENT_PORT") || NULL == space) {
+        return 0;
+    }
+    const char *at = strrchr(space, '@');
+    return NULL != at ? strtoul(at + 1, NULL, 10) : strtoul(space, NULL, 10) & 0xffff;
+}
+
+bool coll_poweraware_report_path(char *path, size_t room, const char *directory, int rank,
+                                 const char *ending)
+{
+    unsigned long job = spawned_job();
+    int length = 0 == job
+                     ? snprintf(path, room, "%s/rank-%d.%s", directory, rank, ending)
+                     : snprintf(path, room, "%s/job-%lu-rank-%d.%s", directory, job, rank, ending);
+    bool fits = 0 <= length && (size_t)length < room;
+    if (!fits) {
+        coll_poweraware_say(1, "cannot write below %.60s...: the name is too long", directory);
+    }
+    return fits;
+}
+
+void coll_poweraware_report_write(const char *path, int rank)
+{
+    FILE *file = fopen(path, "we");
     bool ok = NULL != file;
     if (ok) {
         write_identity(file, rank);

@@ -74,23 +74,15 @@ static int write_records(FILE *file)
     return ferror(file) ? EIO : 0;
 }
 
-int pwr_events_write(const char *directory, int rank)
+int pwr_events_write(const char *path)
 {
     if (NULL == records) {
         return 0;
     }
-    char path[4096];
-    int err = 0;
-    FILE *file = NULL;
-    if (snprintf(path, sizeof path, "%s/rank-%d.events.csv", directory, rank) >= (int)sizeof path) {
-        err = ENAMETOOLONG;
-    } else if (NULL == (file = fopen(path, "we"))) {
+    FILE *file = fopen(path, "we");
+    int err = NULL == file ? errno : write_records(file);
+    if (NULL != file && 0 != fclose(file) && 0 == err) {
         err = errno;
-    } else {
-        err = write_records(file);
-        if (0 != fclose(file) && 0 == err) {
-            err = errno;
-        }
     }
     room = 0;
     free(records);

@@ -3,7 +3,7 @@
  *
  * What a rank did when: a trace for tests and for looking at a schedule, off by default.
  *
- * File rank-<N>.events.csv, one line per event:  t_ns,event,detail,peer,bytes
+ * One line per event:  t_ns,event,detail,peer,bytes
  * t_ns is CLOCK_MONOTONIC.  Events: call / return (detail: the collective), phase (detail: the
  * paper's phase number), net / net_end (between nodes; peer), local / local_end (within the node),
  * copy / copy_end (to or from the shared segment).
@@ -31,7 +31,7 @@ void pwr_events_start(size_t capacity);
 /* Records one event; almost free while tracing is off.  Safe from several threads. */
 void pwr_events_add(pwr_event_t event, int detail, int peer, size_t bytes);
 
-/* Writes directory/rank-<rank>.events.csv and stops tracing.  Returns 0 or an errno value. */
-int pwr_events_write(const char *directory, int rank);
+/* Writes the file and stops tracing.  Returns 0 or an errno value. */
+int pwr_events_write(const char *path);
 
 #endif
