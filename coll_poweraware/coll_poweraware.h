@@ -94,6 +94,11 @@ extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
 
 struct coll_poweraware_call; /* coll_poweraware_words.h */
 
+typedef struct coll_poweraware_message {
+    ompi_request_t *request;
+    bool bytes_due; /* a receive that must not come out empty */
+} coll_poweraware_message_t;
+
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
     COLL_POWERAWARE_SHARED,
@@ -111,7 +116,7 @@ typedef struct coll_poweraware_state {
     size_t spent_bytes;                                 /* of my budget */
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
-    ompi_request_t **requests; /* [coll_poweraware_max_requests(hierarchy)] */
+    coll_poweraware_message_t *messages; /* [coll_poweraware_max_requests(hierarchy)] */
 } coll_poweraware_state_t;
 
 typedef struct mca_coll_poweraware_module {
@@ -119,6 +124,7 @@ typedef struct mca_coll_poweraware_module {
     mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
     coll_poweraware_state_t *state;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
+    bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED]; /* calls */
 } mca_coll_poweraware_module_t;
@@ -176,6 +182,12 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           coll_poweraware_collective_t collective,
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes);
+
+/* coll_poweraware_ended.c: runs an algorithm; returns its OMPI_* code, also when the communicator
+   ends meanwhile. */
+int coll_poweraware_run(mca_coll_poweraware_module_t *module,
+                        const coll_poweraware_algorithm_t *algorithm,
+                        struct coll_poweraware_call *call, const coll_poweraware_args_t *args);
 
 /* coll_poweraware_calls.c: the functions a communicator's table points to. */
 #define COLL_POWERAWARE_DECLARE(constant, name)                                                    \

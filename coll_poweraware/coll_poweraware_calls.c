@@ -171,8 +171,8 @@ static int handle(mca_coll_base_module_t *module, comm_t *comm,
         coll_poweraware_choose(m, &call, collective, args, bytes);
     call.levers = begin_levers(own_bytes);
     counters->handled += NULL != algorithm || call.levers;
-    int rc =
-        NULL != algorithm ? algorithm->run(&call, args) : stock[collective](&m->saved, args, comm);
+    int rc = NULL != algorithm ? coll_poweraware_run(m, algorithm, &call, args)
+                               : stock[collective](&m->saved, args, comm);
     end_levers(call.levers);
     pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     if (0 != start_ns) {

@@ -77,7 +77,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     call->segment = state->segment;
     call->wait_policy = &state->wait_policy;
     call->wait_stats = &state->wait_stats;
-    call->requests = state->requests;
+    call->messages = state->messages;
     int forced = SELF->params.algorithm[collective];
     algorithm_t *a = find(call, collective, forced < 0 ? NULL : &coll_poweraware_algorithms[forced],
                           args, bytes);

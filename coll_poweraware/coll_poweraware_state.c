@@ -121,8 +121,8 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);
-    state->requests = calloc((size_t)coll_poweraware_max_requests(h), sizeof *state->requests);
-    return NULL != state->segment && NULL != state->requests;
+    state->messages = calloc((size_t)coll_poweraware_max_requests(h), sizeof *state->messages);
+    return NULL != state->segment && NULL != state->messages;
 }
 
 static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m, comm_t *comm)
@@ -150,7 +150,7 @@ coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t 
         m->state_tried = true;
         m->state = build(m, comm);
     }
-    return m->state;
+    return m->ended ? NULL : m->state;
 }
 
 void coll_poweraware_state_free(coll_poweraware_state_t *state)
@@ -158,7 +158,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
     if (NULL != state) {
         coll_poweraware_unshare(state);
         pwr_hierarchy_free(state->hierarchy);
-        free(state->requests);
+        free(state->messages);
         free(state);
     }
 }

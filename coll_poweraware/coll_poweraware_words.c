@@ -1,54 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Messages through the PML, waits through the ladder, throttling around them.
+ * Waits through the ladder, throttling around them, chunks.
  */
 #include "coll_poweraware_words.h"
 
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 
-#include "ompi/mca/pml/pml.h"
-
 #define SELF (&mca_coll_poweraware_component)
-
-int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer)
-{
-    int rc = MCA_PML_CALL(
-        irecv(buffer, count, datatype, peer, call->tag, call->comm, &call->requests[call->posted]));
-    call->posted += OMPI_SUCCESS == rc;
-    return rc;
-}
-
-int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer)
-{
-    int rc =
-        MCA_PML_CALL(isend(buffer, count, datatype, peer, call->tag, MCA_PML_BASE_SEND_STANDARD,
-                           call->comm, &call->requests[call->posted]));
-    call->posted += OMPI_SUCCESS == rc;
-    return rc;
-}
-
-int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received)
-{
-    int posted = call->posted;
-    call->posted = 0;
-    if (0 == posted) {
-        return first;
-    }
-    ompi_status_public_t status = {.MPI_ERROR = MPI_SUCCESS};
-    int rc = ompi_request_wait(&call->requests[0], &status);
-    if (NULL != received) {
-        *received = status._ucount;
-    }
-    for (int i = 1; i < posted; ++i) {
-        int rc_i = ompi_request_wait(&call->requests[i], MPI_STATUS_IGNORE);
-        rc = OMPI_SUCCESS == rc ? rc_i : rc;
-    }
-    return OMPI_SUCCESS == first ? rc : first;
-}
 
 static int progress(void *arg)
 {
@@ -56,10 +16,26 @@ static int progress(void *arg)
     return pwr_ompi_progress();
 }
 
+/* Waits long enough, that is until the flag is there or the communicator has ended. */
+static void wait_until(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target,
+                       const pwr_wait_policy_t *policy, pwr_progress_fn_t moves, void *arg)
+{
+    enum { LOOK_NS = 100 * 1000 * 1000 };
+    uint64_t deadline_ns;
+    do {
+        deadline_ns = NULL == call->way_out ? 0 : pwr_env_now_ns(&SELF->env) + LOOK_NS;
+    } while (PWR_OK !=
+                 pwr_wait_until(flag, target, policy, moves, arg, deadline_ns, call->wait_stats) &&
+             OMPI_SUCCESS == pwr_ompi_comm_error(call->comm));
+}
+
 void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target)
 {
     if (!pwr_flag_reached(flag, target)) {
-        pwr_wait_until(flag, target, call->wait_policy, progress, NULL, 0, call->wait_stats);
+        wait_until(call, flag, target, call->wait_policy, progress, NULL);
+        if (!pwr_flag_reached(flag, target)) {
+            coll_poweraware_leave_if_ended(call);
+        }
     }
 }
 
@@ -111,8 +87,11 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
     policy.sleep_min_ns = FIRST_PROGRESS_NS;
     policy.sleep_max_ns = LONGEST_PROGRESS_NS;
     pwr_power_throttle(SELF->power, level);
-    pwr_wait_until(flag, target, &policy, progress_throttled, &throttled, 0, call->wait_stats);
+    wait_until(call, flag, target, &policy, progress_throttled, &throttled);
     pwr_power_unthrottle(SELF->power);
+    if (!pwr_flag_reached(flag, target)) {
+        coll_poweraware_leave_if_ended(call);
+    }
 }
 
 static bool leader_throttles(const coll_poweraware_call_t *call)

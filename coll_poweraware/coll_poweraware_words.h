@@ -9,6 +9,8 @@
 #ifndef COLL_POWERAWARE_WORDS_H
 #define COLL_POWERAWARE_WORDS_H
 
+#include <setjmp.h>
+
 #include "coll_poweraware.h"
 
 /* One call of a collective on one communicator. */
@@ -21,21 +23,28 @@ typedef struct coll_poweraware_call {
     pwr_wait_stats_t *wait_stats;
     int tag;     /* of all messages of this call */
     bool levers; /* this rank moves levers in this call */
-    ompi_request_t **requests;
+    coll_poweraware_message_t *messages;
     int posted;
+    int error;        /* the first one on this rank; its messages are empty from then on */
+    jmp_buf *way_out; /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
 
-/* Non-blocking messages; after the first failure nothing more is posted and the error is returned.
+/* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
+   this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
+   never comes, and nothing is left over for the next call.  Returns OMPI_SUCCESS: _complete tells.
    At most coll_poweraware_max_requests() may be outstanding. */
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer);
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer);
-/* Completes everything posted (also after an error: what was posted is freed). *received, if not
-   NULL, gets the bytes of the first posted receive. Returns the first error, first. */
+/* Completes everything posted.  *received, if not NULL, gets the bytes of the first posted
+   message, which is a receive.  Returns the first error of the call so far; first, an error that
+   the algorithm met elsewhere, counts.  An empty message where bytes were due is an error. */
 int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received);
 
-/* Waits for a flag of the segment with the CPU given back. */
+/* Waits for a flag of the segment with the CPU given back.  This and all words that wait or
+   complete do not return when the communicator has ended (revoked, or a process of it failed): the
+   call then ends there and then, see coll_poweraware_ended.c. */
 void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target);
 
 /* The same with this rank's CPU throttled to T<level>, unless the flag is there already or level
@@ -55,6 +64,9 @@ void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_flag_t *flag, 
 
 /* Counts this rank on a flag that is complete, and waited for, at target. */
 void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
+
+/* For words: does not return when the communicator has ended. */
+void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
 
 /* ---- boxes: one small message of each rank that wants to, up to segment->box_bytes ----
    Every rank of the node goes through the same rounds: begin, at most one fill and post, any number

@@ -18,8 +18,9 @@ struct coll_poweraware_algorithm {
      */
     bool (*can)(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                 size_t bytes);
-    /* Returns an OMPI_* code and leaves the segment usable, also after an error of the layer
-       below: a rank that failed keeps counting itself where others wait for it. */
+    /* Returns an OMPI_* code.  After an error it takes all of its steps all the same: it counts
+       itself where others wait for it and posts its messages, which are empty then.  So nobody is
+       left waiting, and segment and messages are in order for the next call. */
     int (*run)(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 };
 

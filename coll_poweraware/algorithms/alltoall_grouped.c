@@ -25,19 +25,21 @@ typedef coll_poweraware_exchange_t exchange_t;
 typedef coll_poweraware_block_t block_t;
 
 /* Both sides know that a block is empty: nothing is sent. */
-static int post_recv(const exchange_t *x, int peer)
+static void post_recv(const exchange_t *x, int peer)
 {
     block_t b = coll_poweraware_block_from(x, peer);
-    return 0 == b.bytes ? OMPI_SUCCESS
-                        : coll_poweraware_post_recv(x->call, b.data, b.count, b.datatype, peer);
+    if (0 != b.bytes) {
+        coll_poweraware_post_recv(x->call, b.data, b.count, b.datatype, peer);
+    }
 }
 
-static int post_send(const exchange_t *x, int peer, size_t *bytes)
+static void post_send(const exchange_t *x, int peer, size_t *bytes)
 {
     block_t b = coll_poweraware_block_to(x, peer);
     *bytes += b.bytes;
-    return 0 == b.bytes ? OMPI_SUCCESS
-                        : coll_poweraware_post_send(x->call, b.data, b.count, b.datatype, peer);
+    if (0 != b.bytes) {
+        coll_poweraware_post_send(x->call, b.data, b.count, b.datatype, peer);
+    }
 }
 
 static int copy_own_block(const exchange_t *x)
@@ -57,11 +59,11 @@ static int exchange_local(const exchange_t *x)
     int rc = copy_own_block(x);
     size_t bytes = 0;
     pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, 0);
-    for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
-        rc = post_recv(x, h->local_ranks[(h->my_local + h->num_local - d) % h->num_local]);
+    for (int d = 1; d < h->num_local; ++d) {
+        post_recv(x, h->local_ranks[(h->my_local + h->num_local - d) % h->num_local]);
     }
-    for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
-        rc = post_send(x, h->local_ranks[(h->my_local + d) % h->num_local], &bytes);
+    for (int d = 1; d < h->num_local; ++d) {
+        post_send(x, h->local_ranks[(h->my_local + d) % h->num_local], &bytes);
     }
     rc = coll_poweraware_complete(x->call, rc, NULL);
     pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);
@@ -76,16 +78,15 @@ static int exchange_nodes(const exchange_t *x, int to_node, int from_node, int g
     const int *from;
     int num_to = pwr_hierarchy_group(x->call->hierarchy, to_node, group, &to);
     int num_from = pwr_hierarchy_group(x->call->hierarchy, from_node, group, &from);
-    int rc = OMPI_SUCCESS;
     size_t bytes = 0;
     pwr_events_add(PWR_EVENT_NET, from_node, to_node, 0);
-    for (int i = 0; i < num_from && OMPI_SUCCESS == rc; ++i) {
-        rc = post_recv(x, from[i]);
+    for (int i = 0; i < num_from; ++i) {
+        post_recv(x, from[i]);
     }
-    for (int i = 0; i < num_to && OMPI_SUCCESS == rc; ++i) {
-        rc = post_send(x, to[i], &bytes);
+    for (int i = 0; i < num_to; ++i) {
+        post_send(x, to[i], &bytes);
     }
-    rc = coll_poweraware_complete(x->call, rc, NULL);
+    int rc = coll_poweraware_complete(x->call, OMPI_SUCCESS, NULL);
     pwr_events_add(PWR_EVENT_NET_END, from_node, to_node, bytes);
     return rc;
 }
@@ -97,7 +98,7 @@ static int exchange_step(const exchange_t *x, const coll_poweraware_step_t *step
         return exchange_nodes(x, step->peer_node, step->peer_node, step->peer_group);
     }
     int rc = OMPI_SUCCESS;
-    for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
+    for (int d = 1; d < h->num_nodes; ++d) {
         int to = (h->my_node + d) % h->num_nodes;
         int from = (h->my_node - d + h->num_nodes) % h->num_nodes;
         rc = exchange_nodes(x, to, from, step->peer_group);
@@ -105,8 +106,7 @@ static int exchange_step(const exchange_t *x, const coll_poweraware_step_t *step
     return rc;
 }
 
-/* 2-4.  After an error the rank stops exchanging but keeps counting itself, so that its node's
-   other ranks are not left waiting. */
+/* 2-4.  rc: of the exchange so far; the first error of the call is that of every later step. */
 static int exchange_remote(const exchange_t *x, int rc)
 {
     coll_poweraware_call_t *call = x->call;
@@ -128,9 +128,7 @@ static int exchange_remote(const exchange_t *x, int rc)
         if (step.active_group == h->my_group) {
             coll_poweraware_wait_throttled(call, turn, before, level); /* a */
             pwr_events_add(PWR_EVENT_PHASE, step.phase, step.peer_node, 0);
-            if (OMPI_SUCCESS == rc) {
-                rc = exchange_step(x, &step); /* b */
-            }
+            rc = exchange_step(x, &step);       /* b */
             coll_poweraware_arrive(turn, over); /* c */
         }
     }

@@ -45,6 +45,13 @@ typedef const int *pwr_displs_t;
 #error "Open MPI 4.1, 5.0 or 6.0 is needed"
 #endif
 
+#if OMPI_MAJOR_VERSION >= 5 && OPAL_ENABLE_FT_MPI
+#define PWR_HAS_FT 1
+#include "ompi/runtime/params.h"
+#else
+#define PWR_HAS_FT 0
+#endif
+
 /* Element of an array of counts or displacements, which are 64 bits wide where MPI's are. */
 static inline size_t pwr_ompi_count(pwr_counts_t counts, int index)
 {
@@ -62,6 +69,29 @@ static inline ptrdiff_t pwr_ompi_displ(pwr_displs_t displs, int index)
 #else
     return displs[index];
 #endif
+}
+
+/* Whether communicators may end while they are used: revoked, or with a process that failed (5.0
+   on, mpirun --with-ft ulfm). */
+static inline bool pwr_ompi_comms_may_end(void)
+{
+#if PWR_HAS_FT
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
+/* OMPI_SUCCESS while collectives work on the communicator, else why they do not. */
+static inline int pwr_ompi_comm_error(struct ompi_communicator_t *comm)
+{
+    int err = OMPI_SUCCESS;
+#if PWR_HAS_FT
+    ompi_comm_iface_coll_check(comm, &err);
+#else
+    (void)comm;
+#endif
+    return err;
 }
 
 /* opal_progress() that tells how much moved where Open MPI tells (5.0 on). */

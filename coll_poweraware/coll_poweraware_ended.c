@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A communicator that ends while a call waits: revoked, or one of its processes failed (ULFM).
+ *
+ * 1. Every wait looks at the communicator now and then.  When it has ended, the call is left there
+ *    and then by longjmp: what an algorithm reads behind a flag that never came (sizes, errors)
+ *    must not be believed, and no algorithm has to know.  What the algorithm had allocated is lost,
+ *    once per communicator that ends.
+ * 2. Messages that are under way are cancelled.  Where one cannot be, it may still write to the
+ *    segment, so state and segment are kept for ever.
+ * 3. The communicator stays with the stock functions; they refuse it.
+ */
+#include "algorithms/algorithms.h"
+
+#define SELF (&mca_coll_poweraware_component)
+
+void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call)
+{
+    if (NULL != call->way_out && OMPI_SUCCESS != pwr_ompi_comm_error(call->comm)) {
+        longjmp(*call->way_out, 1); /* 1 */
+    }
+}
+
+/* Returns whether all messages are over. */
+static bool cancel_messages(coll_poweraware_call_t *call)
+{
+    bool all_over = true;
+    for (int i = 0; i < call->posted; ++i) {
+        ompi_request_t *request = call->messages[i].request;
+        if (!REQUEST_COMPLETE(request)) {
+            ompi_request_cancel(request);
+            opal_progress();
+        }
+        all_over = all_over && REQUEST_COMPLETE(request);
+        ompi_request_free(&request); /* now, or as soon as it is over */
+    }
+    call->posted = 0;
+    return all_over;
+}
+
+int coll_poweraware_run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *a,
+                        coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    jmp_buf way_out;
+    if (pwr_ompi_comms_may_end()) {
+        call->way_out = &way_out;
+        if (0 != setjmp(way_out)) {
+            m->ended = true; /* 3 */
+            if (!cancel_messages(call)) {
+                m->state = NULL; /* 2 */
+            }
+            if (NULL != SELF->power) {
+                pwr_power_unthrottle(SELF->power);
+            }
+            return pwr_ompi_comm_error(call->comm);
+        }
+    }
+    int rc = a->run(call, args);
+    return OMPI_SUCCESS == rc ? call->error : rc;
+}
