@@ -13,8 +13,24 @@ from typing import Dict, List, Optional, Sequence, Tuple
 TOP = Path(__file__).resolve().parents[2]
 NO_MACHINE = "none"
 
-BENCHMARKS = ("alltoall", "bcast", "reduce")
-SCHEMES = ("off", "dvfs", "throttle")
+BENCHMARKS = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "barrier",
+    "bcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scatter",
+)
+PAPERS = ("alltoall", "bcast", "reduce")  # those whose power ICPP 2010 shows
+WITHOUT_SIZES = "barrier"
+SCHEMES = ("off", "dvfs", "throttle", "auto")
 ANY = ""
 
 
@@ -128,8 +144,9 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
         "--benchmarks",
         type=_names,
         metavar="B,...",
-        default=list(BENCHMARKS),
-        help=f"collectives; osu_B must exist (default: {','.join(BENCHMARKS)})",
+        default=list(PAPERS),
+        help=f"collectives: of {', '.join(BENCHMARKS)}, or others of which there is a program "
+        f"osu_B (default: {','.join(PAPERS)})",
     )
     group.add_argument(
         "--schemes",
@@ -259,6 +276,7 @@ def _sizes_of(
     for name in sizes:
         if name != ANY and name not in benchmarks:
             parser.error(f"--sizes: '{name}' is not of the benchmarks {','.join(benchmarks)}")
+    sizes = {**sizes, WITHOUT_SIZES: (0, 0)}
     for name in benchmarks:
         if name not in sizes and ANY not in sizes:
             parser.error(f"--sizes: no sizes for '{name}'")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from bench.driver.options import Options
+from bench.driver.options import WITHOUT_SIZES, Options
 from bench.report.document import Rank, Row
 
 # Column heads of OSU 5 to 7; datatypes, percentiles and the like are left out.
@@ -27,7 +27,8 @@ def command(
 ) -> List[str]:
     """Full output (-f) and data validation (-c); the JSON file for our own programs only."""
     low, high = options.sizes[benchmark]
-    line = [str(program), "-f", "-c", "-m", f"{low}:{high}"]
+    line = [str(program), "-f", "-c"]
+    line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
     line += ["-i", str(options.iterations), "-x", str(options.warmup)]
     return line if json_file is None else line + ["--json", str(json_file)]
 
@@ -37,7 +38,7 @@ def parse_text(text: str) -> List[Row]:
     heads: List[str] = []
     rows: List[Row] = []
     for line in text.splitlines():
-        if re.match(r"#\s*Size\b", line):
+        if re.match(r"#\s*(Size\b|Avg Latency)", line):
             heads = re.split(r"\s{2,}", line.lstrip("# ").strip())
         elif heads and re.match(r"\s*\d", line):
             row = _text_row(heads, line.split())
@@ -53,7 +54,7 @@ def _text_row(heads: List[str], cells: List[str]) -> Optional[Row]:
     named = {_COLUMNS.get(head.lower(), ""): cell for head, cell in zip(heads, cells)}
     try:
         return Row(
-            bytes=int(named["bytes"]),
+            bytes=int(named["bytes"]) if "bytes" in named else 0,
             iterations=int(named["iterations"]) if "iterations" in named else None,
             avg_us=float(named["avg_us"]),
             min_us=float(named["min_us"]) if "min_us" in named else None,
@@ -80,7 +81,7 @@ def why_invalid(rows: List[Row], largest: int) -> Optional[str]:
     wrong = [str(row.bytes) for row in rows if row.validated is False]
     if wrong:
         return f"wrong data for message sizes {', '.join(wrong)}"
-    if rows[-1].bytes * 2 <= largest:
+    if rows[-1].bytes * 2 <= largest and largest > 0:
         return f"the results end at {rows[-1].bytes} bytes"
     return None
 

@@ -36,6 +36,9 @@ static size_t list_sizes(const pwr_osu_run_t *run, size_t sizes[SIZES_MAX])
     size_t bytes = options->min_bytes;
     while (bytes <= options->max_bytes && memory_of(run, bytes) <= options->mem_limit) {
         sizes[count++] = bytes;
+        if (run->benchmark->unit == 0) {
+            return count;
+        }
         bytes = bytes == 0 ? run->benchmark->unit : 2 * bytes;
     }
     if (bytes <= options->max_bytes && run->rank == 0) {

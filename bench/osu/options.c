@@ -268,6 +268,12 @@ static bool check_together(pwr_osu_options_t *options, const pwr_osu_benchmark_t
                  options->root, np, np - 1);
         return false;
     }
+    if (benchmark->unit == 0) {
+        if (options->max_bytes != 0) {
+            snprintf(error, size, "option --message-size: this collective has no messages");
+        }
+        return options->max_bytes == 0;
+    }
     if (options->min_bytes < benchmark->unit && benchmark->unit > 1) {
         options->min_bytes = benchmark->unit; /* as OSU does: one element at least */
     }
@@ -289,7 +295,7 @@ bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t
 {
     *options = (pwr_osu_options_t){
         .min_bytes = benchmark->unit,
-        .max_bytes = 1 << 20,
+        .max_bytes = benchmark->unit == 0 ? 0 : 1 << 20,
         .small = {.timed = 1000, .warmup = 200},
         .large = {.timed = 100, .warmup = 20},
         .validated_calls = 10,
@@ -308,11 +314,13 @@ pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t b
 
 void pwr_osu_options_help(const pwr_osu_benchmark_t *benchmark, FILE *out)
 {
-    fprintf(out,
-            "usage: mpirun -np N %s [options]\n"
-            "Latency of the MPI collective over message sizes %zu to 1048576 bytes (%s).\n"
-            "Options and output are those of the OSU micro-benchmarks.\n\n",
-            benchmark->name, benchmark->unit, benchmark->datatype);
+    fprintf(out, "usage: mpirun -np N %s [options]\nLatency of the MPI collective",
+            benchmark->name);
+    if (benchmark->unit > 0) {
+        fprintf(out, " over message sizes %zu to 1048576 bytes (%s)", benchmark->unit,
+                benchmark->datatype);
+    }
+    fprintf(out, ".\nOptions and output are those of the OSU micro-benchmarks.\n\n");
     for (size_t i = 0; i < ROWS; i++) {
         char left[64];
         const char *value = rows[i].value ? rows[i].value : "";

@@ -31,6 +31,7 @@ typedef struct pwr_osu_call {
 typedef struct pwr_osu_error {
     const char *where; /* "block received from rank", ... */
     int peer;
+    bool no_byte; /* what is wrong is not a byte */
     pwr_mismatch_t byte;
 } pwr_osu_error_t;
 
@@ -38,7 +39,7 @@ typedef struct pwr_osu_benchmark {
     const char *name;     /* of the program */
     const char *title;    /* as in OSU's first line: "Broadcast" */
     const char *datatype; /* MPI name */
-    size_t unit;          /* bytes: message sizes are multiples of it */
+    size_t unit;          /* bytes: message sizes are multiples of it; 0: there are no messages */
     bool rooted;
 
     /* Sizes of the two buffers for np ranks and messages of bytes; 0: not used. */
@@ -54,6 +55,25 @@ typedef struct pwr_osu_benchmark {
     /* After run: every byte of both buffers against the rule fill used.  False: *error is set. */
     bool (*check)(const pwr_osu_call_t *call, pwr_osu_error_t *error);
 } pwr_osu_benchmark_t;
+
+/* Every collective: X(name). */
+#define PWR_OSU_BENCHMARKS(X)                                                                      \
+    X(allgather)                                                                                   \
+    X(allgatherv)                                                                                  \
+    X(allreduce)                                                                                   \
+    X(alltoall)                                                                                    \
+    X(alltoallv)                                                                                   \
+    X(alltoallw)                                                                                   \
+    X(barrier)                                                                                     \
+    X(bcast)                                                                                       \
+    X(gather)                                                                                      \
+    X(reduce)                                                                                      \
+    X(reduce_scatter)                                                                              \
+    X(reduce_scatter_block)                                                                        \
+    X(scatter)
+#define PWR_OSU_DECLARE(name) extern const pwr_osu_benchmark_t pwr_osu_##name;
+PWR_OSU_BENCHMARKS(PWR_OSU_DECLARE)
+#undef PWR_OSU_DECLARE
 
 /* The whole program.  Exit status: 0, 1 (wrong data, or a file that cannot be written) or 2
    (options). */

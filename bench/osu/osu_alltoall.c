@@ -5,12 +5,9 @@
  */
 #include "config.h"
 
-#include "osu.h"
+#include "blocks.h"
 
-static size_t buffer_bytes(int np, size_t bytes)
-{
-    return (size_t)np * bytes;
-}
+static const pwr_osu_blocks_t blocks = {.send_each = true, .recv_each = true};
 
 static void run(const pwr_osu_call_t *call)
 {
@@ -20,46 +17,23 @@ static void run(const pwr_osu_call_t *call)
 
 static void fill(const pwr_osu_call_t *call)
 {
-    for (int peer = 0; peer < call->np; peer++) {
-        size_t at = (size_t)peer * call->bytes;
-        pwr_pattern_fill(pwr_pattern(call->rank, peer, call->tag), 0, call->send + at, call->bytes);
-        pwr_pattern_fill_wrong(pwr_pattern(peer, call->rank, call->tag), 0, call->recv + at,
-                               call->bytes);
-    }
+    pwr_osu_blocks_fill(&blocks, call);
 }
 
 static bool check(const pwr_osu_call_t *call, pwr_osu_error_t *error)
 {
-    for (int peer = 0; peer < call->np; peer++) {
-        size_t at = (size_t)peer * call->bytes;
-        error->peer = peer;
-        error->where = "block received from rank";
-        if (!pwr_pattern_check(pwr_pattern(peer, call->rank, call->tag), 0, call->recv + at,
-                               call->bytes, &error->byte)) {
-            return false;
-        }
-        error->where = "own send buffer, block for rank";
-        if (!pwr_pattern_check(pwr_pattern(call->rank, peer, call->tag), 0, call->send + at,
-                               call->bytes, &error->byte)) {
-            return false;
-        }
-    }
-    return true;
+    return pwr_osu_blocks_check(&blocks, call, error);
 }
 
-int main(int argc, char **argv)
-{
-    static const pwr_osu_benchmark_t alltoall = {
-        .name = "osu_alltoall",
-        .title = "All-to-All Personalized Exchange",
-        .datatype = "MPI_CHAR",
-        .unit = 1,
-        .rooted = false,
-        .send_bytes = buffer_bytes,
-        .recv_bytes = buffer_bytes,
-        .run = run,
-        .fill = fill,
-        .check = check,
-    };
-    return pwr_osu_main(&alltoall, argc, argv);
-}
+const pwr_osu_benchmark_t pwr_osu_alltoall = {
+    .name = "osu_alltoall",
+    .title = "All-to-All Personalized Exchange",
+    .datatype = "MPI_CHAR",
+    .unit = 1,
+    .rooted = false,
+    .send_bytes = pwr_osu_all_blocks,
+    .recv_bytes = pwr_osu_all_blocks,
+    .run = run,
+    .fill = fill,
+    .check = check,
+};

@@ -45,19 +45,15 @@ static bool check(const pwr_osu_call_t *call, pwr_osu_error_t *error)
                              call->bytes, &error->byte);
 }
 
-int main(int argc, char **argv)
-{
-    static const pwr_osu_benchmark_t bcast = {
-        .name = "osu_bcast",
-        .title = "Broadcast",
-        .datatype = "MPI_CHAR",
-        .unit = 1,
-        .rooted = true,
-        .send_bytes = no_buffer,
-        .recv_bytes = buffer_bytes,
-        .run = run,
-        .fill = fill,
-        .check = check,
-    };
-    return pwr_osu_main(&bcast, argc, argv);
-}
+const pwr_osu_benchmark_t pwr_osu_bcast = {
+    .name = "osu_bcast",
+    .title = "Broadcast",
+    .datatype = "MPI_CHAR",
+    .unit = 1,
+    .rooted = true,
+    .send_bytes = no_buffer,
+    .recv_bytes = buffer_bytes,
+    .run = run,
+    .fill = fill,
+    .check = check,
+};

@@ -12,13 +12,23 @@
 /* OSU's column widths, so that column-counting scripts work too. */
 enum { WIDTH_SIZE = 10, WIDTH_TIME = 18, WIDTH_COUNT = 12 };
 
+/* Without sizes the first column is a time, one character less wide. */
+static bool has_sizes(const pwr_osu_run_t *run)
+{
+    return run->benchmark->unit > 0;
+}
+
 void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
 {
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
     fprintf(out, "\n# OSU MPI %s Latency Test v%s (poweraware's own program, not OSU's)\n",
             benchmark->title, PACKAGE_VERSION);
-    fprintf(out, "# Datatype: %s.\n", benchmark->datatype);
-    fprintf(out, "%-*s%*s", WIDTH_SIZE, "# Size", WIDTH_TIME, "Avg Latency(us)");
+    if (has_sizes(run)) {
+        fprintf(out, "# Datatype: %s.\n", benchmark->datatype);
+        fprintf(out, "%-*s%*s", WIDTH_SIZE, "# Size", WIDTH_TIME, "Avg Latency(us)");
+    } else {
+        fprintf(out, "# Avg Latency(us)");
+    }
     if (run->options->full) {
         fprintf(out, "%*s%*s%*s", WIDTH_TIME, "Min Latency(us)", WIDTH_TIME, "Max Latency(us)",
                 WIDTH_COUNT, "Iterations");
@@ -32,7 +42,11 @@ void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
 
 void pwr_osu_output_row(const pwr_osu_run_t *run, const pwr_osu_row_t *row, FILE *out)
 {
-    fprintf(out, "%-*zu%*.2f", WIDTH_SIZE, row->bytes, WIDTH_TIME, row->avg_us);
+    if (has_sizes(run)) {
+        fprintf(out, "%-*zu%*.2f", WIDTH_SIZE, row->bytes, WIDTH_TIME, row->avg_us);
+    } else {
+        fprintf(out, "%*.2f", WIDTH_TIME - 1, row->avg_us);
+    }
     if (run->options->full) {
         fprintf(out, "%*.2f%*.2f%*lu", WIDTH_TIME, row->min_us, WIDTH_TIME, row->max_us,
                 WIDTH_COUNT, row->iterations);

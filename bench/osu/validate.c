@@ -20,12 +20,18 @@ typedef struct failure {
 
 static void check_data(const pwr_osu_run_t *run, const pwr_osu_call_t *call, failure_t *failure)
 {
-    pwr_osu_error_t error;
-    if (!run->benchmark->check(call, &error)) {
-        failure->seen = true;
-        snprintf(failure->text, sizeof failure->text,
-                 "%s %d, byte %zu: expected 0x%02x, found 0x%02x", error.where, error.peer,
-                 error.byte.position, error.byte.expected, error.byte.found);
+    pwr_osu_error_t error = {.no_byte = false};
+    /* Always, because ranks may talk in it. */
+    if (run->benchmark->check(call, &error) || failure->seen) {
+        return;
+    }
+    failure->seen = true;
+    int length =
+        snprintf(failure->text, sizeof failure->text, "%s %d", error.where, error.peer);
+    if (!error.no_byte) {
+        snprintf(failure->text + length, sizeof failure->text - (size_t)length,
+                 ", byte %zu: expected 0x%02x, found 0x%02x", error.byte.position,
+                 error.byte.expected, error.byte.found);
     }
 }
 
@@ -72,12 +78,10 @@ pwr_osu_verdict_t pwr_osu_validate(pwr_osu_run_t *run, size_t bytes)
         call.tag = (unsigned)i + 1; /* the timed calls had 0 */
         run->benchmark->fill(&call);
         run->benchmark->run(&call);
-        if (!failure.seen) {
-            first_bad = i;
-            check_data(run, &call, &failure);
-            check_zones(&run->send, "send", &failure);
-            check_zones(&run->recv, "receive", &failure);
-        }
+        first_bad = failure.seen ? first_bad : i;
+        check_data(run, &call, &failure);
+        check_zones(&run->send, "send", &failure);
+        check_zones(&run->recv, "receive", &failure);
     }
     return agree(run, bytes, first_bad, &failure) ? PWR_OSU_PASS : PWR_OSU_FAIL;
 }

@@ -69,9 +69,11 @@ SAMPLES = sorted((Path(__file__).resolve().parents[2] / "osu" / "tests" / "sampl
 def test_output_of_the_real_osu_benchmarks(sample: Path) -> None:
     text = sample.read_text()
     rows = osu.parse_text(text)
-    numbers = [line for line in text.splitlines() if line[:1].isdigit()]
-    assert [row.bytes for row in rows] == [int(line.split()[0]) for line in numbers]
-    assert [row.avg_us for row in rows] == [float(line.split()[1]) for line in numbers]
+    numbers = [line.split() for line in text.splitlines() if line.lstrip()[:1].isdigit()]
+    if "barrier" in sample.stem:  # no sizes
+        numbers = [["0", *cells] for cells in numbers]
+    assert [row.bytes for row in rows] == [int(cells[0]) for cells in numbers]
+    assert [row.avg_us for row in rows] == [float(cells[1]) for cells in numbers]
     assert all(row.validated is not None for row in rows) == ("validation" in sample.stem)
     assert all(row.iterations is not None for row in rows) == ("full" in sample.stem)
 

@@ -11,6 +11,7 @@
  *   swap   the first two blocks of the receive buffer change places (OFFSET: the block's size)
  *   drop   what RANK contributes to a reduction is taken as zero
  *   skip   nothing is done, on any rank
+ *   open   the CALL-th MPI_Barrier, of any caller, does nothing on any rank
  * Only calls with the benchmarks' datatypes count: the harness itself uses the same functions.
  */
 #include "config.h"
@@ -34,31 +35,30 @@ static int calls;           /* so far */
 static unsigned char *last; /* receive buffer after the last call */
 static size_t last_size;
 
-/* The fault of this call; false: none. */
-static bool due(fault_t *fault)
+static fault_t read_fault(void)
 {
+    fault_t fault = {.call = -1};
     const char *text = getenv("PWR_FAULT");
-    if (!text || !*text) {
-        return false;
-    }
-    if (sscanf(text, "%15s %d %d %ld", fault->kind, &fault->rank, &fault->call, &fault->offset) !=
-        4) {
+    if (text && *text &&
+        sscanf(text, "%15s %d %d %ld", fault.kind, &fault.rank, &fault.call, &fault.offset) != 4) {
         fprintf(stderr, "PWR_FAULT: \"%s\" is not KIND RANK CALL OFFSET\n", text);
         MPI_Abort(MPI_COMM_WORLD, 99);
     }
-    return fault->call == calls;
+    return fault;
 }
 
-static bool here(const fault_t *fault, bool is_due, const char *kind, MPI_Comm comm)
+static bool here(const fault_t *fault, const char *kind, MPI_Comm comm)
 {
     int rank;
     PMPI_Comm_rank(comm, &rank);
-    return is_due && fault->rank == rank && strcmp(fault->kind, kind) == 0;
+    return fault->call == calls && fault->rank == rank && strcmp(fault->kind, kind) == 0;
 }
 
-static bool skipped(const fault_t *fault, bool is_due)
+/* Whether the collective is called at all. */
+static bool begin(fault_t *fault)
 {
-    return is_due && strcmp(fault->kind, "skip") == 0;
+    *fault = read_fault();
+    return fault->call != calls || strcmp(fault->kind, "skip") != 0;
 }
 
 static void swap_blocks(unsigned char *recv, size_t block)
@@ -80,38 +80,121 @@ static void remember(const unsigned char *recv, size_t size)
     last_size = size;
 }
 
-/* After the call: what is wrong with the buffers. */
-static void spoil(const fault_t *fault, bool is_due, MPI_Comm comm, unsigned char *send,
-                  unsigned char *recv, size_t size)
+/* After the call: what is wrong with the buffers; recv has size bytes. */
+static int end(const fault_t *fault, MPI_Comm comm, const void *sent, void *received, size_t size)
 {
-    if (here(fault, is_due, "flip", comm)) {
+    unsigned char *send = (unsigned char *)sent;
+    unsigned char *recv = received;
+    if (here(fault, "flip", comm)) {
         recv[fault->offset] ^= 0x10;
     }
-    if (here(fault, is_due, "send", comm)) {
+    if (here(fault, "send", comm)) {
         send[fault->offset] ^= 0x10;
     }
-    if (here(fault, is_due, "swap", comm)) {
+    if (here(fault, "swap", comm)) {
         swap_blocks(recv, (size_t)fault->offset);
     }
-    if (here(fault, is_due, "stale", comm) && last_size == size) {
+    if (here(fault, "stale", comm) && last_size == size) {
         memcpy(recv, last, size);
     }
     remember(recv, size);
     calls++;
+    return MPI_SUCCESS;
+}
+
+static int size_of(MPI_Comm comm)
+{
+    int np;
+    PMPI_Comm_size(comm, &np);
+    return np;
+}
+
+/* What this rank contributes to a reduction: zeros where it is to be dropped. */
+static const void *contribution(const fault_t *fault, MPI_Comm comm, const void *send, size_t size)
+{
+    static void *zeros;
+    free(zeros);
+    zeros = calloc(1, size + 1);
+    return here(fault, "drop", comm) ? zeros : send;
+}
+
+int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
+{
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_count);
+}
+
+int MPI_Allgatherv(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                   const int recv_counts[], const int displs[], MPI_Datatype recv_type,
+                   MPI_Comm comm)
+{
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Allgatherv(send, send_count, send_type, recv, recv_counts, displs, recv_type, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_counts[0]);
+}
+
+int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
+{
+    if (type != MPI_FLOAT) {
+        return PMPI_Allreduce(send, recv, count, type, op, comm);
+    }
+    fault_t fault;
+    size_t size = (size_t)count * sizeof(float);
+    if (begin(&fault)) {
+        PMPI_Allreduce(contribution(&fault, comm, send, size), recv, count, type, op, comm);
+    }
+    return end(&fault, comm, send, recv, size);
 }
 
 int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv,
                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
 {
     fault_t fault;
-    int np;
-    bool is_due = due(&fault);
-    PMPI_Comm_size(comm, &np);
-    if (!skipped(&fault, is_due)) {
+    if (begin(&fault)) {
         PMPI_Alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
     }
-    spoil(&fault, is_due, comm, (unsigned char *)send, recv, (size_t)np * (size_t)recv_count);
-    return MPI_SUCCESS;
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_count);
+}
+
+int MPI_Alltoallv(const void *send, const int send_counts[], const int send_displs[],
+                  MPI_Datatype send_type, void *recv, const int recv_counts[],
+                  const int recv_displs[], MPI_Datatype recv_type, MPI_Comm comm)
+{
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Alltoallv(send, send_counts, send_displs, send_type, recv, recv_counts, recv_displs,
+                       recv_type, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_counts[0]);
+}
+
+int MPI_Alltoallw(const void *send, const int send_counts[], const int send_displs[],
+                  const MPI_Datatype send_types[], void *recv, const int recv_counts[],
+                  const int recv_displs[], const MPI_Datatype recv_types[], MPI_Comm comm)
+{
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Alltoallw(send, send_counts, send_displs, send_types, recv, recv_counts, recv_displs,
+                       recv_types, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_counts[0]);
+}
+
+/* Follows every call of every benchmark, so it is counted apart. */
+int MPI_Barrier(MPI_Comm comm)
+{
+    static int barriers;
+    fault_t fault = read_fault();
+    bool is_open = strcmp(fault.kind, "open") == 0 && barriers == fault.call;
+    barriers++;
+    return is_open ? MPI_SUCCESS : PMPI_Barrier(comm);
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -120,12 +203,23 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
         return PMPI_Bcast(buffer, count, type, root, comm);
     }
     fault_t fault;
-    bool is_due = due(&fault);
-    if (!skipped(&fault, is_due)) {
+    if (begin(&fault)) {
         PMPI_Bcast(buffer, count, type, root, comm);
     }
-    spoil(&fault, is_due, comm, buffer, buffer, (size_t)count);
-    return MPI_SUCCESS;
+    return end(&fault, comm, buffer, buffer, (size_t)count);
+}
+
+int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+               int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm)
+{
+    if (send_type != MPI_CHAR) {
+        return PMPI_Gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+    }
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)size_of(comm) * (size_t)recv_count);
 }
 
 int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -135,14 +229,46 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
         return PMPI_Reduce(send, recv, count, type, op, root, comm);
     }
     fault_t fault;
-    bool is_due = due(&fault);
     size_t size = (size_t)count * sizeof(float);
-    void *zeros = calloc(1, size + 1);
-    if (!skipped(&fault, is_due)) {
-        PMPI_Reduce(here(&fault, is_due, "drop", comm) ? zeros : send, recv, count, type, op, root,
-                    comm);
+    if (begin(&fault)) {
+        PMPI_Reduce(contribution(&fault, comm, send, size), recv, count, type, op, root, comm);
     }
-    free(zeros);
-    spoil(&fault, is_due, comm, (unsigned char *)send, recv, size);
-    return MPI_SUCCESS;
+    return end(&fault, comm, send, recv, size);
+}
+
+int MPI_Reduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type,
+                       MPI_Op op, MPI_Comm comm)
+{
+    fault_t fault;
+    size_t size = 0;
+    for (int i = 0; i < size_of(comm); i++) {
+        size += (size_t)counts[i] * sizeof(float);
+    }
+    if (begin(&fault)) {
+        PMPI_Reduce_scatter(contribution(&fault, comm, send, size), recv, counts, type, op, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)counts[0] * sizeof(float));
+}
+
+int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm)
+{
+    fault_t fault;
+    size_t part = (size_t)count * sizeof(float);
+    if (begin(&fault)) {
+        PMPI_Reduce_scatter_block(
+            contribution(&fault, comm, send, (size_t)size_of(comm) * part), recv, count, type, op,
+            comm);
+    }
+    return end(&fault, comm, send, recv, part);
+}
+
+int MPI_Scatter(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm)
+{
+    fault_t fault;
+    if (begin(&fault)) {
+        PMPI_Scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+    }
+    return end(&fault, comm, send, recv, (size_t)recv_count);
 }

@@ -48,6 +48,9 @@ for bad in 0 -1 x 5s ''; do
 done
 refuse 2 'option --warmup: "-1" is not' osu_alltoall -x -1
 refuse 2 'option --root: this collective has no root' osu_alltoall --root 1
+refuse 2 'option --message-size: this collective has no messages' osu_barrier -m 8
+refuse 2 'option --root: this collective has no root' osu_allgather --root 1
+refuse 2 'option --message-size: MIN 6 is not a multiple of 4 (MPI_FLOAT)' osu_reduce_scatter -m 6:64
 refuse 2 'option --root: "first" is neither' osu_reduce --root first
 refuse 2 'option --root: 1 is not one of the 1 ranks' osu_reduce --root 1
 refuse 2 'option --mem-limit: 127 bytes are too few' osu_alltoall -m 64:128 -M 127
@@ -83,6 +86,11 @@ grep -q 'stopping before them' "$work/err" || fail "--mem-limit: silent about wh
 sizes osu_bcast '16 32 64 128 256 ' -m 16:1024 -M 256
 for root in 0 1 rotate; do
     sizes osu_reduce '4 8 16 ' -m 4:16 -c --root "$root"
+done
+
+for root in 0 1 rotate; do
+    sizes osu_gather '1 2 4 ' -m 1:4 -c --root "$root"
+    sizes osu_scatter '1 2 4 ' -m 1:4 -c --root "$root"
 done
 
 # Above 8192 bytes there are fewer iterations, unless -i says how many.

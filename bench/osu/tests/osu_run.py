@@ -50,7 +50,7 @@ def parse(text: str) -> Table:
         match = TITLE.fullmatch(line)
         if match:
             title, version = match["title"], match["version"]
-        elif line.startswith("# Size"):
+        elif line.startswith(("# Size", "# Avg")):
             columns = re.split(r" {2,}", line[2:])
         elif line and not line.startswith(("#", "DATA VALIDATION ERROR:")):
             cells = line.split()

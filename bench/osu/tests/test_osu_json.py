@@ -29,7 +29,7 @@ def measure(benchmark: str, path: Path, *options: str) -> tuple[dict[str, Any], 
     return document, done.stdout
 
 
-@pytest.fixture(scope="module", params=["osu_alltoall", "osu_bcast", "osu_reduce"])
+@pytest.fixture(scope="module", params=["osu_alltoall", "osu_bcast", "osu_reduce", "osu_reduce_scatter"])
 def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     before = time.time_ns()
     document, text = measure(request.param, tmp_path_factory.mktemp("json") / "osu.json", "-c")
@@ -64,7 +64,7 @@ def test_head(result: Any) -> None:
     assert document["benchmark"] == benchmark
     assert document["np"] == RANKS
     assert document["library"].startswith("Open MPI")
-    assert document["root"] == (None if benchmark == "osu_alltoall" else 0)
+    assert document["root"] == (0 if benchmark in ("osu_bcast", "osu_reduce") else None)
 
 
 def test_rows_agree_with_the_text(result: Any) -> None:
@@ -107,6 +107,15 @@ def test_not_checked_is_null(tmp_path: Path) -> None:
     document, _ = measure("osu_bcast", tmp_path / "osu.json", "--root", "rotate")
     assert document["root"] == "rotate"
     assert {row["validated"] for row in document["rows"]} == {None}
+    assert schema_errors(document) == []
+
+
+def test_without_messages_there_is_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "osu.json"
+    done = run("osu_barrier", RANKS, "-i", "20", "-c", "--json", str(path))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(path.read_text())
+    assert [(row["bytes"], row["validated"]) for row in document["rows"]] == [(0, True)]
     assert schema_errors(document) == []
 
 
