@@ -55,6 +55,7 @@ typedef struct coll_poweraware_params {
     size_t min_bytes;     /* smaller calls stay with the stock function */
     size_t segment_bytes; /* of one node's segment */
     size_t segments_total_bytes; /* of all segments that one process creates */
+    size_t chunk_bytes;          /* of a message that move at once */
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
@@ -116,7 +117,7 @@ typedef struct coll_poweraware_state {
     size_t spent_bytes;                                 /* of my budget */
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
-    coll_poweraware_message_t *messages; /* [coll_poweraware_max_requests(hierarchy)] */
+    coll_poweraware_message_t *messages;                /* of all lanes, one after the other */
 } coll_poweraware_state_t;
 
 typedef struct mca_coll_poweraware_module {
@@ -142,14 +143,24 @@ bool coll_poweraware_params_force(const coll_poweraware_params_t *params);
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
 
-/* The most messages an algorithm has outstanding: a window with all ranks of two nodes, one to and
-   from every node, or one to each child in a tree of nodes. */
+/* The most messages of lane 0 that an algorithm has outstanding: a window with all ranks of two
+   nodes, one to and from every node, or one to each child in a tree of nodes. */
 static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
 {
     enum { TREE_CHILDREN = 32 };
     int window =
         hierarchy->max_local > hierarchy->num_nodes ? hierarchy->max_local : hierarchy->num_nodes;
     return 2 * window + TREE_CHILDREN;
+}
+
+/* Further lanes: sets of messages that are completed apart from the others. */
+enum { COLL_POWERAWARE_LANES = 1 + PWR_SEGMENT_SLOTS, COLL_POWERAWARE_LANE_MESSAGES = 32 };
+
+static inline int coll_poweraware_first_message(const pwr_hierarchy_t *hierarchy, int lane)
+{
+    return 0 == lane ? 0
+                     : coll_poweraware_max_requests(hierarchy) +
+                           (lane - 1) * COLL_POWERAWARE_LANE_MESSAGES;
 }
 
 /* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on

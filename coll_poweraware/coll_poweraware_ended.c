@@ -22,12 +22,12 @@ void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call)
     }
 }
 
-/* Returns whether all messages are over. */
-static bool cancel_messages(coll_poweraware_call_t *call)
+/* Returns whether all messages of a lane are over. */
+static bool cancel_lane(coll_poweraware_call_t *call, int lane)
 {
     bool all_over = true;
-    for (int i = 0; i < call->posted; ++i) {
-        ompi_request_t *request = call->messages[i].request;
+    for (int i = 0; i < call->posted[lane]; ++i) {
+        ompi_request_t *request = coll_poweraware_message(call, lane, i)->request;
         if (!REQUEST_COMPLETE(request)) {
             ompi_request_cancel(request);
             opal_progress();
@@ -35,7 +35,16 @@ static bool cancel_messages(coll_poweraware_call_t *call)
         all_over = all_over && REQUEST_COMPLETE(request);
         ompi_request_free(&request); /* now, or as soon as it is over */
     }
-    call->posted = 0;
+    call->posted[lane] = 0;
+    return all_over;
+}
+
+static bool cancel_messages(coll_poweraware_call_t *call)
+{
+    bool all_over = true;
+    for (int lane = 0; lane < COLL_POWERAWARE_LANES; ++lane) {
+        all_over = cancel_lane(call, lane) && all_over;
+    }
     return all_over;
 }
 

@@ -21,18 +21,23 @@ static void note(coll_poweraware_call_t *call, int rc)
     call->error = OMPI_SUCCESS == call->error ? rc : call->error;
 }
 
+static coll_poweraware_message_t *next_message(const coll_poweraware_call_t *call)
+{
+    return coll_poweraware_message(call, call->lane, call->posted[call->lane]);
+}
+
 static int try_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
                     struct ompi_datatype_t *datatype, int peer)
 {
-    return MCA_PML_CALL(irecv(buffer, count, datatype, peer, call->tag, call->comm,
-                              &call->messages[call->posted].request));
+    return MCA_PML_CALL(
+        irecv(buffer, count, datatype, peer, call->tag, call->comm, &next_message(call)->request));
 }
 
 static int try_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                     struct ompi_datatype_t *datatype, int peer)
 {
     return MCA_PML_CALL(isend(buffer, count, datatype, peer, call->tag, MCA_PML_BASE_SEND_STANDARD,
-                              call->comm, &call->messages[call->posted].request));
+                              call->comm, &next_message(call)->request));
 }
 
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
@@ -40,20 +45,20 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
 {
     size_t size;
     ompi_datatype_type_size(datatype, &size);
-    call->messages[call->posted].bytes_due = 0 != count && 0 != size;
+    next_message(call)->bytes_due = 0 != count && 0 != size;
     int rc = try_recv(call, buffer, count, datatype, peer);
     if (OMPI_SUCCESS != rc) {
         note(call, rc);
         rc = try_recv(call, NULL, 0, MPI_BYTE, peer); /* 1 */
     }
-    call->posted += OMPI_SUCCESS == rc;
+    call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
 }
 
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
-    call->messages[call->posted].bytes_due = false;
+    next_message(call)->bytes_due = false;
     int rc = OMPI_ERROR;
     if (OMPI_SUCCESS == call->error) {
         rc = try_send(call, buffer, count, datatype, peer);
@@ -62,7 +67,7 @@ int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, 
     if (OMPI_SUCCESS != call->error) {
         rc = try_send(call, NULL, 0, MPI_BYTE, peer); /* 1, 2 */
     }
-    call->posted += OMPI_SUCCESS == rc;
+    call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
 }
 
@@ -81,10 +86,10 @@ static size_t finish(coll_poweraware_call_t *call, coll_poweraware_message_t *me
 int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received)
 {
     note(call, first);
-    int posted = call->posted;
-    call->posted = 0;
+    int posted = call->posted[call->lane];
+    call->posted[call->lane] = 0;
     for (int i = 0; i < posted; ++i) {
-        size_t bytes = finish(call, &call->messages[i]);
+        size_t bytes = finish(call, coll_poweraware_message(call, call->lane, i));
         if (0 == i && NULL != received) {
             *received = bytes;
         }

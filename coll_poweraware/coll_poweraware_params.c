@@ -19,6 +19,8 @@
    (2 O_dvfs + 2 O_throttle, 10-15 us each): below that, moving a lever cannot pay. */
 enum { DEFAULT_MIN_BYTES = 64 * 1024 };
 enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024, DEFAULT_SEGMENTS = 64 };
+enum { DEFAULT_CHUNK_BYTES = 64 * 1024 };
+enum { SMALLEST_SEGMENT_BYTES = 64 * 1024, SMALLEST_CHUNK_BYTES = 4 * 1024 };
 
 typedef struct param_row {
     const char *name;
@@ -78,6 +80,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .min_bytes = DEFAULT_MIN_BYTES,
         .segment_bytes = DEFAULT_SEGMENT_BYTES,
         .segments_total_bytes = (size_t)DEFAULT_SEGMENTS * DEFAULT_SEGMENT_BYTES,
+        .chunk_bytes = DEFAULT_CHUNK_BYTES,
         .pstates = true,
         .tstates = true,
     };
@@ -164,18 +167,24 @@ static int clamp(const char *name, int value, int low, int high)
     return kept;
 }
 
+static size_t at_least(const char *name, size_t value, size_t smallest)
+{
+    if (value < smallest) {
+        coll_poweraware_say(coll_poweraware_level_alike(0),
+                            "coll_poweraware_%s %zu is too small: using %zu", name, value,
+                            smallest);
+        return smallest;
+    }
+    return value;
+}
+
 static void check_ranges(coll_poweraware_params_t *p)
 {
     p->tstate = clamp("tstate", p->tstate, 1, PWR_TSTATE_DEEPEST);
     p->tstate_leader = clamp("tstate_leader", p->tstate_leader, 0, PWR_TSTATE_DEEPEST);
     p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
-    const size_t smallest = 64 * 1024;
-    if (p->segment_bytes < smallest) {
-        coll_poweraware_say(coll_poweraware_level_alike(0),
-                            "coll_poweraware_segment_bytes %zu is too small: using %zu",
-                            p->segment_bytes, smallest);
-        p->segment_bytes = smallest;
-    }
+    p->segment_bytes = at_least("segment_bytes", p->segment_bytes, SMALLEST_SEGMENT_BYTES);
+    p->chunk_bytes = at_least("chunk_bytes", p->chunk_bytes, SMALLEST_CHUNK_BYTES);
 }
 
 static int register_rows(const mca_base_component_t *component)
@@ -220,6 +229,9 @@ static int register_rows(const mca_base_component_t *component)
          "Shared memory of all communicators of which this process is the lowest rank of its node, "
          "bytes; what would exceed it stays with the stock functions",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->segments_total_bytes},
+        {"chunk_bytes",
+         "How much of a large message moves at once, bytes; at most an eighth of the segment",
+         MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->chunk_bytes},
         {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
          OPAL_INFO_LVL_4, &p->pstates},
         {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,

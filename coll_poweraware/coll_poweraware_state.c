@@ -121,7 +121,8 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);
-    state->messages = calloc((size_t)coll_poweraware_max_requests(h), sizeof *state->messages);
+    state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
+                             sizeof *state->messages);
     return NULL != state->segment && NULL != state->messages;
 }
 

@@ -132,27 +132,3 @@ void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target)
 {
     pwr_flag_arrive(flag, target);
 }
-
-coll_poweraware_chunk_t coll_poweraware_next_chunk(coll_poweraware_call_t *call)
-{
-    pwr_segment_t *segment = call->segment;
-    unsigned index = segment->next_chunk++ % PWR_SEGMENT_SLOTS;
-    return (coll_poweraware_chunk_t){
-        .slot = &segment->control->slot[index],
-        .expect = &segment->expect[index],
-        .data = segment->data[index],
-    };
-}
-
-void coll_poweraware_wait_free(const coll_poweraware_call_t *call,
-                               const coll_poweraware_chunk_t *chunk)
-{
-    coll_poweraware_wait(call, &chunk->slot->released, chunk->expect->released);
-}
-
-void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
-                                   coll_poweraware_chunk_t *chunk)
-{
-    chunk->expect->released += (uint32_t)call->hierarchy->num_local;
-    coll_poweraware_arrive(&chunk->slot->released, chunk->expect->released);
-}

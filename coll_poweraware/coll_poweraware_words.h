@@ -24,7 +24,8 @@ typedef struct coll_poweraware_call {
     int tag;     /* of all messages of this call */
     bool levers; /* this rank moves levers in this call */
     coll_poweraware_message_t *messages;
-    int posted;
+    int lane; /* of which messages are posted and completed now */
+    int posted[COLL_POWERAWARE_LANES];
     int error;        /* the first one on this rank; its messages are empty from then on */
     jmp_buf *way_out; /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
@@ -32,15 +33,28 @@ typedef struct coll_poweraware_call {
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
    never comes, and nothing is left over for the next call.  Returns OMPI_SUCCESS: _complete tells.
-   At most coll_poweraware_max_requests() may be outstanding. */
+   At most coll_poweraware_max_requests() may be outstanding in lane 0, and
+   COLL_POWERAWARE_LANE_MESSAGES in each of the others. */
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer);
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer);
-/* Completes everything posted.  *received, if not NULL, gets the bytes of the first posted
-   message, which is a receive.  Returns the first error of the call so far; first, an error that
-   the algorithm met elsewhere, counts.  An empty message where bytes were due is an error. */
+/* Completes everything posted in this lane.  *received, if not NULL, gets the bytes of the first
+   posted message, which is a receive.  Returns the first error of the call so far; first, an error
+   that the algorithm met elsewhere, counts.  An empty message where bytes were due is an error. */
 int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received);
+
+/* Messages are posted in, and completed from, this lane from now on.  A call begins in lane 0 and
+   completes all that it used. */
+static inline void coll_poweraware_use_lane(coll_poweraware_call_t *call, int lane)
+{
+    call->lane = lane;
+}
+static inline coll_poweraware_message_t *coll_poweraware_message(const coll_poweraware_call_t *call,
+                                                                 int lane, int index)
+{
+    return &call->messages[coll_poweraware_first_message(call->hierarchy, lane) + index];
+}
 
 /* Waits for a flag of the segment with the CPU given back.  This and all words that wait or
    complete do not return when the communicator has ended (revoked, or a process of it failed): the
@@ -99,5 +113,23 @@ void coll_poweraware_wait_free(const coll_poweraware_call_t *call,
 /* This rank will not touch the chunk any more. */
 void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
                                    coll_poweraware_chunk_t *chunk);
+
+/* A chunk of which only some ranks of the node have a part.  All of them claim it, in the same
+   order and with the same numbers; fillers then count themselves on `arrived`, readers on
+   `released`, the others do nothing.  A claim keeps its counts, so that several may be held. */
+typedef struct coll_poweraware_claim {
+    pwr_slot_t *slot;
+    unsigned char *data; /* [bytes] */
+    uint32_t free;       /* `released` when the slot may be filled */
+    uint32_t filled;     /* `arrived` when it is */
+    uint32_t gone;       /* `released` when all readers are through */
+} coll_poweraware_claim_t;
+
+/* bytes: at most segment->slot_bytes. */
+coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size_t bytes,
+                                              int fillers, int readers);
+
+/* How much of a message moves at once: coll_poweraware_chunk_bytes, if a slot has room for it. */
+size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call);
 
 #endif

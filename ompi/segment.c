@@ -50,7 +50,7 @@ pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
                                              : share;
     size_t taken = boxes_end(&shape);
     size_t left = bytes > taken ? bytes - taken : 0;
-    shape.slot_bytes = round_up(left / PWR_SEGMENT_SLOTS, PAGE);
+    shape.slot_bytes = left / PWR_SEGMENT_SLOTS / PWR_CACHE_LINE * PWR_CACHE_LINE;
     shape.slot_bytes = shape.slot_bytes < PAGE ? PAGE : shape.slot_bytes;
     return shape;
 }

@@ -160,8 +160,7 @@ static void pack_block(combined_t *c, const coll_poweraware_block_t *b, unsigned
     }
     int rc = pwr_packer_begin_pack(&packer, b->data, b->count, b->datatype);
     if (OMPI_SUCCESS == rc) {
-        size_t packed;
-        rc = pwr_packer_pack(&packer, to, b->bytes, &packed);
+        rc = pwr_packer_pack(&packer, to, b->bytes);
         pwr_packer_end(&packer);
     }
     keep_first(c, rc);

@@ -5,28 +5,38 @@
  * Source: Kandalla, Mancini, Sur, Panda, ICPP 2010, section V-B.
  *
  * The leader of a node is its lowest rank; on the root's node it is the root.  The message travels
- * as packed bytes, chunk by chunk, so that ranks may describe it by different datatypes.
- * For each chunk:
- * 1. the root packs it into its node's slot; another leader receives it from its parent node into
- *    its slot (binomial tree over the nodes, rooted at the root's node);
- * 2. the leader posts the sends to its child nodes from the slot;
- * 3. it publishes the slot (`ready`) and unpacks its own copy while the sends go on;
- * 4. the node's other ranks, throttled until now, unpack it;
- * 5. everybody releases the slot.  With two slots, step 4 of a chunk overlaps step 1 of the next.
+ * as packed bytes, so that ranks may describe it by different datatypes, and in pieces
+ * (pipeline.h):
+ * 1. the root packs a piece into its node's slot; another leader receives it from its parent node
+ *    into its slot;
+ * 2. leaders send it to their child nodes;
+ * 3. all ranks but the root, throttled until now, unpack it.
+ * Where nobody shares the node and the data have no gaps, messages go to and from user memory.
+ *
+ * Leaders form a binomial tree or a chain, whichever is through first if a leader passes on one
+ * piece at a time: the root of the tree sends each piece log2(nodes) times; the last of the chain
+ * has its first piece after nodes - 1 hops.
  */
 #include "algorithms.h"
 
 #include "node_tree.h"
-#include "pwr_ompi/events.h"
+#include "pipeline.h"
 #include "pwr_ompi/packer.h"
+
+/* A short message is cut into this many pieces: the first ones are copied out while the last ones
+   are copied in. */
+enum { FEWEST_PIECES = 8, SMALLEST_PIECE = 8 * 1024 };
 
 typedef struct bcast {
     coll_poweraware_call_t *call;
-    pwr_packer_t *packer;
+    pwr_packer_t packer;
+    size_t piece_bytes;
     int root;
     int root_node;
-    int leader;       /* of my node */
-    bool node_failed; /* the same on all ranks of the node */
+    int leader; /* of my node */
+    int parent; /* rank */
+    int num_children;
+    int children[COLL_POWERAWARE_LANE_MESSAGES]; /* ranks */
 } bcast_t;
 
 static int leader_of_vnode(const bcast_t *b, int vnode)
@@ -36,134 +46,111 @@ static int leader_of_vnode(const bcast_t *b, int vnode)
     return node == b->root_node ? b->root : h->leader_of[node];
 }
 
-static int my_vnode(const bcast_t *b)
+static int log2_ceil(int n)
+{
+    int log = 0;
+    while ((1L << log) < n) {
+        ++log;
+    }
+    return log;
+}
+
+static bool is_chain(const bcast_t *b, size_t num_pieces)
+{
+    size_t nodes = (size_t)b->call->hierarchy->num_nodes;
+    return num_pieces + nodes - 2 < num_pieces * (size_t)log2_ceil((int)nodes);
+}
+
+static void find_peers(bcast_t *b, size_t num_pieces)
 {
     const pwr_hierarchy_t *h = b->call->hierarchy;
-    return (h->my_node - b->root_node + h->num_nodes) % h->num_nodes;
-}
-
-static int pack_chunk(const bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *bytes)
-{
-    pwr_events_add(PWR_EVENT_COPY, 0, -1, 0);
-    int rc = pwr_packer_pack(b->packer, chunk->data, b->call->segment->slot_bytes, bytes);
-    pwr_events_add(PWR_EVENT_COPY_END, 0, -1, *bytes);
-    return rc;
-}
-
-static int unpack_chunk(const bcast_t *b, coll_poweraware_chunk_t *chunk, size_t bytes)
-{
-    pwr_events_add(PWR_EVENT_COPY, 0, -1, bytes);
-    int rc = pwr_packer_unpack(b->packer, chunk->data, bytes);
-    pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
-    return rc;
-}
-
-/* Step 1. */
-static int fill_chunk(const bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *bytes)
-{
-    if (b->call->hierarchy->my_rank == b->root) {
-        return pack_chunk(b, chunk, bytes);
+    int vnode = (h->my_node - b->root_node + h->num_nodes) % h->num_nodes;
+    if (h->my_rank != b->leader) {
+        return;
     }
-    int parent = leader_of_vnode(b, coll_poweraware_tree_parent(my_vnode(b)));
-    pwr_events_add(PWR_EVENT_NET, b->call->hierarchy->my_node, parent, 0);
-    int rc = coll_poweraware_post_recv(b->call, chunk->data, b->call->segment->slot_bytes, MPI_BYTE,
-                                       parent);
-    rc = coll_poweraware_complete(b->call, rc, bytes);
-    pwr_events_add(PWR_EVENT_NET_END, b->call->hierarchy->my_node, parent, *bytes);
-    return rc;
-}
-
-/* Step 2. */
-static int post_to_children(const bcast_t *b, coll_poweraware_chunk_t *chunk, size_t bytes)
-{
-    int num_nodes = b->call->hierarchy->num_nodes;
-    int rc = OMPI_SUCCESS;
+    if (is_chain(b, num_pieces)) {
+        b->parent = 0 == vnode ? COLL_POWERAWARE_NO_RANK : leader_of_vnode(b, vnode - 1);
+        if (vnode + 1 < h->num_nodes) {
+            b->children[b->num_children++] = leader_of_vnode(b, vnode + 1);
+        }
+        return;
+    }
+    b->parent = 0 == vnode ? COLL_POWERAWARE_NO_RANK
+                           : leader_of_vnode(b, coll_poweraware_tree_parent(vnode));
     int highest = 0;
-    while (coll_poweraware_tree_child(my_vnode(b), num_nodes, highest) >= 0) {
+    while (coll_poweraware_tree_child(vnode, h->num_nodes, highest) >= 0) {
         ++highest;
     }
-    for (int k = highest - 1; k >= 0 && OMPI_SUCCESS == rc; --k) { /* largest subtree first */
-        int child = leader_of_vnode(b, coll_poweraware_tree_child(my_vnode(b), num_nodes, k));
-        rc = coll_poweraware_post_send(b->call, chunk->data, bytes, MPI_BYTE, child);
+    for (int k = highest - 1; k >= 0; --k) { /* largest subtree first */
+        b->children[b->num_children++] =
+            leader_of_vnode(b, coll_poweraware_tree_child(vnode, h->num_nodes, k));
     }
-    return rc;
 }
 
-/* Step 3.  An error found so far is the node's error: every rank of it stops after this chunk. */
-static void publish(bcast_t *b, coll_poweraware_chunk_t *chunk, size_t bytes, int error)
+static void describe(void *self, size_t index, coll_poweraware_piece_t *piece)
 {
-    chunk->slot->bytes = bytes;
-    chunk->slot->error = error;
-    b->node_failed = OMPI_SUCCESS != error;
-    coll_poweraware_arrive(&chunk->slot->ready, chunk->expect->ready);
+    const bcast_t *b = self;
+    const pwr_hierarchy_t *h = b->call->hierarchy;
+    bool root = h->my_rank == b->root;
+    piece->first = index * b->piece_bytes;
+    size_t left = b->packer.total - piece->first;
+    piece->bytes = left < b->piece_bytes ? left : b->piece_bytes;
+    piece->fillers = 1;
+    piece->readers = h->num_local;
+    piece->fills = h->my_rank == b->leader;
+    piece->reads = true;
+    piece->rests = true;
+    piece->from = b->parent; /* 1 */
+    piece->num_to = b->num_children;
+    piece->to = b->children;
+    if (NULL != b->packer.contiguous && (root || 1 == h->num_local)) {
+        piece->direct = b->packer.contiguous + piece->first;
+    }
+    piece->takes = !root && (NULL == piece->direct); /* 3 */
 }
 
-static int lead_chunk(bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *bytes)
+static int fill(void *self, const coll_poweraware_piece_t *piece, unsigned char *slot)
 {
-    coll_poweraware_wait_free(b->call, chunk);
-    coll_poweraware_begin_leading(b->call);
-    int rc = fill_chunk(b, chunk, bytes); /* 1 */
-    if (OMPI_SUCCESS == rc) {
-        pwr_events_add(PWR_EVENT_NET, b->call->hierarchy->my_node, -1, *bytes);
-        rc = post_to_children(b, chunk, *bytes); /* 2 */
-    }
-    publish(b, chunk, *bytes, rc); /* 3 */
-    if (b->call->hierarchy->my_rank != b->root && OMPI_SUCCESS == rc) {
-        rc = unpack_chunk(b, chunk, *bytes);
-    }
-    rc = coll_poweraware_complete(b->call, rc, NULL);
-    pwr_events_add(PWR_EVENT_NET_END, b->call->hierarchy->my_node, -1, 0);
-    coll_poweraware_end_leading(b->call);
-    return rc;
+    bcast_t *b = self;
+    return pwr_packer_pack(&b->packer, slot, piece->bytes);
 }
 
-/* Step 4. */
-static int follow_chunk(bcast_t *b, coll_poweraware_chunk_t *chunk, size_t *bytes)
+static int take(void *self, const coll_poweraware_piece_t *piece, const unsigned char *slot)
 {
-    coll_poweraware_rest(b->call, &chunk->slot->ready, chunk->expect->ready, b->leader);
-    *bytes = chunk->slot->bytes;
-    int rc = chunk->slot->error;
-    b->node_failed = OMPI_SUCCESS != rc;
-    return b->node_failed ? rc : unpack_chunk(b, chunk, *bytes);
+    bcast_t *b = self;
+    return pwr_packer_unpack(&b->packer, slot, piece->bytes);
 }
 
-static int move_chunks(bcast_t *b)
+static size_t piece_bytes_of(const coll_poweraware_call_t *call, size_t total)
 {
-    int rc = OMPI_SUCCESS;
-    size_t moved = 0;
-    while (moved < b->packer->total && !b->node_failed) {
-        coll_poweraware_chunk_t chunk = coll_poweraware_next_chunk(b->call);
-        size_t bytes = 0;
-        chunk.expect->ready += 1;
-        int rc_chunk = b->call->hierarchy->my_rank == b->leader ? lead_chunk(b, &chunk, &bytes)
-                                                                : follow_chunk(b, &chunk, &bytes);
-        coll_poweraware_release_chunk(b->call, &chunk); /* 5 */
-        moved += bytes;
-        rc = OMPI_SUCCESS == rc ? rc_chunk : rc;
-    }
-    return rc;
+    size_t most = coll_poweraware_chunk_bytes(call);
+    size_t share = total / FEWEST_PIECES;
+    share = share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
+    return share < most ? share : most;
 }
 
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
+    static const coll_poweraware_pipeline_t pipeline = {describe, fill, take};
     const pwr_hierarchy_t *h = call->hierarchy;
-    pwr_packer_t packer;
-    int root = args->root;
-    int rc = h->my_rank == root
-                 ? pwr_packer_begin_pack(&packer, args->rbuf, args->rcount, args->rdtype)
-                 : pwr_packer_begin_unpack(&packer, args->rbuf, args->rcount, args->rdtype);
+    int root_node = h->node_of[args->root];
+    bcast_t b = {
+        .call = call,
+        .root = args->root,
+        .root_node = root_node,
+        .leader = h->my_node == root_node ? args->root : h->leader_of[h->my_node],
+        .parent = COLL_POWERAWARE_NO_RANK,
+    };
+    int rc = h->my_rank == args->root
+                 ? pwr_packer_begin_pack(&b.packer, args->rbuf, args->rcount, args->rdtype)
+                 : pwr_packer_begin_unpack(&b.packer, args->rbuf, args->rcount, args->rdtype);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    int root_node = h->node_of[root];
-    bcast_t b = {
-        .call = call,
-        .packer = &packer,
-        .root = root,
-        .root_node = root_node,
-        .leader = h->my_node == root_node ? root : h->leader_of[h->my_node],
-    };
-    rc = move_chunks(&b);
-    pwr_packer_end(&packer);
+    b.piece_bytes = piece_bytes_of(call, b.packer.total);
+    size_t num_pieces = (b.packer.total + b.piece_bytes - 1) / b.piece_bytes;
+    find_peers(&b, num_pieces);
+    rc = coll_poweraware_pipeline_run(&pipeline, &b, call, num_pieces, b.leader);
+    pwr_packer_end(&b.packer);
     return rc;
 }

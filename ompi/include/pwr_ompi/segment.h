@@ -4,7 +4,7 @@
  * One shared memory segment per node and communicator, and what is in it.
  *
  * Layout:  part 1: control block | lines of each rank | boxes of each rank
- *          part 2: slot 0 | slot 1
+ *          part 2: slots
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
  * it is used, which costs about 0.4 ms per MiB: a communicator that lives for a few small messages
@@ -13,15 +13,18 @@
  * Every rank keeps the counts it expects privately: all ranks of a node make the same calls in the
  * same order, so their expectations agree without talking.  Flags only count up.
  *
- * Slots, for messages that move in chunks.  Chunk s uses slot s % 2, so that the node's ranks copy
- * chunk s out while their leader is on the network with chunk s + 1.
+ * Slots, for messages that move in chunks.  Chunk s uses slot s % PWR_SEGMENT_SLOTS: some are
+ * filled while others are copied out or are on the network.
  *
- *   ready    the leader has put the chunk into the slot     (+1 per chunk)
- *   arrived  a rank has put its contribution into its area  (+1 per rank and chunk of a reduction)
- *   reduced  a rank has reduced its slice                   (+1 per rank and chunk of a reduction)
- *   released a rank will not touch this chunk any more      (+1 per rank and chunk)
+ *   arrived  a rank has put its part of the chunk into the slot  (+1 per rank that has one)
+ *   reduced  a rank has reduced its slice                        (+1 per rank and chunk of a
+ * reduction) ready    the leader has put a result into the slot           (+1 per chunk of a
+ * reduction) released a rank will not touch this chunk any more           (+1 per rank that touches
+ * it)
  *
- * Invariant: nobody writes to a slot before `released` says that all ranks left its last chunk.
+ * Who has a part in a chunk, all ranks of the node know equally: the others need not wait for it,
+ * nor be waited for. Invariant: nobody writes to a slot before `released` says that all have left
+ * its last chunk.
  *
  * Boxes, for small messages.  Collectives go through numbered rounds; in round r every rank may
  * post one message in its box r % 2, and every rank may read any.
@@ -42,15 +45,16 @@
 #include "pwr/status.h"
 #include "pwr/wait.h"
 
-enum { PWR_SEGMENT_SLOTS = 2, PWR_SEGMENT_NAME_MAX = 64 };
+enum { PWR_SEGMENT_SLOTS = 8, PWR_SEGMENT_NAME_MAX = 64 };
 
 typedef struct pwr_slot {
     pwr_flag_t ready;
     pwr_flag_t arrived;
     pwr_flag_t reduced;
     pwr_flag_t released;
-    uint64_t bytes; /* of the chunk; written before ready */
-    int32_t error;  /* OMPI_* code of the leader's network phase; written before ready */
+    /* OMPI_* code of the one rank that fills the slot, or of the leader's network phase; written
+       before arrived or ready. */
+    int32_t error;
 } pwr_slot_t;
 
 typedef struct pwr_rank_lines {
@@ -68,6 +72,8 @@ typedef struct pwr_slot_expect {
     uint32_t arrived;
     uint32_t reduced;
     uint32_t released;
+    size_t next;   /* byte of the slot at which the next chunk goes, if in_use has room for it */
+    size_t in_use; /* bytes of the slot */
 } pwr_slot_expect_t;
 
 /* The same on all nodes of a communicator, so that what fits is known equally. */

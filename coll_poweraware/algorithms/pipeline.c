@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Pieces of a large message in flight (protocol: pipeline.h).
+ */
+#include "pipeline.h"
+
+#include "pwr_ompi/events.h"
+
+/* A stage is reused after PWR_SEGMENT_SLOTS pieces; its messages must be complete by then. */
+enum { AHEAD = 4, SENDING = 3 };
+_Static_assert(AHEAD + SENDING <= PWR_SEGMENT_SLOTS, "a stage is over before it is used again");
+
+typedef struct stage {
+    coll_poweraware_piece_t piece;
+    coll_poweraware_claim_t claim;
+    int lane; /* of the messages of this piece */
+    bool sent;
+} stage_t;
+
+typedef struct run {
+    const coll_poweraware_pipeline_t *pipeline;
+    void *self;
+    coll_poweraware_call_t *call;
+    int leader;
+    size_t num_pieces;
+    size_t claimed; /* pieces that are through step 1, 2 */
+    size_t opened;
+    stage_t stages[PWR_SEGMENT_SLOTS];
+} run_t;
+
+static stage_t *stage_of(run_t *run, size_t index)
+{
+    return &run->stages[index % PWR_SEGMENT_SLOTS];
+}
+
+static void note(run_t *run, int rc)
+{
+    run->call->error = OMPI_SUCCESS == run->call->error ? rc : run->call->error;
+}
+
+static bool only_filler(const coll_poweraware_piece_t *piece)
+{
+    return piece->fills && 1 == piece->fillers;
+}
+
+/* 1. */
+static void claim(run_t *run, stage_t *stage, size_t index)
+{
+    stage->piece = (coll_poweraware_piece_t){.from = COLL_POWERAWARE_NO_RANK};
+    stage->lane = 1 + (int)(index % PWR_SEGMENT_SLOTS);
+    stage->sent = false;
+    run->pipeline->describe(run->self, index, &stage->piece);
+    if (stage->piece.bytes > 0) {
+        stage->claim = coll_poweraware_claim(run->call, stage->piece.bytes, stage->piece.fillers,
+                                             stage->piece.readers);
+    }
+}
+
+/* 4. */
+static void send_piece(run_t *run, stage_t *stage)
+{
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    const unsigned char *data = NULL != piece->direct ? piece->direct : stage->claim.data;
+    stage->sent = true;
+    coll_poweraware_use_lane(run->call, stage->lane);
+    for (int i = 0; i < piece->num_to; ++i) {
+        coll_poweraware_post_send(run->call, data, piece->bytes, MPI_BYTE, piece->to[i]);
+    }
+}
+
+static void complete_messages(run_t *run, const stage_t *stage)
+{
+    coll_poweraware_use_lane(run->call, stage->lane);
+    coll_poweraware_complete(run->call, OMPI_SUCCESS, NULL);
+}
+
+/* Readers of a slot with one filler learn of its error. */
+static void count_filled(const run_t *run, stage_t *stage)
+{
+    if (only_filler(&stage->piece)) {
+        stage->claim.slot->error = run->call->error;
+    }
+    coll_poweraware_arrive(&stage->claim.slot->arrived, stage->claim.filled);
+}
+
+/* 2. my part. */
+static void fill(run_t *run, stage_t *stage)
+{
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    if (NULL != piece->direct) {
+        send_piece(run, stage);
+    }
+    if (NULL == piece->direct || !piece->reads || piece->readers > 1) {
+        pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
+        note(run, run->pipeline->fill(run->self, piece, stage->claim.data));
+        pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
+    }
+    count_filled(run, stage);
+    if (only_filler(piece) && !stage->sent) {
+        send_piece(run, stage);
+    }
+}
+
+/* 2. a message's part. */
+static void receive(run_t *run, stage_t *stage)
+{
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    unsigned char *data = NULL != piece->direct ? piece->direct : stage->claim.data;
+    coll_poweraware_use_lane(run->call, stage->lane);
+    coll_poweraware_post_recv(run->call, data, piece->bytes, MPI_BYTE, piece->from);
+}
+
+static bool can_open(const stage_t *stage)
+{
+    return 0 == stage->piece.bytes || !stage->piece.fills ||
+           pwr_flag_reached(&stage->claim.slot->released, stage->claim.free);
+}
+
+/* 2.  May wait. */
+static void open_stage(run_t *run, stage_t *stage)
+{
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    if (0 == piece->bytes || !piece->fills) {
+        return;
+    }
+    pwr_flag_t *released = &stage->claim.slot->released;
+    if (piece->rests && run->call->hierarchy->my_rank != run->leader) {
+        coll_poweraware_rest(run->call, released, stage->claim.free, run->leader);
+    } else {
+        coll_poweraware_wait(run->call, released, stage->claim.free);
+    }
+    if (COLL_POWERAWARE_NO_RANK == piece->from) {
+        fill(run, stage);
+    } else {
+        receive(run, stage);
+    }
+}
+
+/* Claims and opens piece index, and those after it that can be without waiting. */
+static void open_ahead(run_t *run, size_t index)
+{
+    while (run->claimed < run->num_pieces && run->claimed < index + AHEAD) {
+        claim(run, stage_of(run, run->claimed), run->claimed);
+        ++run->claimed;
+    }
+    while (run->opened < run->claimed &&
+           (run->opened == index || can_open(stage_of(run, run->opened)))) {
+        open_stage(run, stage_of(run, run->opened));
+        ++run->opened;
+    }
+}
+
+/* 3.  A rank that moves levers rests for several pieces at once: a lever costs about as much time
+   as one takes on a fast network.  The slots of pieces that it has claimed are enough for others.
+ */
+static void wait_filled(run_t *run, size_t index)
+{
+    stage_t *stage = stage_of(run, index);
+    if (!stage->piece.rests) {
+        coll_poweraware_wait(run->call, &stage->claim.slot->arrived, stage->claim.filled);
+        return;
+    }
+    if (pwr_flag_reached(&stage->claim.slot->arrived, stage->claim.filled)) {
+        return;
+    }
+    for (size_t next = index + 1; run->call->levers && next < run->opened; ++next) {
+        stage_t *later = stage_of(run, next);
+        if (0 == later->piece.bytes || !later->piece.rests || !later->piece.reads) {
+            break;
+        }
+        stage = later;
+    }
+    coll_poweraware_rest(run->call, &stage->claim.slot->arrived, stage->claim.filled, run->leader);
+}
+
+/* 3.  The piece is in its slot, or in my own memory. */
+static void complete_piece(run_t *run, size_t index)
+{
+    stage_t *stage = stage_of(run, index);
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    if (COLL_POWERAWARE_NO_RANK != piece->from) {
+        complete_messages(run, stage);
+        count_filled(run, stage);
+    } else if (piece->reads && !only_filler(piece)) {
+        wait_filled(run, index);
+        if (1 == piece->fillers) {
+            note(run, stage->claim.slot->error);
+        }
+    }
+}
+
+/* 3-6. */
+static void close_stage(run_t *run, size_t index)
+{
+    stage_t *stage = stage_of(run, index);
+    const coll_poweraware_piece_t *piece = &stage->piece;
+    if (0 == piece->bytes) {
+        return;
+    }
+    complete_piece(run, index);
+    if (!stage->sent) {
+        send_piece(run, stage);
+    }
+    if (piece->takes && OMPI_SUCCESS == run->call->error) { /* 5 */
+        pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
+        note(run, run->pipeline->take(run->self, piece, stage->claim.data));
+        pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
+    }
+    if (piece->reads && 0 == piece->num_to) { /* 6 */
+        coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);
+    }
+}
+
+/* 6. */
+static void settle(run_t *run, size_t index)
+{
+    stage_t *stage = stage_of(run, index);
+    if (stage->piece.bytes > 0 && stage->piece.num_to > 0) {
+        complete_messages(run, stage);
+        coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);
+    }
+}
+
+static void run_stages(run_t *run)
+{
+    size_t settled = 0;
+    for (size_t index = 0; index < run->num_pieces; ++index) {
+        open_ahead(run, index);
+        close_stage(run, index);
+        if (index >= SENDING) {
+            settle(run, settled++);
+        }
+    }
+    while (settled < run->num_pieces) {
+        settle(run, settled++);
+    }
+}
+
+int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, void *self,
+                                 coll_poweraware_call_t *call, size_t num_pieces, int leader)
+{
+    run_t run = {
+        .pipeline = pipeline,
+        .self = self,
+        .call = call,
+        .leader = leader,
+        .num_pieces = num_pieces,
+    };
+    const pwr_hierarchy_t *h = call->hierarchy;
+    bool leads = h->my_rank == leader && h->num_nodes > 1 && num_pieces > 0;
+    if (leads) {
+        coll_poweraware_begin_leading(call);
+        pwr_events_add(PWR_EVENT_NET, h->my_node, -1, 0);
+    }
+    run_stages(&run);
+    if (leads) {
+        pwr_events_add(PWR_EVENT_NET_END, h->my_node, -1, 0);
+        coll_poweraware_end_leading(call);
+    }
+    coll_poweraware_use_lane(call, 0);
+    return call->error;
+}
