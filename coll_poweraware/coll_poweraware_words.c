@@ -66,14 +66,18 @@ static int progress_throttled(void *arg)
     return moved;
 }
 
+bool coll_poweraware_throttles(const coll_poweraware_call_t *call)
+{
+    return call->levers && NULL != SELF->power && pwr_power_has_tstates(SELF->power);
+}
+
 void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag_t *flag,
                                     uint32_t target, unsigned level)
 {
     if (pwr_flag_reached(flag, target)) {
         return;
     }
-    if (!call->levers || PWR_TSTATE_FULL == level || NULL == SELF->power ||
-        !pwr_power_has_tstates(SELF->power)) {
+    if (PWR_TSTATE_FULL == level || !coll_poweraware_throttles(call)) {
         coll_poweraware_wait(call, flag, target);
         return;
     }

@@ -67,6 +67,10 @@ void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, 
 void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag_t *flag,
                                     uint32_t target, unsigned level);
 
+/* Whether this rank's clock is throttled where it rests in this call: then few long rests are
+   better than many short ones. */
+bool coll_poweraware_throttles(const coll_poweraware_call_t *call);
+
 /* The network phase of a leader-based collective (ICPP 2010 V-B).  With T-states per core, resting
    ranks go to the deepest state and the leader stays at full duty; with T-states per package, the
    leader and those who share its package go to the partial state.

@@ -6,6 +6,10 @@
 #include "algorithms.h"
 
 const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
+    {COLL_POWERAWARE_ALLGATHER, "leader", coll_poweraware_allgather_leader_can,
+     coll_poweraware_allgather_leader},
+    {COLL_POWERAWARE_ALLGATHERV, "leader", coll_poweraware_allgather_leader_can,
+     coll_poweraware_allgather_leader},
     {COLL_POWERAWARE_ALLTOALL, "grouped", coll_poweraware_alltoall_grouped_can,
      coll_poweraware_alltoall_grouped},
     {COLL_POWERAWARE_ALLTOALL, "combined", coll_poweraware_alltoall_combined_can,
@@ -19,8 +23,10 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     {COLL_POWERAWARE_ALLTOALLW, "combined", coll_poweraware_alltoall_combined_can,
      coll_poweraware_alltoall_combined},
     {COLL_POWERAWARE_BCAST, "leader", NULL, coll_poweraware_bcast_leader},
+    {COLL_POWERAWARE_GATHER, "leader", NULL, coll_poweraware_gather_leader},
     {COLL_POWERAWARE_REDUCE, "leader", coll_poweraware_reduce_leader_can,
      coll_poweraware_reduce_leader},
+    {COLL_POWERAWARE_SCATTER, "leader", NULL, coll_poweraware_scatter_leader},
 };
 
 const int coll_poweraware_num_algorithms =

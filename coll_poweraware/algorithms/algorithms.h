@@ -28,6 +28,12 @@ struct coll_poweraware_algorithm {
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;
 
+/* Leader-based shared-memory Allgather and Allgatherv; a chunk has a cache line for each rank. */
+bool coll_poweraware_allgather_leader_can(const coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_allgather_leader(coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args);
+
 /* Socket-grouped Alltoall, Alltoallv and Alltoallw (ICPP 2010 V-A). */
 bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
                                           const coll_poweraware_args_t *args, size_t bytes);
@@ -43,9 +49,16 @@ int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
 /* Leader-based shared-memory Bcast (ICPP 2010 V-B). */
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
+/* Leader-based shared-memory Gather. */
+int coll_poweraware_gather_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+
 /* Leader-based shared-memory Reduce (ICPP 2010 V-B); order kept, one element must fit an area. */
 bool coll_poweraware_reduce_leader_can(const coll_poweraware_call_t *call,
                                        const coll_poweraware_args_t *args, size_t bytes);
 int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+
+/* Leader-based shared-memory Scatter. */
+int coll_poweraware_scatter_leader(coll_poweraware_call_t *call,
+                                   const coll_poweraware_args_t *args);
 
 #endif

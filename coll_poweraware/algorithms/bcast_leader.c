@@ -23,10 +23,6 @@
 #include "pipeline.h"
 #include "pwr_ompi/packer.h"
 
-/* A short message is cut into this many pieces: the first ones are copied out while the last ones
-   are copied in. */
-enum { FEWEST_PIECES = 8, SMALLEST_PIECE = 8 * 1024 };
-
 typedef struct bcast {
     coll_poweraware_call_t *call;
     pwr_packer_t packer;
@@ -121,14 +117,6 @@ static int take(void *self, const coll_poweraware_piece_t *piece, const unsigned
     return pwr_packer_unpack(&b->packer, slot, piece->bytes);
 }
 
-static size_t piece_bytes_of(const coll_poweraware_call_t *call, size_t total)
-{
-    size_t most = coll_poweraware_chunk_bytes(call);
-    size_t share = total / FEWEST_PIECES;
-    share = share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
-    return share < most ? share : most;
-}
-
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     static const coll_poweraware_pipeline_t pipeline = {describe, fill, take};
@@ -147,7 +135,7 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    b.piece_bytes = piece_bytes_of(call, b.packer.total);
+    b.piece_bytes = coll_poweraware_piece_bytes(call, b.packer.total);
     size_t num_pieces = (b.packer.total + b.piece_bytes - 1) / b.piece_bytes;
     find_peers(&b, num_pieces);
     rc = coll_poweraware_pipeline_run(&pipeline, &b, call, num_pieces, b.leader);

@@ -15,7 +15,6 @@ typedef struct stage {
     coll_poweraware_piece_t piece;
     coll_poweraware_claim_t claim;
     int lane; /* of the messages of this piece */
-    bool sent;
 } stage_t;
 
 typedef struct run {
@@ -24,10 +23,22 @@ typedef struct run {
     coll_poweraware_call_t *call;
     int leader;
     size_t num_pieces;
-    size_t claimed; /* pieces that are through step 1, 2 */
-    size_t opened;
+    size_t claimed; /* pieces that are through step 1, ... */
+    size_t opened;  /* ... 2, ... */
+    size_t sent;    /* ... 4 */
     stage_t stages[PWR_SEGMENT_SLOTS];
 } run_t;
+
+/* Of a message shorter than that many chunks. */
+enum { FEWEST_PIECES = 8, SMALLEST_PIECE = 8 * 1024 };
+
+size_t coll_poweraware_piece_bytes(const coll_poweraware_call_t *call, size_t message_bytes)
+{
+    size_t most = coll_poweraware_chunk_bytes(call);
+    size_t share = message_bytes / FEWEST_PIECES;
+    share = share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
+    return share < most ? share : most;
+}
 
 static stage_t *stage_of(run_t *run, size_t index)
 {
@@ -49,7 +60,6 @@ static void claim(run_t *run, stage_t *stage, size_t index)
 {
     stage->piece = (coll_poweraware_piece_t){.from = COLL_POWERAWARE_NO_RANK};
     stage->lane = 1 + (int)(index % PWR_SEGMENT_SLOTS);
-    stage->sent = false;
     run->pipeline->describe(run->self, index, &stage->piece);
     if (stage->piece.bytes > 0) {
         stage->claim = coll_poweraware_claim(run->call, stage->piece.bytes, stage->piece.fillers,
@@ -57,15 +67,31 @@ static void claim(run_t *run, stage_t *stage, size_t index)
     }
 }
 
-/* 4. */
-static void send_piece(run_t *run, stage_t *stage)
+/* 4.  Messages between two ranks are told apart by their order alone: pieces are sent in theirs. */
+static void send_next(run_t *run)
 {
+    stage_t *stage = stage_of(run, run->sent++);
     const coll_poweraware_piece_t *piece = &stage->piece;
     const unsigned char *data = NULL != piece->direct ? piece->direct : stage->claim.data;
-    stage->sent = true;
+    if (0 == piece->bytes) {
+        return;
+    }
     coll_poweraware_use_lane(run->call, stage->lane);
     for (int i = 0; i < piece->num_to; ++i) {
         coll_poweraware_post_send(run->call, data, piece->bytes, MPI_BYTE, piece->to[i]);
+    }
+}
+
+/* 4.  What need not wait for others before it is sent. */
+static void send_filled(run_t *run)
+{
+    while (run->sent < run->opened) {
+        const coll_poweraware_piece_t *piece = &stage_of(run, run->sent)->piece;
+        bool filled = only_filler(piece) && COLL_POWERAWARE_NO_RANK == piece->from;
+        if (0 != piece->bytes && 0 != piece->num_to && !filled) {
+            return;
+        }
+        send_next(run);
     }
 }
 
@@ -88,8 +114,8 @@ static void count_filled(const run_t *run, stage_t *stage)
 static void fill(run_t *run, stage_t *stage)
 {
     const coll_poweraware_piece_t *piece = &stage->piece;
-    if (NULL != piece->direct) {
-        send_piece(run, stage);
+    if (NULL != piece->direct && run->sent == run->opened) {
+        send_next(run);
     }
     if (NULL == piece->direct || !piece->reads || piece->readers > 1) {
         pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
@@ -97,9 +123,6 @@ static void fill(run_t *run, stage_t *stage)
         pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
     }
     count_filled(run, stage);
-    if (only_filler(piece) && !stage->sent) {
-        send_piece(run, stage);
-    }
 }
 
 /* 2. a message's part. */
@@ -148,30 +171,43 @@ static void open_ahead(run_t *run, size_t index)
            (run->opened == index || can_open(stage_of(run, run->opened)))) {
         open_stage(run, stage_of(run, run->opened));
         ++run->opened;
+        send_filled(run);
     }
 }
 
-/* 3.  A rank that moves levers rests for several pieces at once: a lever costs about as much time
-   as one takes on a fast network.  The slots of pieces that it has claimed are enough for others.
- */
+/* 3.  The last of the pieces from index on that I may rest for at once.  A lever costs about as
+   much time as one piece takes on a fast network; to hold the slots of those that this rank has
+   claimed leaves enough for the others. */
+static stage_t *last_to_rest_for(run_t *run, size_t index)
+{
+    stage_t *last = stage_of(run, index);
+    if (1 == run->call->hierarchy->num_nodes || !coll_poweraware_throttles(run->call)) {
+        return last;
+    }
+    for (size_t next = index + 1; next < run->opened; ++next) {
+        stage_t *stage = stage_of(run, next);
+        if (0 == stage->piece.bytes || !stage->piece.rests || !stage->piece.reads) {
+            break;
+        }
+        last = stage;
+    }
+    return last;
+}
+
+/* 3. */
 static void wait_filled(run_t *run, size_t index)
 {
     stage_t *stage = stage_of(run, index);
-    if (!stage->piece.rests) {
-        coll_poweraware_wait(run->call, &stage->claim.slot->arrived, stage->claim.filled);
+    pwr_flag_t *arrived = &stage->claim.slot->arrived;
+    if (pwr_flag_reached(arrived, stage->claim.filled)) {
         return;
     }
-    if (pwr_flag_reached(&stage->claim.slot->arrived, stage->claim.filled)) {
-        return;
+    if (stage->piece.rests && run->call->hierarchy->my_rank != run->leader) {
+        stage_t *last = last_to_rest_for(run, index);
+        coll_poweraware_rest(run->call, &last->claim.slot->arrived, last->claim.filled,
+                             run->leader);
     }
-    for (size_t next = index + 1; run->call->levers && next < run->opened; ++next) {
-        stage_t *later = stage_of(run, next);
-        if (0 == later->piece.bytes || !later->piece.rests || !later->piece.reads) {
-            break;
-        }
-        stage = later;
-    }
-    coll_poweraware_rest(run->call, &stage->claim.slot->arrived, stage->claim.filled, run->leader);
+    coll_poweraware_wait(run->call, arrived, stage->claim.filled);
 }
 
 /* 3.  The piece is in its slot, or in my own memory. */
@@ -199,9 +235,10 @@ static void close_stage(run_t *run, size_t index)
         return;
     }
     complete_piece(run, index);
-    if (!stage->sent) {
-        send_piece(run, stage);
+    while (run->sent <= index) {
+        send_next(run);
     }
+    send_filled(run);
     if (piece->takes && OMPI_SUCCESS == run->call->error) { /* 5 */
         pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
         note(run, run->pipeline->take(run->self, piece, stage->claim.data));

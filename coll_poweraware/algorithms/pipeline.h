@@ -63,4 +63,8 @@ typedef struct coll_poweraware_pipeline {
 int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, void *self,
                                  coll_poweraware_call_t *call, size_t num_pieces, int leader);
 
+/* A good size of pieces for a message of so many bytes: coll_poweraware_chunk_bytes or, so that a
+   shorter one has some pieces to overlap, less. */
+size_t coll_poweraware_piece_bytes(const coll_poweraware_call_t *call, size_t message_bytes);
+
 #endif
