@@ -86,7 +86,7 @@ LAYOUTS = [
 @pytest.mark.parametrize("levers", [True, False], ids=["bound", "unbound"])
 def test_results(five: Nodes, layout: tuple[str, ...], levers: bool) -> None:
     done = five.run([str(TESTS / "check_collectives"), "--calls", "60", "--seed", str(len(layout) * 13),
-                     "--max-ints", "40000"],
+                     "--most-bytes", "160000"],
                     *layout, "--bind", "core" if levers else "none",
                     mca={"coll_poweraware_min_bytes": "0"})
     assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout
