@@ -104,7 +104,11 @@ class Distribution:
 
     @contextlib.contextmanager
     def tree(self, top: Path) -> Iterator[Path]:
-        """The folder of a source tree; emptied when the root file system it was built in is another."""
+        """The folder of a source tree, for one run at a time.
+
+        It is emptied when the root file system it was built in is another, and when the last run did not
+        come to its end: a compiler that is killed leaves half an object file, which make takes for good.
+        """
         folder = self._folder / "trees" / hashlib.sha256(str(top).encode()).hexdigest()[:12]
         folder.mkdir(parents=True, exist_ok=True)
         made = (self._root / "made.json").read_text(encoding="utf-8")
@@ -113,10 +117,10 @@ class Distribution:
             if not built_in.exists() or built_in.read_text(encoding="utf-8") != made:
                 spaces.remove(folder)
                 folder.mkdir()
-                built_in.write_text(made, encoding="utf-8")
-            built_in.touch()
+            built_in.unlink(missing_ok=True)
             self._forget_old_trees()
             yield folder
+            built_in.write_text(made, encoding="utf-8")
 
     @property
     def _root(self) -> Path:
@@ -175,9 +179,9 @@ class Distribution:
         spaces.remove(old)
 
     def _forget_old_trees(self) -> None:
-        for built_in in (self._folder / "trees").glob("*/built-in.json"):
-            if time.time() - built_in.stat().st_mtime > _KEPT_TREES_DAYS * _DAY_S:
-                spaces.remove(built_in.parent)
+        for folder in (self._folder / "trees").iterdir():
+            if folder.is_dir() and time.time() - folder.stat().st_mtime > _KEPT_TREES_DAYS * _DAY_S:
+                spaces.remove(folder)
 
 
 def _last_error(log: Path) -> str:

@@ -39,7 +39,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--cache", type=Path, default=_default_cache(), help="where root file systems are kept [%(default)s]"
     )
     parser.add_argument(
-        "--results", type=Path, default=TOP / "build/open-mpi", help="automake's .trs and .log files [%(default)s]"
+        "--results",
+        type=Path,
+        default=TOP / "build/open-mpi",
+        help="where automake's .trs and .log files go [%(default)s]",
     )
     parser.add_argument(
         "--refresh-days", type=float, default=7, help="age at which one is made anew [%(default)s]"
@@ -109,6 +112,8 @@ def _run(series: str, options: argparse.Namespace, folder: Path) -> None:
             log.parent.mkdir(parents=True)
             status = _watch(series, spaces.inside(root, tree, "/poweraware/src/series/inside"), log)
             results.collect(tree / "build", folder)
+            if status < 0:  # killed: what was being written is not to be trusted
+                spaces.remove(tree / "build")
     results.write(folder, "build", "FAIL" if status else "PASS")
 
 

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The poweraware authors
 """The cache: when a root file system is made, that a half-made one is never used, and the locks."""
 
+import os
 import shutil
 import subprocess
 import threading
@@ -123,6 +124,26 @@ def test_it_is_not_exchanged_under_a_user(tmp_path: Path, maker: Maker) -> None:
         assert (root / "number").read_text() == "1" and maker.made == 1
     thread.join(60)
     assert numbers == ["2"]
+
+
+def test_a_build_that_was_interrupted_is_not_used(tmp_path: Path, maker: Maker) -> None:
+    some = distribution(tmp_path, maker)
+    with some.used(7):
+        with pytest.raises(KeyboardInterrupt), some.tree(tmp_path) as tree:
+            (tree / "half an object").touch()
+            raise KeyboardInterrupt
+        with some.tree(tmp_path) as tree:
+            assert not (tree / "half an object").exists()
+
+
+def test_a_build_of_sources_that_no_longer_come_is_removed(tmp_path: Path, maker: Maker) -> None:
+    some = distribution(tmp_path, maker)
+    with some.used(7):
+        with some.tree(tmp_path) as old:
+            pass
+        os.utime(old, (1, 1))
+        with some.tree(tmp_path / "other") as tree:
+            assert tree.exists() and not old.exists()
 
 
 def test_a_build_outlives_a_run_but_not_its_root_file_system(tmp_path: Path, maker: Maker) -> None:
