@@ -19,7 +19,7 @@
    (2 O_dvfs + 2 O_throttle, 10-15 us each): below that, moving a lever cannot pay. */
 enum { DEFAULT_MIN_BYTES = 64 * 1024 };
 enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024, DEFAULT_SEGMENTS = 64 };
-enum { DEFAULT_CHUNK_BYTES = 64 * 1024 };
+enum { DEFAULT_CHUNK_BYTES = 256 * 1024 };
 enum { SMALLEST_SEGMENT_BYTES = 64 * 1024, SMALLEST_CHUNK_BYTES = 4 * 1024 };
 
 typedef struct param_row {

@@ -175,13 +175,20 @@ static void open_ahead(run_t *run, size_t index)
     }
 }
 
-/* 3.  The last of the pieces from index on that I may rest for at once.  A lever costs about as
-   much time as one piece takes on a fast network; to hold the slots of those that this rank has
-   claimed leaves enough for the others. */
+/* Whether to wait seldom and long: a lever costs about as much time as one piece takes on a fast
+   network, and where ranks share CPUs, so does a change of rank. */
+static bool waits_long(const coll_poweraware_call_t *call)
+{
+    return call->wait_policy->oversubscribed ||
+           (call->hierarchy->num_nodes > 1 && coll_poweraware_throttles(call));
+}
+
+/* 3.  The last of the pieces from index on that I may wait for at once: to hold the slots of those
+   that this rank has claimed leaves enough for the others. */
 static stage_t *last_to_rest_for(run_t *run, size_t index)
 {
     stage_t *last = stage_of(run, index);
-    if (1 == run->call->hierarchy->num_nodes || !coll_poweraware_throttles(run->call)) {
+    if (!waits_long(run->call)) {
         return last;
     }
     for (size_t next = index + 1; next < run->opened; ++next) {
