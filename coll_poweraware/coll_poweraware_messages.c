@@ -4,12 +4,13 @@
  * Messages through the PML, and what becomes of a call when the PML fails.
  *
  * A message that never comes leaves its receiver waiting for ever, and one that nobody receives is
- * taken for a message of the next call.  So a call that failed goes on with all of its messages,
- * but they are empty:
- * 1. where a message cannot be posted, an empty one is posted in its place;
- * 2. from then on everything that this rank sends in this call is empty;
- * 3. an empty message where bytes were due fails the call of the receiver, too.
- * If not even an empty message can be posted, the peer waits; nobody here could tell it.
+ * taken for a message of the next call.  So a call that failed goes on with all of its messages:
+ * 1. where a message cannot be sent, an empty one is sent in its place;
+ * 2. where one cannot be received, that is tried again (into an empty buffer would be no better: a
+ *    message that is cut off is not safe with ob1's single copy);
+ * 3. after either, everything that this rank sends in this call is empty;
+ * 4. an empty message where bytes were due fails the call of the receiver, too.
+ * If that fails as well, the peer waits; nobody here could tell it.
  */
 #include "coll_poweraware_words.h"
 
@@ -49,7 +50,7 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
     int rc = try_recv(call, buffer, count, datatype, peer);
     if (OMPI_SUCCESS != rc) {
         note(call, rc);
-        rc = try_recv(call, NULL, 0, MPI_BYTE, peer); /* 1 */
+        rc = try_recv(call, buffer, count, datatype, peer); /* 2 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
@@ -65,7 +66,7 @@ int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, 
         note(call, rc);
     }
     if (OMPI_SUCCESS != call->error) {
-        rc = try_send(call, NULL, 0, MPI_BYTE, peer); /* 1, 2 */
+        rc = try_send(call, NULL, 0, MPI_BYTE, peer); /* 1, 3 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
@@ -77,7 +78,7 @@ static size_t finish(coll_poweraware_call_t *call, coll_poweraware_message_t *me
     ompi_status_public_t status = {.MPI_ERROR = MPI_SUCCESS};
     int rc = ompi_request_wait(&message->request, &status);
     if (OMPI_SUCCESS == rc && message->bytes_due && 0 == status._ucount) {
-        rc = OMPI_ERROR; /* 3 */
+        rc = OMPI_ERROR; /* 4 */
     }
     note(call, rc);
     return status._ucount;
