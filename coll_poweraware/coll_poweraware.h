@@ -88,7 +88,7 @@ typedef struct mca_coll_poweraware_component {
     size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
     bool watched;         /* somebody wants a report or a trace: small calls count too */
     bool running;         /* between init_query and close in an MPI process */
-    bool armed;           /* it is decided whether levers are used */
+    _Atomic bool armed;   /* it is decided whether levers are used */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
@@ -97,7 +97,8 @@ struct coll_poweraware_call; /* coll_poweraware_words.h */
 
 typedef struct coll_poweraware_message {
     ompi_request_t *request;
-    bool bytes_due; /* a receive that must not come out empty */
+    bool receives;
+    bool bytes_due; /* and must not come out empty */
 } coll_poweraware_message_t;
 
 typedef enum coll_poweraware_shared {

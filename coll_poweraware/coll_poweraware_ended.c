@@ -7,8 +7,8 @@
  *    and then by longjmp: what an algorithm reads behind a flag that never came (sizes, errors)
  *    must not be believed, and no algorithm has to know.  What the algorithm had allocated is lost,
  *    once per communicator that ends.
- * 2. Messages that are under way are cancelled.  Where one cannot be, it may still write to the
- *    segment, so state and segment are kept for ever.
+ * 2. Receives that are under way are cancelled.  Where that is not possible, and for sends, the
+ *    message may still touch the segment, so state and segment are kept for ever.
  * 3. The communicator stays with the stock functions; they refuse it.
  */
 #include "algorithms/algorithms.h"
@@ -27,8 +27,9 @@ static bool cancel_lane(coll_poweraware_call_t *call, int lane)
 {
     bool all_over = true;
     for (int i = 0; i < call->posted[lane]; ++i) {
-        ompi_request_t *request = coll_poweraware_message(call, lane, i)->request;
-        if (!REQUEST_COMPLETE(request)) {
+        const coll_poweraware_message_t *message = coll_poweraware_message(call, lane, i);
+        ompi_request_t *request = message->request;
+        if (message->receives && !REQUEST_COMPLETE(request)) {
             ompi_request_cancel(request);
             opal_progress();
         }

@@ -46,6 +46,7 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
 {
     size_t size;
     ompi_datatype_type_size(datatype, &size);
+    next_message(call)->receives = true;
     next_message(call)->bytes_due = 0 != count && 0 != size;
     int rc = try_recv(call, buffer, count, datatype, peer);
     if (OMPI_SUCCESS != rc) {
@@ -59,6 +60,7 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
+    next_message(call)->receives = false;
     next_message(call)->bytes_due = false;
     int rc = OMPI_ERROR;
     if (OMPI_SUCCESS == call->error) {
