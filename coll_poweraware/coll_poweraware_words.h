@@ -86,20 +86,70 @@ void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
 /* For words: does not return when the communicator has ended. */
 void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
 
-/* ---- boxes: one small message of each rank that wants to, up to segment->box_bytes ----
-   Every rank of the node goes through the same rounds: begin, at most one fill and post, any number
-   of reads, end.  local is an index of hierarchy->local_ranks. */
-void coll_poweraware_begin_round(coll_poweraware_call_t *call);
-/* My box, to be filled; waits until nobody reads what was in it two rounds ago. */
-unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call);
-void coll_poweraware_post_box(coll_poweraware_call_t *call);
-/* What a rank posted in this round; waits for it.  For the others while leaders are on the network
-   (leader: a rank of the communicator): coll_poweraware_rest_for_box. */
-const unsigned char *coll_poweraware_read_box(coll_poweraware_call_t *call, int local);
-const unsigned char *coll_poweraware_rest_for_box(coll_poweraware_call_t *call, int local,
-                                                  int leader);
-/* I read nothing more of this round. */
-void coll_poweraware_end_round(coll_poweraware_call_t *call);
+/* ---- boxes: small messages between the ranks of a node (pwr_ompi/boxes.h) ----
+   Every rank of the node goes through the same rounds, each of a kind that all of them know.
+   local is an index of hierarchy->local_ranks; bytes is known to writer and readers alike. */
+void coll_poweraware_wait_in_round(void *call, pwr_flag_t *flag, uint32_t target);
+static inline void coll_poweraware_begin_round(coll_poweraware_call_t *call)
+{
+    pwr_boxes_begin(&call->segment->boxes, coll_poweraware_wait_in_round, call);
+}
+/* I read nothing more of this round and those before. */
+static inline void coll_poweraware_end_round(coll_poweraware_call_t *call)
+{
+    pwr_boxes_end(&call->segment->boxes);
+}
+
+/* A round in which everybody has a message of up to segment->box_bytes.  Every rank fills its box,
+   waiting first until nobody reads what was in it, and joins; who reads others' waits for all. */
+static inline unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call, size_t bytes)
+{
+    return pwr_boxes_fill(&call->segment->boxes, bytes);
+}
+static inline void coll_poweraware_join(coll_poweraware_call_t *call)
+{
+    pwr_boxes_join(&call->segment->boxes);
+}
+static inline void coll_poweraware_wait_all(coll_poweraware_call_t *call)
+{
+    pwr_boxes_wait_all(&call->segment->boxes);
+}
+static inline const unsigned char *coll_poweraware_box(const coll_poweraware_call_t *call,
+                                                       int local, size_t bytes)
+{
+    return pwr_boxes_read(&call->segment->boxes, local, bytes);
+}
+/* For who goes on to post a set without ending the round before: the boxes of that. */
+static inline const unsigned char *coll_poweraware_last_box(const coll_poweraware_call_t *call,
+                                                            int local, size_t bytes)
+{
+    return pwr_boxes_read_last(&call->segment->boxes, local, bytes);
+}
+
+/* A round in which one rank has a message for all others, of up to
+   coll_poweraware_set_bytes(call). */
+static inline size_t coll_poweraware_set_bytes(const coll_poweraware_call_t *call)
+{
+    return call->segment->boxes.set_bytes;
+}
+static inline unsigned char *coll_poweraware_my_set(coll_poweraware_call_t *call, size_t bytes)
+{
+    return pwr_boxes_fill_set(&call->segment->boxes, bytes);
+}
+/* coll_poweraware_set_bytes(call) of room: for the poster before it posts, and in a round in which
+   everybody has a message for the only one who reads, after wait_all: the boxes lie in here. */
+static inline unsigned char *coll_poweraware_all_boxes(coll_poweraware_call_t *call)
+{
+    return pwr_boxes_area(&call->segment->boxes);
+}
+/* error: the poster's OMPI_* code; after an error the message means nothing. */
+static inline void coll_poweraware_post_set(coll_poweraware_call_t *call, int error)
+{
+    pwr_boxes_post(&call->segment->boxes, error);
+}
+/* poster: a rank of the communicator that is on the network before it posts. */
+const unsigned char *coll_poweraware_rest_for_set(coll_poweraware_call_t *call, int poster,
+                                                  size_t bytes, int *error);
 
 /* ---- chunks: large messages ---- */
 

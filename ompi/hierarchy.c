@@ -33,8 +33,9 @@ static bool allocate(pwr_hierarchy_t *h)
     h->group_of = calloc(size, sizeof(int));
     h->leader_of = calloc(size, sizeof(int));
     h->members = calloc(size, sizeof(int));
-    h->node_ranks = calloc(size, sizeof(int));
-    return h->node_of && h->group_of && h->leader_of && h->members && h->node_ranks;
+    h->local_of = calloc(size, sizeof(int));
+    h->by_node = calloc(size, sizeof(int));
+    return h->node_of && h->group_of && h->leader_of && h->members && h->local_of && h->by_node;
 }
 
 /* Numbers nodes in order of their leaders and finds out whether their ranks are consecutive;
@@ -97,34 +98,32 @@ static bool index_groups(pwr_hierarchy_t *h)
     return true;
 }
 
-/* Ranks by node: counted, then dealt out in rank order. */
-static bool list_nodes(pwr_hierarchy_t *h)
+/* One counting sort: ranks are visited in order, so they stay in order within a node. */
+static bool index_nodes(pwr_hierarchy_t *h)
 {
     h->node_start = calloc((size_t)h->num_nodes + 1, sizeof(int));
-    int *next = calloc((size_t)h->num_nodes, sizeof(int));
-    bool ok = NULL != h->node_start && NULL != next;
-    for (int rank = 0; ok && rank < h->size; ++rank) {
-        ++h->node_start[h->node_of[rank] + 1];
+    if (NULL == h->node_start) {
+        return false;
     }
-    for (int node = 0; ok && node < h->num_nodes; ++node) {
+    for (int rank = 0; rank < h->size; ++rank) {
+        h->local_of[rank] = h->node_start[h->node_of[rank] + 1]++;
+    }
+    for (int node = 0; node < h->num_nodes; ++node) {
         h->node_start[node + 1] += h->node_start[node];
-        next[node] = h->node_start[node];
     }
-    for (int rank = 0; ok && rank < h->size; ++rank) {
-        h->node_ranks[next[h->node_of[rank]]++] = rank;
+    for (int rank = 0; rank < h->size; ++rank) {
+        h->by_node[h->node_start[h->node_of[rank]] + h->local_of[rank]] = rank;
     }
-    free(next);
-    return ok;
+    return true;
 }
 
 static void find_myself(pwr_hierarchy_t *h)
 {
     h->my_node = h->node_of[h->my_rank];
     h->my_group = h->group_of[h->my_rank];
-    h->num_local = pwr_hierarchy_node(h, h->my_node, &h->local_ranks);
-    while (h->local_ranks[h->my_local] != h->my_rank) {
-        ++h->my_local;
-    }
+    h->my_local = h->local_of[h->my_rank];
+    h->local_ranks = &h->by_node[h->node_start[h->my_node]];
+    h->num_local = h->node_start[h->my_node + 1] - h->node_start[h->my_node];
 }
 
 pwr_hierarchy_t *pwr_hierarchy_build(int size, int my_rank, const int *leader, const int *package)
@@ -145,7 +144,7 @@ pwr_hierarchy_t *pwr_hierarchy_build(int size, int my_rank, const int *leader, c
         }
         qsort(places, (size_t)size, sizeof *places, compare_places);
         number_groups(h, places);
-        ok = list_nodes(h) && index_groups(h);
+        ok = index_groups(h) && index_nodes(h);
     }
     if (ok) {
         find_myself(h);
@@ -168,14 +167,15 @@ void pwr_hierarchy_free(pwr_hierarchy_t *h)
     free(h->leader_of);
     free(h->members);
     free(h->group_start);
-    free(h->node_ranks);
+    free(h->local_of);
+    free(h->by_node);
     free(h->node_start);
     free(h);
 }
 
 int pwr_hierarchy_node(const pwr_hierarchy_t *h, int node, const int **ranks)
 {
-    *ranks = h->node_ranks + h->node_start[node];
+    *ranks = h->by_node + h->node_start[node];
     return h->node_start[node + 1] - h->node_start[node];
 }
 

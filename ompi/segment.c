@@ -13,17 +13,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A box much larger than this is no faster than a slot. */
-enum { LARGEST_BOX = 8192, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 static size_t round_up(size_t bytes, size_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
 }
 
-static size_t box_area(const pwr_segment_shape_t *shape)
+static size_t set_bytes(const pwr_segment_shape_t *shape)
 {
-    return round_up((size_t)shape->num_ranks * 2 * shape->box_bytes, PAGE);
+    return (size_t)shape->num_ranks * pwr_box_stride(shape->box_bytes);
 }
 
 static size_t lines_offset(void)
@@ -38,16 +37,18 @@ static size_t boxes_offset(const pwr_segment_shape_t *shape)
 
 static size_t boxes_end(const pwr_segment_shape_t *shape)
 {
-    return boxes_offset(shape) + box_area(shape);
+    return boxes_offset(shape) + round_up(PWR_BOX_ROUNDS * set_bytes(shape), PAGE);
 }
 
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
 {
     pwr_segment_shape_t shape = {.num_ranks = num_ranks};
-    size_t share = bytes / 4 / 2 / (size_t)num_ranks / PWR_CACHE_LINE * PWR_CACHE_LINE;
-    shape.box_bytes = share < PWR_CACHE_LINE ? PWR_CACHE_LINE
-                      : share > LARGEST_BOX  ? LARGEST_BOX
-                                             : share;
+    size_t share = bytes / 4 / PWR_BOX_ROUNDS / (size_t)num_ranks;
+    size_t least = pwr_box_stride(PWR_CACHE_LINE);
+    shape.box_bytes = share < least
+                          ? PWR_CACHE_LINE
+                          : PWR_CACHE_LINE + (share - least) / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    shape.box_bytes = shape.box_bytes > PWR_BOX_LARGEST ? PWR_BOX_LARGEST : shape.box_bytes;
     size_t taken = boxes_end(&shape);
     size_t left = bytes > taken ? bytes - taken : 0;
     shape.slot_bytes = left / PWR_SEGMENT_SLOTS / PWR_CACHE_LINE * PWR_CACHE_LINE;
@@ -63,13 +64,9 @@ size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part
 pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
 {
     pwr_segment_t *s = calloc(1, sizeof *s);
-    uint32_t *seen = calloc((size_t)shape->num_ranks, sizeof *seen);
-    if (NULL == s || NULL == seen) {
-        free(s);
-        free(seen);
+    if (NULL == s) {
         return NULL;
     }
-    s->seen = seen;
     s->shape = *shape;
     s->box_bytes = shape->box_bytes;
     s->slot_bytes = shape->slot_bytes;
@@ -79,8 +76,13 @@ pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
 static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
 {
     s->control = (pwr_segment_control_t *)(void *)base;
-    s->lines = (pwr_rank_lines_t *)(void *)(base + lines_offset());
-    s->boxes = base + boxes_offset(&s->shape);
+    s->boxes = (pwr_boxes_t){
+        .control = &s->control->boxes,
+        .lines = (pwr_rank_lines_t *)(void *)(base + lines_offset()),
+        .sets = base + boxes_offset(&s->shape),
+        .set_bytes = set_bytes(&s->shape),
+        .box_stride = pwr_box_stride(s->shape.box_bytes),
+    };
 }
 
 static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
@@ -178,6 +180,5 @@ void pwr_segment_free(pwr_segment_t *segment)
             munmap(segment->part[part], pwr_segment_part_bytes(&segment->shape, part));
         }
     }
-    free(segment->seen);
     free(segment);
 }

@@ -46,6 +46,23 @@ bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
 int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
                                       const coll_poweraware_args_t *args);
 
+/* Small messages through rounds of boxes (box.h). */
+int coll_poweraware_box_barrier(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+#define COLL_POWERAWARE_BOX(name)                                                                  \
+    bool coll_poweraware_box_##name##_can(const coll_poweraware_call_t *call,                      \
+                                          const coll_poweraware_args_t *args, size_t bytes);       \
+    int coll_poweraware_box_##name(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+COLL_POWERAWARE_BOX(allgather);
+COLL_POWERAWARE_BOX(allgatherv);
+COLL_POWERAWARE_BOX(allreduce);
+COLL_POWERAWARE_BOX(bcast);
+COLL_POWERAWARE_BOX(gather);
+COLL_POWERAWARE_BOX(reduce);
+COLL_POWERAWARE_BOX(reduce_scatter);
+COLL_POWERAWARE_BOX(reduce_scatter_block);
+COLL_POWERAWARE_BOX(scatter);
+#undef COLL_POWERAWARE_BOX
+
 /* Leader-based shared-memory Bcast (ICPP 2010 V-B). */
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 

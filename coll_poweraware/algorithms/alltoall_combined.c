@@ -68,19 +68,21 @@ static void post_sizes(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
     coll_poweraware_begin_round(c->call);
-    uint64_t *to_node = (uint64_t *)(void *)coll_poweraware_my_box(c->call);
+    uint64_t *to_node = (uint64_t *)(void *)coll_poweraware_my_box(c->call, posted_bytes(h));
     uint64_t *from_rank = to_node + h->num_nodes;
     memset(to_node, 0, (size_t)h->num_nodes * sizeof *to_node);
     for (int peer = 0; peer < h->size; ++peer) {
         to_node[h->node_of[peer]] += coll_poweraware_block_to(&c->x, peer).bytes;
         from_rank[peer] = coll_poweraware_block_from(&c->x, peer).bytes;
     }
-    coll_poweraware_post_box(c->call);
+    coll_poweraware_join(c->call);
+    coll_poweraware_wait_all(c->call);
 }
 
 static const uint64_t *sizes_of(const combined_t *c, int local)
 {
-    return (const uint64_t *)(const void *)coll_poweraware_read_box(c->call, local);
+    return (const uint64_t *)(const void *)coll_poweraware_box(c->call, local,
+                                                               posted_bytes(c->call->hierarchy));
 }
 
 /* Bytes from a rank of my node to all ranks of node. */

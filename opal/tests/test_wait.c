@@ -28,8 +28,11 @@ static const pwr_wait_policy_t spin_then_sleep = {
 static const pwr_wait_policy_t poll_only = {.poll = true};
 static const pwr_wait_policy_t poll_and_yield = {.poll = true, .oversubscribed = true};
 
-static const pwr_wait_policy_t *const policies[] = {&sleep_at_once, &spin_then_sleep,
-                                                    &poll_and_yield};
+static const pwr_wait_policy_t linger_then_sleep = {.sleep_min_ns = LONG_NS,
+                                                    .sleep_max_ns = LONG_NS};
+
+static const pwr_wait_policy_t *const policies[] = {&sleep_at_once, &linger_then_sleep,
+                                                    &spin_then_sleep, &poll_and_yield};
 
 static uint64_t deadline_in_ms(const fixture_t *fixture, uint64_t ms)
 {
@@ -136,6 +139,20 @@ static void test_progress_runs_on_every_rung(void **state)
 
 /* ---- lost wake-ups ---- */
 
+/* In one step or in two; with policies that linger, also without a fence. */
+static void set_somehow(pwr_flag_t *flag, uint32_t round, bool lingers)
+{
+    if (round % 3 == 0) {
+        pwr_flag_set(flag, round);
+        return;
+    }
+    pwr_flag_publish(flag, round);
+    if (!lingers || round % 3 == 1) {
+        pwr_fence();
+    }
+    pwr_flag_wake(flag);
+}
+
 /* Two parties count each other's flag up in turn; each sleeps for 2 s at a time, so that a single
    wake-up in a hundred that is lost ends the test by its alarm. */
 static int ping_pong(pwr_flag_t *mine, pwr_flag_t *yours, const pwr_wait_policy_t *policy,
@@ -143,13 +160,13 @@ static int ping_pong(pwr_flag_t *mine, pwr_flag_t *yours, const pwr_wait_policy_
 {
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         if (first) {
-            pwr_flag_set(yours, round);
+            set_somehow(yours, round, !policy->oversubscribed);
         }
         if (pwr_wait_until(mine, round, policy, NULL, NULL, 0, NULL) != PWR_OK) {
             return 1;
         }
         if (!first) {
-            pwr_flag_set(yours, round);
+            set_somehow(yours, round, !policy->oversubscribed);
         }
     }
     return 0;

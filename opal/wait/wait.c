@@ -13,6 +13,11 @@
  *
  * Either W2 sees S1, or S2 sees W1; in the second case the kernel compares value under its lock, so
  * a wake between W2 and W3 turns the wait into an immediate return.
+ *
+ * A setter in two steps has S1 as a release, a full fence, and S2: the same.  Without the fence S2
+ * may read before S1 has left the core's store buffer, where it stays for well under a microsecond.
+ * So a waiter that is not oversubscribed lingers for LINGER_NS between W1 and W2: if S2 has missed
+ * W1, S1 arrives before W2.  Should a machine ever take longer, the sleep is bounded.
  */
 #include "config.h"
 
@@ -28,7 +33,8 @@
 
 enum {
     SPINS_PER_ROUND = 100, /* pauses between two looks at the clock: a few microseconds */
-    MIN_SLEEP_NS = 1000,   /* less only burns system calls: the kernel's timer slack is 50 us */
+    LINGER_NS = 2000,
+    MIN_SLEEP_NS = 1000, /* less only burns system calls: the kernel's timer slack is 50 us */
     NS_PER_S = 1000000000,
 };
 
@@ -67,12 +73,17 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_n
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, NULL, 0);
 }
 
-/* All sleepers, because they may wait for different targets. */
-static void wake_sleepers(pwr_flag_t *flag)
+/* S3.  All of them, because they may wait for different targets. */
+void pwr_flag_wake_sleepers(pwr_flag_t *flag)
+{
+    syscall(SYS_futex, &flag->value, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void wake_if_any(pwr_flag_t *flag)
 {
     /* S2 */
     if (atomic_load_explicit(&flag->sleepers, memory_order_seq_cst) != 0) {
-        syscall(SYS_futex, &flag->value, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); /* S3 */
+        pwr_flag_wake_sleepers(flag);
     }
 }
 
@@ -80,14 +91,14 @@ void pwr_flag_set(pwr_flag_t *flag, uint32_t value)
 {
     /* S1; as a release it also pairs with the acquire in pwr_flag_reached. */
     atomic_store_explicit(&flag->value, value, memory_order_seq_cst);
-    wake_sleepers(flag);
+    wake_if_any(flag);
 }
 
 uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount)
 {
     /* S1; acquire too: the last to arrive sees what the others wrote before they arrived. */
     uint32_t before = atomic_fetch_add_explicit(&flag->value, amount, memory_order_seq_cst);
-    wake_sleepers(flag);
+    wake_if_any(flag);
     return before + amount;
 }
 
@@ -96,14 +107,8 @@ void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target)
     /* S1 */
     uint32_t before = atomic_fetch_add_explicit(&flag->value, 1, memory_order_seq_cst);
     if (has_reached(before + 1, target)) {
-        wake_sleepers(flag);
+        wake_if_any(flag);
     }
-}
-
-bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)
-{
-    /* Pairs with S1. */
-    return has_reached(atomic_load_explicit(&flag->value, memory_order_acquire), target);
 }
 
 /* ---- the ladder ---- */
@@ -131,6 +136,18 @@ static bool make_progress(const wait_call_t *call)
     return call->progress && call->progress(call->arg) > 0;
 }
 
+/* A few microseconds. */
+static bool spin_round(const wait_call_t *call)
+{
+    for (int i = 0; i < SPINS_PER_ROUND; i++) {
+        if (reached(call)) {
+            return true;
+        }
+        cpu_pause();
+    }
+    return false;
+}
+
 /* Spins until until_ns; yields once a round when the CPU is needed by the one we wait for. */
 static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
 {
@@ -138,11 +155,8 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
         if (call->policy->oversubscribed) {
             sched_yield();
         }
-        for (int i = 0; i < SPINS_PER_ROUND; i++) {
-            if (reached(call)) {
-                return REACHED;
-            }
-            cpu_pause();
+        if (spin_round(call)) {
+            return REACHED;
         }
         make_progress(call);
         now = now_ns();
@@ -157,6 +171,10 @@ static outcome_t pause_rung(const wait_call_t *call)
         sched_yield();
         return reached(call) ? REACHED : NEXT_RUNG;
     }
+    /* most waits are over before the clock is worth a look */
+    if (!policy->oversubscribed && spin_round(call)) {
+        return REACHED;
+    }
     uint64_t begin = now_ns();
     uint64_t until = call->deadline_ns;
     if (!policy->poll && policy->spin_ns < until - begin) {
@@ -170,23 +188,19 @@ static outcome_t pause_rung(const wait_call_t *call)
 static void sleep_once(const wait_call_t *call, uint64_t timeout_ns)
 {
     pwr_flag_t *flag = call->flag;
-    atomic_fetch_add_explicit(&flag->sleepers, 1, memory_order_seq_cst);      /* W1 */
     uint32_t seen = atomic_load_explicit(&flag->value, memory_order_seq_cst); /* W2 */
     if (!has_reached(seen, call->target)) {
         futex_wait(&flag->value, seen, timeout_ns); /* W3 */
         call->stats->sleeps++;
     }
-    /* Relaxed: a setter that still sees us only makes a call too many. */
-    atomic_fetch_sub_explicit(&flag->sleepers, 1, memory_order_relaxed);
 }
 
-static outcome_t futex_rung(const wait_call_t *call)
+/* Announced since W1.  Returns the time. */
+static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
 {
     const pwr_wait_policy_t *policy = call->policy;
     uint64_t shortest = policy->sleep_min_ns > MIN_SLEEP_NS ? policy->sleep_min_ns : MIN_SLEEP_NS;
     uint64_t longest = policy->sleep_max_ns > shortest ? policy->sleep_max_ns : shortest;
-    uint64_t begin = now_ns();
-    uint64_t now = begin;
     uint64_t length = shortest;
     while (now < call->deadline_ns) {
         bool moved = make_progress(call);
@@ -202,6 +216,23 @@ static outcome_t futex_rung(const wait_call_t *call)
             break;
         }
     }
+    return now;
+}
+
+static outcome_t futex_rung(const wait_call_t *call)
+{
+    uint64_t begin = now_ns();
+    uint64_t now = begin;
+    atomic_fetch_add_explicit(&call->flag->sleepers, 1, memory_order_seq_cst); /* W1 */
+    if (!call->policy->oversubscribed) {
+        while (!reached(call) && now - begin < LINGER_NS) {
+            cpu_pause();
+            now = now_ns();
+        }
+    }
+    now = sleep_again_and_again(call, now);
+    /* Relaxed: a setter that still sees us only makes a call too many. */
+    atomic_fetch_sub_explicit(&call->flag->sleepers, 1, memory_order_relaxed);
     call->stats->sleep_ns += now - begin;
     return reached(call) ? REACHED : TIMED_OUT;
 }

@@ -25,13 +25,14 @@ typedef struct pwr_hierarchy {
 
     int *node_of;     /* [size] rank -> node */
     int *group_of;    /* [size] rank -> group within its node */
+    int *local_of;    /* [size] rank -> index among the ranks of its node, in rank order */
     int *leader_of;   /* [num_nodes] node -> lowest rank */
     int *members;     /* [size] all ranks, sorted by node, then group, then rank */
     int *group_start; /* [num_nodes * num_groups + 1] (node, group) -> first index in members */
-    int *node_ranks;  /* [size] all ranks, sorted by node, then rank */
-    int *node_start;  /* [num_nodes + 1] node -> first index in node_ranks */
+    int *by_node;     /* [size] all ranks, sorted by node, then rank */
+    int *node_start;  /* [num_nodes + 1] node -> first index in by_node */
     int num_local;
-    const int *local_ranks; /* [num_local] ranks of my node, ascending; part of node_ranks */
+    const int *local_ranks; /* [num_local] ranks of my node, ascending: part of by_node */
 } pwr_hierarchy_t;
 
 /* Builds the hierarchy of a communicator of size ranks from what each rank said of itself:

@@ -3,7 +3,7 @@
  *
  * One shared memory segment per node and communicator, and what is in it.
  *
- * Layout:  part 1: control block | lines of each rank | boxes of each rank
+ * Layout:  part 1: control block | lines of each rank | sets of boxes
  *          part 2: slots
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
@@ -26,15 +26,7 @@
  * nor be waited for. Invariant: nobody writes to a slot before `released` says that all have left
  * its last chunk.
  *
- * Boxes, for small messages.  Collectives go through numbered rounds; in round r every rank may
- * post one message in its box r % 2, and every rank may read any.
- *
- *   posted   the last round in which the rank filled its box
- *   left     the last round of which the rank reads no box any more
- *
- * Invariant: nobody writes to the box of round r before every rank has left round r - 2.  A rank
- * that posted in round r - 1 has left round r - 2: where ranks hear of each other every round,
- * nobody ever looks at `left`.
+ * Boxes, for small messages: pwr_ompi/boxes.h.
  */
 #ifndef PWR_OMPI_SEGMENT_H
 #define PWR_OMPI_SEGMENT_H
@@ -44,6 +36,7 @@
 
 #include "pwr/status.h"
 #include "pwr/wait.h"
+#include "pwr_ompi/boxes.h"
 
 enum { PWR_SEGMENT_SLOTS = 8, PWR_SEGMENT_NAME_MAX = 64 };
 
@@ -57,14 +50,10 @@ typedef struct pwr_slot {
     int32_t error;
 } pwr_slot_t;
 
-typedef struct pwr_rank_lines {
-    pwr_flag_t posted;
-    pwr_flag_t left;
-} pwr_rank_lines_t;
-
 typedef struct pwr_segment_control {
     pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
     pwr_slot_t slot[PWR_SEGMENT_SLOTS];
+    pwr_boxes_control_t boxes;
 } pwr_segment_control_t;
 
 typedef struct pwr_slot_expect {
@@ -96,17 +85,13 @@ enum { PWR_SEGMENT_PARTS = 2 };
 typedef struct pwr_segment {
     pwr_segment_shape_t shape;
     void *part[PWR_SEGMENT_PARTS];          /* NULL: not mapped */
-    pwr_segment_control_t *control;         /* PWR_SEGMENT_BOXES: this ... */
-    pwr_rank_lines_t *lines;                /* [num_ranks] */
-    unsigned char *boxes;                   /* ... to this: [num_ranks][2][box_bytes] */
+    pwr_segment_control_t *control;         /* PWR_SEGMENT_BOXES */
+    pwr_boxes_t boxes;                      /* PWR_SEGMENT_BOXES */
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
-    uint32_t round;       /* private: the round this rank is in */
-    uint32_t posted;      /* private: my own `posted` */
-    uint32_t *seen;       /* private: [num_ranks] the last `posted` seen of each rank */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
 } pwr_segment_t;
 

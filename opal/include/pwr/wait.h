@@ -25,13 +25,16 @@ enum { PWR_CACHE_LINE = 64 };
 typedef struct pwr_flag {
     _Alignas(64) _Atomic uint32_t value;
     _Atomic uint32_t sleepers;
+    unsigned char beside[56]; /* the setter's: written before value, read after it, it travels on
+                                 the same cache line */
 } pwr_flag_t;
 
 typedef struct pwr_wait_policy {
     uint32_t spin_ns;      /* pause rung: this long at most before the futex rung */
     uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); doubles up to ... */
     uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
-    bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung */
+    bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung, and do not
+                              linger before the futex rung */
     bool poll;             /* never sleep (the paper's polling ranks); yields when oversubscribed */
 } pwr_wait_policy_t;
 
@@ -48,13 +51,35 @@ typedef int (*pwr_progress_fn_t)(void *arg);
 
 /* Publishes value (release) and wakes sleepers, with a system call only if there are some. */
 void pwr_flag_set(pwr_flag_t *flag, uint32_t value);
+/* The same in two steps, publish and wake, with pwr_fence in between.  Without the fence, which
+   costs the setter a wait for the cache line, it is good enough for waiters who are not
+   oversubscribed: they linger between announcing that they are about to sleep and sleeping. */
+static inline void pwr_flag_publish(pwr_flag_t *flag, uint32_t value)
+{
+    atomic_store_explicit(&flag->value, value, memory_order_release); /* S1 in wait.c */
+}
+static inline void pwr_fence(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
+void pwr_flag_wake_sleepers(pwr_flag_t *flag);
+static inline void pwr_flag_wake(pwr_flag_t *flag)
+{
+    if (atomic_load_explicit(&flag->sleepers, memory_order_relaxed) != 0) { /* S2 */
+        pwr_flag_wake_sleepers(flag);
+    }
+}
 /* Adds to the flag (acq_rel) for counting arrivals; returns the new value. Wakes like set. */
 uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount);
 /* Adds 1 for counting arrivals.  Nobody waits for less than target that is not there yet: the one
    arrival that reaches target wakes the sleepers, the others wake nobody. */
 void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target);
 /* True once value has reached target (acquire), by signed distance. */
-bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target);
+static inline bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)
+{
+    /* Pairs with S1. */
+    return (int32_t)(atomic_load_explicit(&flag->value, memory_order_acquire) - target) >= 0;
+}
 
 /* Waits until the flag reaches target.  progress may be NULL.  deadline_ns is CLOCK_MONOTONIC, 0
    for none.  Returns PWR_OK or PWR_ERR_TIMEOUT.  stats may be NULL. */

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Rounds of boxes: threads as ranks, every message checked, rounds that wrap, ranks that fall
+ * behind or say nothing for billions of rounds.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pwr_ompi/boxes.h"
+
+enum { MOST = 5, BOX_BYTES = 256, SETS = PWR_BOX_ROUNDS, ROUNDS = 2000 };
+
+typedef struct node {
+    int num;
+    pwr_boxes_control_t control;
+    pwr_rank_lines_t lines[MOST];
+    _Alignas(64) unsigned char sets[SETS][MOST * BOX_BYTES];
+    pwr_boxes_t rank[MOST];
+} node_t;
+
+/* A node of which every rank has ended round start. */
+static void make_node(node_t *node, int num, bool crowded, uint32_t start)
+{
+    memset(node, 0, sizeof *node);
+    node->num = num;
+    for (int i = 0; i < num; ++i) {
+        pwr_boxes_t *b = &node->rank[i];
+        *b = (pwr_boxes_t){.control = &node->control,
+                           .lines = node->lines,
+                           .sets = &node->sets[0][0],
+                           .set_bytes = (size_t)num * BOX_BYTES,
+                           .box_stride = BOX_BYTES,
+                           .round = start,
+                           .known = start};
+        node->lines[i].left.value = start;
+        for (uint32_t back = 0; back < SETS; ++back) {
+            unsigned set = (start - back) % SETS;
+            b->posted[set] = start - back;
+            b->joined[set] = start;
+            node->lines[i].posted[set].flag.value = start - back;
+            node->control.joined[set].value = start;
+        }
+        pwr_boxes_enter(b, num, i, crowded && 0 == i);
+    }
+}
+
+static uint32_t mix(uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static unsigned char value_of(uint32_t round, int sender, size_t index)
+{
+    return (unsigned char)mix(round * 31u + (uint32_t)sender * 7u + (uint32_t)index);
+}
+
+static void write_message(unsigned char *to, uint32_t round, int sender, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; ++i) {
+        to[i] = value_of(round, sender, i);
+    }
+}
+
+static int wrong_bytes(const unsigned char *from, uint32_t round, int sender, size_t bytes)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < bytes; ++i) {
+        wrong += from[i] != value_of(round, sender, i);
+    }
+    return wrong;
+}
+
+/* ---- ranks that run at once ---- */
+
+typedef struct player {
+    node_t *node;
+    int me;
+    const pwr_wait_policy_t *policy;
+    int wrong;
+} player_t;
+
+static void wait_in_earnest(void *who, pwr_flag_t *flag, uint32_t target)
+{
+    const player_t *player = who;
+    pwr_wait_until(flag, target, player->policy, NULL, NULL, 0, NULL);
+}
+
+/* Some ranks dawdle, in turn. */
+static void dawdle(uint32_t dice, int me)
+{
+    uint32_t mine = mix(dice + (uint32_t)me);
+    if (0 == mine % 500) {
+        usleep(200);
+    } else if (0 == mine % 7) {
+        sched_yield();
+    }
+}
+
+/* reader: -1 for everybody */
+static void play_together(player_t *p, size_t bytes, int reader)
+{
+    pwr_boxes_t *b = &p->node->rank[p->me];
+    write_message(pwr_boxes_fill(b, bytes), b->round, p->me, bytes);
+    pwr_boxes_join(b);
+    if (reader < 0 || p->me == reader) {
+        pwr_boxes_wait_all(b);
+        for (int i = 0; i < p->node->num; ++i) {
+            p->wrong += wrong_bytes(pwr_boxes_read(b, i, bytes), b->round, i, bytes);
+        }
+    }
+}
+
+static void play_one(player_t *p, size_t bytes, int poster)
+{
+    pwr_boxes_t *b = &p->node->rank[p->me];
+    int error = (int)(b->round % 3);
+    if (p->me == poster) {
+        write_message(pwr_boxes_fill_set(b, bytes), b->round, poster, bytes);
+        pwr_boxes_post(b, error);
+        return;
+    }
+    p->wrong += error != pwr_boxes_wait_for(b, poster, wait_in_earnest, p);
+    p->wrong += wrong_bytes(pwr_boxes_read_set(b, poster, bytes), b->round, poster, bytes);
+}
+
+/* The leader makes one message of all, and ends both rounds at once. */
+static void play_through_leader(player_t *p, size_t bytes, int leader)
+{
+    pwr_boxes_t *b = &p->node->rank[p->me];
+    play_together(p, bytes, leader);
+    if (p->me != leader) {
+        pwr_boxes_end(b);
+        pwr_boxes_begin(b, wait_in_earnest, p);
+        play_one(p, bytes, leader);
+        return;
+    }
+    pwr_boxes_begin(b, wait_in_earnest, p);
+    unsigned char *to = pwr_boxes_fill_set(b, bytes);
+    write_message(to, b->round, leader, bytes);
+    for (int i = 0; i < p->node->num; ++i) {
+        p->wrong += wrong_bytes(pwr_boxes_read_last(b, i, bytes), b->round - 1, i, bytes);
+    }
+    pwr_boxes_post(b, (int)(b->round % 3));
+}
+
+static void *play(void *arg)
+{
+    static const size_t sizes[] = {0, 1, 8, PWR_BOX_INLINE, PWR_BOX_INLINE + 1, BOX_BYTES};
+    player_t *p = arg;
+    for (uint32_t i = 0; i < ROUNDS; ++i) {
+        uint32_t dice = mix(i + 1); /* the same on all ranks */
+        int someone = (int)(dice / 16 % (uint32_t)p->node->num);
+        size_t bytes = sizes[dice / 256 % (sizeof sizes / sizeof sizes[0])];
+        if (dice / 4096 % 100 < 30) {
+            someone = 0; /* often the same one, so that others fall behind */
+        }
+        dawdle(dice, p->me);
+        pwr_boxes_begin(&p->node->rank[p->me], wait_in_earnest, p);
+        switch (dice % 5) {
+        case 0:
+            play_together(p, bytes, -1);
+            break;
+        case 1:
+            play_together(p, bytes, someone);
+            break;
+        case 2:
+            play_through_leader(p, bytes, someone);
+            break;
+        default:
+            play_one(p, BOX_BYTES == bytes ? bytes * (size_t)p->node->num : bytes, someone);
+            break;
+        }
+        pwr_boxes_end(&p->node->rank[p->me]);
+    }
+    return NULL;
+}
+
+/* Sleeps so long that a lost wake-up would be seen by the alarm. */
+static const pwr_wait_policy_t sleep_at_once = {
+    .sleep_min_ns = 2000000000, .sleep_max_ns = 2000000000, .oversubscribed = true};
+static const pwr_wait_policy_t linger_and_sleep = {.sleep_min_ns = 2000000000,
+                                                   .sleep_max_ns = 2000000000};
+static const pwr_wait_policy_t spin_first = {
+    .spin_ns = 20000, .sleep_min_ns = 2000000000, .sleep_max_ns = 2000000000};
+
+static void play_all(int num, bool crowded, uint32_t start, const pwr_wait_policy_t *policy)
+{
+    static node_t node;
+    pthread_t threads[MOST];
+    player_t players[MOST];
+    make_node(&node, num, crowded, start);
+    for (int i = 0; i < num; ++i) {
+        players[i] = (player_t){.node = &node, .me = i, .policy = policy};
+        assert_int_equal(0, pthread_create(&threads[i], NULL, play, &players[i]));
+    }
+    for (int i = 0; i < num; ++i) {
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+        assert_int_equal(players[i].wrong, 0);
+        assert_int_equal(node.rank[i].round, node.rank[0].round);
+    }
+}
+
+static void every_message_arrives(void **state)
+{
+    (void)state;
+    static const uint32_t starts[] = {0, UINT32_MAX - 4, (1u << 29) - 3, (1u << 31) - 3};
+    alarm(120);
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; ++i) {
+        for (int crowded = 0; crowded < 2; ++crowded) {
+            play_all(2, crowded, starts[i], &spin_first);
+            play_all(3, crowded, starts[i], crowded ? &sleep_at_once : &linger_and_sleep);
+            play_all(MOST, crowded, starts[i], crowded ? &sleep_at_once : &linger_and_sleep);
+        }
+    }
+    alarm(0);
+}
+
+/* ---- one thread that plays all ranks ---- */
+
+static int waits;
+static const pwr_flag_t *waited_for;
+static uint32_t wait_target;
+
+static void note_wait(void *who, pwr_flag_t *flag, uint32_t target)
+{
+    (void)who;
+    ++waits;
+    waited_for = flag;
+    wait_target = target;
+}
+
+static void rank_posts(node_t *node, int rank)
+{
+    pwr_boxes_t *b = &node->rank[rank];
+    pwr_boxes_begin(b, note_wait, NULL);
+    pwr_boxes_fill_set(b, 8);
+    pwr_boxes_post(b, 0);
+    pwr_boxes_end(b);
+}
+
+static void rank_reads(node_t *node, int rank, int poster)
+{
+    pwr_boxes_t *b = &node->rank[rank];
+    pwr_boxes_begin(b, note_wait, NULL);
+    pwr_boxes_wait_for(b, poster, note_wait, NULL);
+    pwr_boxes_end(b);
+}
+
+/* The invariant: a box is not written before everybody has ended the round that it was used for. */
+static void a_writer_waits_for_the_slowest(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 3, false, 100);
+    waits = 0;
+    for (int i = 1; i < SETS; ++i) {
+        rank_posts(&node, 0);
+        rank_reads(&node, 1, 0);
+    }
+    assert_int_equal(waits, 0); /* rounds 101 .. 99 + SETS */
+    rank_posts(&node, 0);       /* what is known of rank 2 is that it has ended round 99 */
+    assert_int_equal(waits, 1);
+    assert_ptr_equal(waited_for, &node.lines[2].left);
+    assert_true(wait_target - 100 < SETS);
+    assert_int_equal(node.rank[0].known, 101); /* and nobody made it wait */
+}
+
+static void who_heard_of_all_asks_nobody(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 3, false, UINT32_MAX - 7);
+    waits = 0;
+    for (int i = 0; i < 20; ++i) {
+        for (int rank = 0; rank < 3; ++rank) {
+            pwr_boxes_begin(&node.rank[rank], note_wait, NULL);
+            pwr_boxes_fill(&node.rank[rank], 8);
+            pwr_boxes_join(&node.rank[rank]);
+            node.lines[rank].left.value = UINT32_MAX - 7; /* as if nobody ever said */
+        }
+        for (int rank = 0; rank < 3; ++rank) {
+            pwr_boxes_wait_all(&node.rank[rank]);
+        }
+    }
+    assert_int_equal(waits, 0);
+    /* and from who knows, a post tells it */
+    rank_posts(&node, 0);
+    rank_reads(&node, 1, 0);
+    assert_int_equal(node.rank[1].known, node.rank[1].round - 1);
+}
+
+enum { LEAPS = 12 };
+
+/* 2^28 rounds that nobody plays: as if rank 0 had posted in all of them. */
+static void leap(node_t *node)
+{
+    for (int rank = 0; rank < node->num; ++rank) {
+        node->rank[rank].round += 1u << 28;
+        node->lines[rank].left.value = node->rank[rank].round;
+    }
+    for (uint32_t back = 0; back < SETS; ++back) {
+        uint32_t round = node->rank[0].round - back;
+        node->rank[0].posted[round % SETS] = round;
+        node->lines[0].posted[round % SETS].flag.value = round;
+    }
+}
+
+/* Rank 1 only reads for 3 * 2^30 rounds: its last post must never look like one to come. */
+static void a_silent_rank_is_not_misread(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 2, false, 0);
+    waits = 0;
+    for (int i = 0; i < LEAPS; ++i) {
+        leap(&node);
+        for (int played = 0; played < SETS; ++played) {
+            rank_posts(&node, 0);
+            rank_reads(&node, 1, 0);
+            uint32_t now = node.rank[0].round;
+            assert_false(pwr_flag_reached(&node.lines[1].posted[now % SETS].flag, now));
+        }
+    }
+    assert_int_equal(waits, 0);
+}
+
+/* Rank 2 does not even read: what it knew of the others must not look like news. */
+static void old_knowledge_is_forgotten(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 3, false, 0);
+    waits = 0;
+    for (int i = 0; i < LEAPS; ++i) {
+        leap(&node);
+        rank_posts(&node, 0);
+        rank_reads(&node, 1, 0);
+        pwr_boxes_begin(&node.rank[2], note_wait, NULL);
+        pwr_boxes_end(&node.rank[2]);
+    }
+    assert_int_equal(waits, 0);
+    node.lines[1].left.value = node.rank[2].round - SETS;
+    rank_posts(&node, 2);
+    assert_int_equal(waits, 1);
+    assert_ptr_equal(waited_for, &node.lines[1].left);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_arrives),
+        cmocka_unit_test(a_writer_waits_for_the_slowest),
+        cmocka_unit_test(who_heard_of_all_asks_nobody),
+        cmocka_unit_test(a_silent_rank_is_not_misread),
+        cmocka_unit_test(old_knowledge_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
