@@ -20,14 +20,16 @@
 #include "pwr_ompi/segment.h"
 
 #include "collectives.h"
+#include "coll_poweraware_decision.h"
 
 typedef struct coll_poweraware_algorithm coll_poweraware_algorithm_t; /* algorithms/algorithms.h */
 
-/* The schemes of ICPP 2010, section VII. */
+/* The schemes of ICPP 2010, section VII, and ours. */
 typedef enum coll_poweraware_scheme {
-    COLL_POWERAWARE_OFF,     /* default: stock algorithm, counted only */
-    COLL_POWERAWARE_DVFS,    /* freq-scaling: stock algorithm between DVFS down and up */
-    COLL_POWERAWARE_THROTTLE /* proposed: DVFS and our algorithms with throttling */
+    COLL_POWERAWARE_OFF,      /* the paper's default: stock algorithm, counted only */
+    COLL_POWERAWARE_DVFS,     /* freq-scaling: stock algorithm between DVFS down and up */
+    COLL_POWERAWARE_THROTTLE, /* proposed: DVFS and our algorithms with throttling */
+    COLL_POWERAWARE_AUTO      /* the same levers, algorithms from a decision table */
 } coll_poweraware_scheme_t;
 
 typedef enum coll_poweraware_scope {
@@ -59,7 +61,8 @@ typedef struct coll_poweraware_params {
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
-    char *calibration; /* NULL: where pwr_policy_load looks */
+    char *calibration;    /* NULL: where pwr_policy_load looks */
+    char *decision_table; /* NULL: the built-in one */
     char *helper_dir;
     char *run_dir;
     char *root;
@@ -73,6 +76,12 @@ typedef struct coll_poweraware_counters {
     uint64_t ns;      /* in the calls; only when a report is wanted */
 } coll_poweraware_counters_t;
 
+/* A decision table; all NULL: there is none. */
+typedef struct coll_poweraware_table {
+    coll_poweraware_decision_t *decision;
+    coll_poweraware_choices_t *any; /* of any layout: what is stock here is so everywhere */
+} coll_poweraware_table_t;
+
 typedef struct mca_coll_poweraware_component {
     mca_coll_base_component_t super;
     coll_poweraware_params_t params;
@@ -84,11 +93,12 @@ typedef struct mca_coll_poweraware_component {
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED];
     uint64_t start_ns;
-    uint32_t spin_ns;     /* longest pause before a waiting rank sleeps */
-    size_t handled_bytes; /* calls from here on are ours; SIZE_MAX with scheme off */
-    bool watched;         /* somebody wants a report or a trace: small calls count too */
-    bool running;         /* between init_query and close in an MPI process */
-    _Atomic bool armed;   /* it is decided whether levers are used */
+    coll_poweraware_table_t builtin_table; /* with scheme auto */
+    coll_poweraware_table_t users_table;   /* with scheme auto, if one is named and right */
+    uint32_t spin_ns;                      /* longest pause before a waiting rank sleeps */
+    bool watched;       /* somebody wants a report or a trace: small calls count too */
+    bool running;       /* between init_query and close in an MPI process */
+    _Atomic bool armed; /* it is decided whether levers are used */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
@@ -119,12 +129,17 @@ typedef struct coll_poweraware_state {
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_message_t *messages;                /* of all lanes, one after the other */
+    coll_poweraware_choices_t *choices;                 /* with scheme auto */
 } coll_poweraware_state_t;
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
     coll_poweraware_state_t *state;
+    int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
+    size_t
+        from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock, no lever moves */
+    const coll_poweraware_table_t *table; /* with scheme auto; NULL until all ranks agreed on one */
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -138,8 +153,8 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component);
 void coll_poweraware_params_free(coll_poweraware_params_t *params);
 const char *coll_poweraware_scheme_name(int scheme); /* the word of the parameter */
-/* Whether some collective always takes one of our algorithms. */
-bool coll_poweraware_params_force(const coll_poweraware_params_t *params);
+/* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */
+int coll_poweraware_algorithm_index(int collective, const char *name);
 
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
@@ -185,7 +200,27 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *module, struct ompi_com
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
 int coll_poweraware_next_serial(void);
 
+/* coll_poweraware_table.c: for scheme auto.  A table that is wrong is named, and none of it used.
+ */
+void coll_poweraware_tables_load(void);
+void coll_poweraware_tables_free(void);
+/* The table all ranks of the communicator use, NULL without scheme auto; collective on the first
+   call. */
+const coll_poweraware_table_t *coll_poweraware_table_of(mca_coll_poweraware_module_t *module,
+                                                        struct ompi_communicator_t *comm);
+
+/* For one layout; without a table *choices stays NULL.  False when out of memory. */
+bool coll_poweraware_table_compile(const coll_poweraware_table_t *table,
+                                   const pwr_hierarchy_t *hierarchy,
+                                   coll_poweraware_choices_t **choices);
+
 /* coll_poweraware_choose.c */
+/* What calls of this communicator may take, from parameters and the communicator's info.  False:
+   it is to be left alone. */
+bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module,
+                             struct ompi_communicator_t *comm);
+/* Sets from_bytes. */
+void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *module);
 const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
 /* Returns NULL for the stock function; the same on every rank.  Fills what
    an algorithm needs of call. */

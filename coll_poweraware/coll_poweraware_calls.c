@@ -161,7 +161,7 @@ static int handle(mca_coll_base_module_t *module, comm_t *comm,
     coll_poweraware_counters_t *counters = &m->counters[collective];
     ++counters->calls;
     /* Most calls of most programs are small: they must cost no more than this. */
-    if (!SELF->watched && bytes < SELF->handled_bytes) {
+    if (!SELF->watched && bytes < m->from_bytes[collective]) {
         return stock[collective](&m->saved, args, comm);
     }
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;

@@ -5,7 +5,12 @@
  *
  *   scheme off, dvfs   the stock function
  *   scheme throttle    our first algorithm that can do the call, from min_bytes on
+ *   scheme auto        the first row of the decision table for this layout and size whose algorithm
+ *                      can do the call; none: the stock function
  *   coll_poweraware_<collective>_algorithm = stock or a name: that one, whatever the scheme but off
+ *   info key coll_poweraware_algorithm of the communicator: the same for all its collectives
+ *
+ * Only a call that some row might give to us builds the communicator's state.
  */
 #include "coll_poweraware.h"
 
@@ -26,15 +31,76 @@ const char *coll_poweraware_collective_name(coll_poweraware_collective_t collect
     return names[collective];
 }
 
-/* forced: NULL for the first that can. */
-static algorithm_t *find(const coll_poweraware_call_t *call,
-                         coll_poweraware_collective_t collective, algorithm_t *forced,
-                         const coll_poweraware_args_t *args, size_t bytes)
+/* ---- once per communicator ---- */
+
+static int index_of(int collective, const char *word)
+{
+    if (0 == strcmp("choose", word)) {
+        return COLL_POWERAWARE_CHOOSE;
+    }
+    int index = coll_poweraware_algorithm_index(collective, word);
+    return COLL_POWERAWARE_DECISION_UNKNOWN == index ? COLL_POWERAWARE_STOCK : index;
+}
+
+bool coll_poweraware_prepare(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm)
+{
+    char word[64];
+    memcpy(m->algorithm, SELF->params.algorithm, sizeof m->algorithm);
+    if (pwr_ompi_comm_info(comm, "coll_poweraware_algorithm", word, sizeof word)) {
+        if (0 == strcmp("off", word)) {
+            return false;
+        }
+        for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+            m->algorithm[c] = index_of(c, word);
+        }
+    }
+    coll_poweraware_find_thresholds(m);
+    return true;
+}
+
+/* Until the ranks have agreed on a table, every call has to see to that. */
+static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
+{
+    const coll_poweraware_params_t *params = &SELF->params;
+    if (COLL_POWERAWARE_OFF == params->scheme) {
+        return SIZE_MAX;
+    }
+    if (m->algorithm[collective] >= 0) {
+        return 0;
+    }
+    if (COLL_POWERAWARE_AUTO != params->scheme ||
+        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
+        return params->min_bytes;
+    }
+    if (NULL == m->table || NULL == m->table->any) {
+        return NULL == m->table ? 0 : params->min_bytes;
+    }
+    uint64_t from = coll_poweraware_choices_from(m->table->any, collective);
+    return from < params->min_bytes ? (size_t)from : params->min_bytes;
+}
+
+void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *m)
+{
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        m->from_bytes[c] = threshold(m, c);
+    }
+}
+
+/* ---- per call ---- */
+
+static bool can(algorithm_t *a, const coll_poweraware_call_t *call,
+                const coll_poweraware_args_t *args, size_t bytes)
+{
+    return NULL == a->can || a->can(call, args, bytes);
+}
+
+static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
+                                   coll_poweraware_collective_t collective,
+                                   const coll_poweraware_args_t *args, size_t bytes)
 {
     for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
         algorithm_t *a = &coll_poweraware_algorithms[i];
-        if (collective == a->collective && (NULL == forced || forced == a) &&
-            (NULL == a->can || a->can(call, args, bytes))) {
+        if (collective == a->collective && can(a, call, args, bytes)) {
             return a;
         }
     }
@@ -50,14 +116,54 @@ static bool has_memory(mca_coll_poweraware_module_t *m, const coll_poweraware_ca
             coll_poweraware_share(m, call->comm, PWR_SEGMENT_CHUNKS));
 }
 
-static bool wanted(coll_poweraware_collective_t collective, size_t bytes)
+static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
+                             const coll_poweraware_call_t *call,
+                             coll_poweraware_collective_t collective,
+                             const coll_poweraware_args_t *args, size_t bytes)
+{
+    if (NULL == choices) {
+        return NULL;
+    }
+    const int *next = coll_poweraware_choices_find(choices, collective, bytes)->algorithms;
+    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
+        if (can(&coll_poweraware_algorithms[*next], call, args, bytes)) {
+            return &coll_poweraware_algorithms[*next];
+        }
+    }
+    return NULL;
+}
+
+/* Whether this call might be ours, as far as that is known without the communicator's layout. */
+static bool wanted(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
+                   coll_poweraware_collective_t collective, size_t bytes)
 {
     if (COLL_POWERAWARE_OFF == SELF->params.scheme ||
-        COLL_POWERAWARE_STOCK == SELF->params.algorithm[collective]) {
+        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
         return false;
     }
-    return COLL_POWERAWARE_CHOOSE != SELF->params.algorithm[collective] ||
-           (COLL_POWERAWARE_THROTTLE == SELF->params.scheme && bytes >= SELF->params.min_bytes);
+    if (COLL_POWERAWARE_CHOOSE != m->algorithm[collective]) {
+        return true;
+    }
+    if (COLL_POWERAWARE_AUTO != SELF->params.scheme) {
+        return COLL_POWERAWARE_THROTTLE == SELF->params.scheme && bytes >= SELF->params.min_bytes;
+    }
+    const coll_poweraware_table_t *table = coll_poweraware_table_of(m, comm);
+    return NULL != table->any &&
+           COLL_POWERAWARE_DECISION_STOCK !=
+               coll_poweraware_choices_find(table->any, collective, bytes)->algorithms[0];
+}
+
+static coll_poweraware_state_t *state_of(mca_coll_poweraware_module_t *m,
+                                         struct ompi_communicator_t *comm)
+{
+    bool is_first = !m->state_tried;
+    coll_poweraware_state_t *state = coll_poweraware_state_get(m, comm);
+    if (is_first && NULL != state) {
+        coll_poweraware_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
+                            state->hierarchy->size, state->hierarchy->num_nodes,
+                            state->hierarchy->max_local);
+    }
+    return state;
 }
 
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *m,
@@ -66,10 +172,10 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes)
 {
-    if (!wanted(collective, bytes)) {
+    if (!wanted(m, call->comm, collective, bytes)) {
         return NULL;
     }
-    coll_poweraware_state_t *state = coll_poweraware_state_get(m, call->comm);
+    coll_poweraware_state_t *state = state_of(m, call->comm);
     if (NULL == state) {
         return NULL;
     }
@@ -78,8 +184,14 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     call->wait_policy = &state->wait_policy;
     call->wait_stats = &state->wait_stats;
     call->messages = state->messages;
-    int forced = SELF->params.algorithm[collective];
-    algorithm_t *a = find(call, collective, forced < 0 ? NULL : &coll_poweraware_algorithms[forced],
-                          args, bytes);
+    algorithm_t *a = NULL;
+    if (m->algorithm[collective] >= 0) {
+        a = &coll_poweraware_algorithms[m->algorithm[collective]];
+        a = can(a, call, args, bytes) ? a : NULL;
+    } else if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
+        a = of_table(state->choices, call, collective, args, bytes);
+    } else {
+        a = first_that_can(call, collective, args, bytes);
+    }
     return NULL != a && has_memory(m, call, a) ? a : NULL;
 }

@@ -101,7 +101,7 @@ static void open_power(bool mpi_threads)
     }
     const pwr_power_config_t config = {
         .use_pstates = params->pstates,
-        .use_tstates = params->tstates && COLL_POWERAWARE_THROTTLE == params->scheme,
+        .use_tstates = params->tstates && COLL_POWERAWARE_DVFS != params->scheme,
         .run_directory = params->run_dir,
     };
     pwr_status_t status = pwr_power_open(&SELF->env, &config, &SELF->power);
@@ -116,7 +116,7 @@ static void decide_spin(void)
 {
     const coll_poweraware_params_t *params = &SELF->params;
     pwr_policy_t *policy;
-    if (COLL_POWERAWARE_THROTTLE != params->scheme && !coll_poweraware_params_force(params)) {
+    if (COLL_POWERAWARE_OFF == params->scheme) {
         return;
     }
     if (params->spin_us >= 0) {
@@ -151,12 +151,12 @@ static int init_query(bool progress_threads, bool mpi_threads)
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;
-    SELF->handled_bytes = COLL_POWERAWARE_OFF == SELF->params.scheme    ? SIZE_MAX
-                          : coll_poweraware_params_force(&SELF->params) ? 0
-                                                                        : SELF->params.min_bytes;
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     decide_spin();
+    if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
+        coll_poweraware_tables_load();
+    }
     if (NULL != SELF->params.trace_dir) {
         pwr_events_start(TRACE_EVENTS);
     }
@@ -189,6 +189,7 @@ static int close_component(void)
         pwr_power_close(SELF->power);
         SELF->power = NULL;
     }
+    coll_poweraware_tables_free();
     coll_poweraware_params_free(&SELF->params);
     return OMPI_SUCCESS;
 }

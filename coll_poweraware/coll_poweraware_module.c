@@ -108,13 +108,17 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
-    bool nothing_to_do = SIZE_MAX == mca_coll_poweraware_component.handled_bytes &&
+    bool nothing_to_do = COLL_POWERAWARE_OFF == mca_coll_poweraware_component.params.scheme &&
                          !mca_coll_poweraware_component.watched;
     if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;
     }
     mca_coll_poweraware_module_t *m = OBJ_NEW(mca_coll_poweraware_module_t);
     if (NULL == m) {
+        return NULL;
+    }
+    if (!coll_poweraware_prepare(m, comm)) {
+        OBJ_RELEASE(m);
         return NULL;
     }
     m->super.coll_module_enable = enable;

@@ -35,6 +35,7 @@ static const mca_base_var_enum_value_t schemes[] = {
     {COLL_POWERAWARE_OFF, "off"},
     {COLL_POWERAWARE_DVFS, "dvfs"},
     {COLL_POWERAWARE_THROTTLE, "throttle"},
+    {COLL_POWERAWARE_AUTO, "auto"},
     {0, NULL},
 };
 
@@ -71,7 +72,7 @@ static void set_defaults(coll_poweraware_params_t *params)
     *params = (coll_poweraware_params_t){
         .priority = -1,
         .verbose = 1,
-        .scheme = COLL_POWERAWARE_THROTTLE,
+        .scheme = COLL_POWERAWARE_AUTO,
         .tstate_scope = COLL_POWERAWARE_SCOPE_CORE,
         .tstate = 7,
         .tstate_leader = 4,
@@ -86,14 +87,15 @@ static void set_defaults(coll_poweraware_params_t *params)
     };
 }
 
-bool coll_poweraware_params_force(const coll_poweraware_params_t *params)
+int coll_poweraware_algorithm_index(int collective, const char *name)
 {
-    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
-        if (params->algorithm[i] >= 0) {
-            return true;
+    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
+        if (collective == (int)coll_poweraware_algorithms[i].collective &&
+            0 == strcmp(name, coll_poweraware_algorithms[i].name)) {
+            return i;
         }
     }
-    return false;
+    return COLL_POWERAWARE_DECISION_UNKNOWN;
 }
 
 /* A value that does not parse must not cost the user the job: the MCA system has named it, the
@@ -201,7 +203,8 @@ static int register_rows(const mca_base_component_t *component)
         {"scheme",
          "off: stock algorithms, counted if a report is wanted; dvfs: stock algorithms at the "
          "lowest frequency; "
-         "throttle: power-aware algorithms with frequency and clock throttling",
+         "throttle: power-aware algorithms with frequency and clock throttling; "
+         "auto: the same, but each only where the decision table says that it pays",
          MCA_BASE_VAR_TYPE_INT, schemes, OPAL_INFO_LVL_2, &p->scheme},
         {"tstate_scope", "What a T-state acts on in this hardware: core or package",
          MCA_BASE_VAR_TYPE_INT, scopes, OPAL_INFO_LVL_4, &p->tstate_scope},
@@ -220,8 +223,13 @@ static int register_rows(const mca_base_component_t *component)
          "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
          "built-in figures)",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_5, &p->calibration},
+        {"decision_table",
+         "Table of poweraware-tune for scheme auto, absolute path, the same on all nodes (empty: "
+         "the built-in one)",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_4, &p->decision_table},
         {"min_bytes",
-         "Calls in which a rank moves fewer bytes stay with the stock function and move no lever",
+         "Calls in which a rank moves fewer bytes move no lever and, with scheme throttle, stay "
+         "with the stock function",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_4, &p->min_bytes},
         {"segment_bytes", "Shared memory per node and communicator, bytes",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->segment_bytes},
@@ -275,8 +283,9 @@ static char *copy(const char *name, const char *text)
 
 void coll_poweraware_params_free(coll_poweraware_params_t *params)
 {
-    char **const strings[] = {&params->calibration, &params->helper_dir, &params->run_dir,
-                              &params->root,        &params->report_dir, &params->trace_dir};
+    char **const strings[] = {&params->calibration, &params->decision_table, &params->helper_dir,
+                              &params->run_dir,     &params->root,           &params->report_dir,
+                              &params->trace_dir};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
         free(*strings[i]);
         *strings[i] = NULL;
@@ -294,6 +303,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     coll_poweraware_params_free(params);
     *params = registered;
     params->calibration = copy("calibration", registered.calibration);
+    params->decision_table = copy("decision_table", registered.decision_table);
     params->helper_dir = copy("helper_dir", registered.helper_dir);
     params->run_dir = copy("run_dir", registered.run_dir);
     params->root = copy("root", registered.root);

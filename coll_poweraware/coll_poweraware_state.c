@@ -108,7 +108,8 @@ static pwr_wait_policy_t wait_policy(void)
 }
 
 /* All there is to know without shared memory; false when out of memory. */
-static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places)
+static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places,
+                 const coll_poweraware_table_t *table)
 {
     pwr_hierarchy_t *h = hierarchy_of(comm, places);
     state->hierarchy = h;
@@ -123,18 +124,20 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->segment = pwr_segment_new(&shape);
     state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                              sizeof *state->messages);
-    return NULL != state->segment && NULL != state->messages;
+    return NULL != state->segment && NULL != state->messages &&
+           coll_poweraware_table_compile(table, h, &state->choices);
 }
 
-static coll_poweraware_state_t *build(const mca_coll_poweraware_module_t *m, comm_t *comm)
+static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *comm)
 {
+    const coll_poweraware_table_t *table = coll_poweraware_table_of(m, comm);
     coll_poweraware_state_t *state = calloc(1, sizeof *state);
     place_t *places = malloc((size_t)ompi_comm_size(comm) * sizeof *places);
     bool ok = coll_poweraware_all_agree(m, comm, NULL != state && NULL != places); /* 1 */
     if (ok) {
         place_t mine = my_place(comm);
         ok = coll_poweraware_all_tell(m, comm, &mine, places, PLACE_INTS) && /* 2 */
-             fill(state, comm, places);
+             fill(state, comm, places, table);
         ok = coll_poweraware_all_agree(m, comm, ok); /* 3 */
     }
     free(places);
@@ -159,6 +162,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
     if (NULL != state) {
         coll_poweraware_unshare(state);
         pwr_hierarchy_free(state->hierarchy);
+        coll_poweraware_choices_free(state->choices);
         free(state->messages);
         free(state);
     }

@@ -128,7 +128,7 @@ def die_once(nodes: Nodes, hardware: list[Hardware], job: Job, tally: Tally) -> 
         node.lowered_by.clear()
         node.restored_by_others = 0
     done = nodes.run([str(TESTS / "victim"), job.way, str(job.rank), str(job.delay_us)],
-                     "--layout", "2,2", timeout=60, mca={"coll_poweraware_min_bytes": "0"})
+                     "--layout", "2,2", timeout=60, mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_scheme": "throttle"})
     moved = all_back(hardware, RESTORED_WITHIN_S)
     commanded = bool(moved) and job.way in NEEDS_RESTORE
     said = ""

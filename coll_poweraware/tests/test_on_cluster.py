@@ -26,6 +26,7 @@ MACHINES = SRC / "bench" / "emulator" / "machines"
 TESTS = BUILD / "coll_poweraware" / "tests"
 ALWAYS = {
     "coll": "poweraware",
+    "coll_poweraware_scheme": "throttle",
     "coll_poweraware_helper_dir": str(BUILD / "opal"),
 }
 

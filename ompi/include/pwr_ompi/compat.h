@@ -10,6 +10,8 @@
 
 #include "ompi_config.h"
 
+#include <stdio.h>
+
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
@@ -20,6 +22,8 @@
 #include "ompi/request/request.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/runtime/opal_progress.h"
+#include "opal/util/info.h"
+#include "opal/util/info_subscriber.h"
 
 #if OMPI_MAJOR_VERSION >= 6 /* coll framework 3.0.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
@@ -103,6 +107,29 @@ static inline int pwr_ompi_progress(void)
     opal_progress();
     return 0;
 #endif
+}
+
+/* Value of a key of the communicator's info, at most room - 1 characters of it.  False: it has no
+   such key. */
+static inline bool pwr_ompi_comm_info(const struct ompi_communicator_t *comm, const char *key,
+                                      char *value, size_t room)
+{
+    int flag = 0;
+    if (NULL == comm->super.s_info) {
+        return false;
+    }
+#if OMPI_MAJOR_VERSION >= 5
+    opal_cstring_t *text = NULL;
+    if (OPAL_SUCCESS == opal_info_get(comm->super.s_info, key, &text, &flag) && flag) {
+        snprintf(value, room, "%s", text->string);
+        OBJ_RELEASE(text);
+    }
+#else
+    if (OPAL_SUCCESS != opal_info_get(comm->super.s_info, key, (int)room - 1, value, &flag)) {
+        flag = 0;
+    }
+#endif
+    return 0 != flag;
 }
 
 #endif
