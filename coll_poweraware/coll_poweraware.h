@@ -92,6 +92,7 @@ typedef struct mca_coll_poweraware_component {
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED];
+    unsigned long long handled; /* calls by algorithms of ours, see the MPI_T variable */
     uint64_t start_ns;
     coll_poweraware_table_t builtin_table; /* with scheme auto */
     coll_poweraware_table_t users_table;   /* with scheme auto, if one is named and right */

@@ -169,6 +169,9 @@ static int handle(mca_coll_base_module_t *module, comm_t *comm,
     coll_poweraware_call_t call = {.collective = collective, .comm = comm, .tag = tags[collective]};
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, &call, collective, args, bytes);
+    if (NULL != algorithm) {
+        __atomic_fetch_add(&SELF->handled, 1, __ATOMIC_RELAXED);
+    }
     call.levers = begin_levers(own_bytes);
     counters->handled += NULL != algorithm || call.levers;
     int rc = NULL != algorithm ? coll_poweraware_run(m, algorithm, &call, args)

@@ -10,7 +10,7 @@ from bench.report import figures, figures_time, tables, words
 from bench.report.document import Document
 from bench.report.picture import Picture
 
-_CSS = """
+CSS = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #111; background: #fff;
        max-width: 1000px; margin: 1.5em auto; padding: 0 1em; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.2em; margin-top: 2em; border-bottom: 1px solid #999; }
@@ -36,7 +36,7 @@ def render(documents: Sequence[Document], names: Sequence[str]) -> str:
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8"/>'
         '<meta name="viewport" content="width=device-width"/>'
-        f"<title>poweraware: {escape(', '.join(names))}</title><style>{_CSS}</style></head>\n"
+        f"<title>poweraware: {escape(', '.join(names))}</title><style>{CSS}</style></head>\n"
         f"<body>\n{''.join(sections)}</body></html>\n"
     )
 

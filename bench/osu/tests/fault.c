@@ -121,6 +121,9 @@ static const void *contribution(const fault_t *fault, MPI_Comm comm, const void 
 int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv,
                   int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
 {
+    if (send_type != MPI_CHAR) {
+        return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+    }
     fault_t fault;
     if (begin(&fault)) {
         PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
@@ -209,8 +212,8 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
     return end(&fault, comm, buffer, buffer, (size_t)count);
 }
 
-int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type, void *recv,
-               int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm)
+int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count,
+               MPI_Datatype recv_type, int root, MPI_Comm comm)
 {
     if (send_type != MPI_CHAR) {
         return PMPI_Gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
@@ -256,9 +259,8 @@ int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Dataty
     fault_t fault;
     size_t part = (size_t)count * sizeof(float);
     if (begin(&fault)) {
-        PMPI_Reduce_scatter_block(
-            contribution(&fault, comm, send, (size_t)size_of(comm) * part), recv, count, type, op,
-            comm);
+        PMPI_Reduce_scatter_block(contribution(&fault, comm, send, (size_t)size_of(comm) * part),
+                                  recv, count, type, op, comm);
     }
     return end(&fault, comm, send, recv, part);
 }

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""From measurements to ratios: ours over the best of Open MPI's own, with intervals.
+
+The best stock variant of a point is the one with the lowest median over all blocks of all jobs. A ratio is the median
+of ours over it, block by block, because blocks of one number ran next to each other; its interval comes from
+resampling those ratios.
+"""
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any, Dict, Iterable, List, Sequence, Tuple
+
+_RESAMPLES = 400
+_INTERVAL = 0.95
+STOCK_NAMES = ("stock", "adapt", "basic", "han", "sm", "tuned", "xhc")
+
+Key = Tuple[str, int, int, int]  # collective, nodes, ranks per node, size
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One of ours at one point."""
+
+    collective: str
+    nodes: int
+    ranks_per_node: int
+    size: int
+    ours: str
+    us: float
+    best_stock: str
+    best_us: float
+    ratio: float
+    low: float
+    high: float
+    cpu_ratio: float
+    blocks: int
+
+    @property
+    def layout(self) -> str:
+        """As in "4x4"."""
+        return f"{self.nodes}x{self.ranks_per_node}"
+
+
+@dataclass
+class _Series:
+    us: List[float]
+    cpu_us: List[float]
+
+
+def ratios(documents: Sequence[Dict[str, Any]], seed: int) -> List[Ratio]:
+    """Every variant of ours at every point, in the order of collectives, layouts and sizes."""
+    points: Dict[Key, Dict[str, _Series]] = {}
+    for document in documents:
+        for point in document["points"]:
+            key = (point["collective"], point["nodes"], point["ranks_per_node"], point["size"])
+            blocks = min((len(v["us"]) for v in point["variants"] if v["us"]), default=0)
+            for variant in point["variants"]:
+                if variant["us"]:
+                    series = points.setdefault(key, {}).setdefault(variant["name"], _Series([], []))
+                    series.us += variant["us"][:blocks]
+                    series.cpu_us += variant["cpu_us"][:blocks]
+    chance = random.Random(seed)
+    found = []
+    for key, variants in sorted(points.items()):
+        found += _ratios_of(key, variants, chance)
+    return found
+
+
+def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) -> Iterable[Ratio]:
+    stocks = [name for name in STOCK_NAMES if name in variants]
+    if not stocks:
+        return
+    best = min(stocks, key=lambda name: statistics.median(variants[name].us))
+    theirs = variants[best]
+    for name, series in variants.items():
+        if name in STOCK_NAMES or len(series.us) != len(theirs.us):
+            continue
+        pairs = [a / b for a, b in zip(series.us, theirs.us) if b > 0]
+        low, high = _interval(pairs, chance)
+        cpu = statistics.median(theirs.cpu_us)
+        yield Ratio(
+            *key, name, statistics.median(series.us), best, statistics.median(theirs.us), statistics.median(pairs), low,
+            high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0, len(pairs),
+        )  # fmt: skip
+
+
+def _interval(values: Sequence[float], chance: random.Random) -> Tuple[float, float]:
+    medians = sorted(statistics.median(chance.choices(values, k=len(values))) for _ in range(_RESAMPLES))
+    cut = int(_RESAMPLES * (1 - _INTERVAL) / 2)
+    return medians[cut], medians[-cut - 1]
+
+
+def geometric_mean(found: Sequence[Ratio]) -> float:
+    """Of the ratios."""
+    return math.exp(sum(math.log(ratio.ratio) for ratio in found) / len(found))
+
+
+def wrong(documents: Sequence[Dict[str, Any]]) -> List[str]:
+    """What gave wrong data."""
+    return [
+        f"{variant['name']}: {point['collective']}, {point['size']} bytes, {point['nodes']}x{point['ranks_per_node']}"
+        for document in documents
+        for point in document["points"]
+        for variant in point["variants"]
+        if variant["wrong"]
+    ]
+
+
+def as_json(found: Sequence[Ratio]) -> List[Dict[str, Any]]:
+    """For the document."""
+    return [asdict(ratio) for ratio in found]

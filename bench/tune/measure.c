@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * One collective at one size: all variants checked, then measured in turns.
+ *
+ * 1. Each variant makes one checked call.  One that gives wrong data is said so and left out, and
+ *    so is an algorithm of ours that leaves the call to the stock function.
+ * 2. Each makes a few calls, from which follows how many calls a block has.
+ * 3. Blocks: in each, every variant has its turn, in a random order, so that what changes slowly on
+ *    the machine (heat, other load) favours none.
+ * Each call is timed by itself and a barrier of the stock functions follows, as in OSU's programs;
+ * a block counts with the mean over ranks of their mean per call.  CPU time is read around the
+ * calls, so that the barriers' is no part of it.
+ */
+#include "config.h"
+
+#include "tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pwr_verify/buffer.h"
+
+enum { PROBES = 3, PROBE_CALLS = 3, CALLS_MAX = 5000, BLOCKS_MIN = 5 };
+
+/* A block this long hardly notices the clock's grain. */
+static const double block_s = 1e-3;
+
+typedef struct series {
+    const tune_variant_t *variant;
+    MPI_Comm comm;
+    bool is_wrong;
+    bool declines; /* an algorithm of ours that cannot do this call: it would be stock again */
+    unsigned long calls;            /* of a block */
+    double us[TUNE_BLOCKS_MAX];     /* mean over ranks */
+    double cpu_us[TUNE_BLOCKS_MAX]; /* of all ranks together */
+} series_t;
+
+typedef struct cell {
+    tune_place_t *place;
+    const pwr_osu_benchmark_t *benchmark;
+    size_t size;
+    pwr_buffer_t send;
+    pwr_buffer_t recv;
+    series_t *series; /* [num] */
+    int num;
+    int blocks;
+} cell_t;
+
+typedef struct spent {
+    double wall_s;
+    double cpu_s;
+} spent_t;
+
+static pwr_osu_call_t call_of(const cell_t *cell, const series_t *series, unsigned tag)
+{
+    return (pwr_osu_call_t){
+        .comm = series->comm,
+        .np = cell->place->np,
+        .rank = cell->place->rank,
+        .root = 0,
+        .bytes = cell->size,
+        .tag = tag,
+        .send = cell->send.data,
+        .recv = cell->recv.data,
+    };
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Seconds of this rank inside the calls. */
+static spent_t timed_calls(const cell_t *cell, const series_t *series, unsigned long count)
+{
+    spent_t spent = {0, 0};
+    pwr_osu_call_t call = call_of(cell, series, 0);
+    for (unsigned long i = 0; i < count; i++) {
+        double cpu = cpu_seconds();
+        double begin = MPI_Wtime();
+        cell->benchmark->run(&call);
+        spent.wall_s += MPI_Wtime() - begin;
+        spent.cpu_s += cpu_seconds() - cpu;
+        MPI_Barrier(cell->place->neutral);
+    }
+    return spent;
+}
+
+static bool is_out(const series_t *series)
+{
+    return series->is_wrong || series->declines;
+}
+
+/* Step 1.  Every rank checks, all learn whether anybody's data is wrong. */
+static void check(const cell_t *cell, series_t *series)
+{
+    pwr_osu_error_t error = {.no_byte = false};
+    ptrdiff_t offset;
+    /* other data in each checked call; 0 is that of the timed ones */
+    cell->place->tag = cell->place->tag % 200 + 1;
+    pwr_osu_call_t call = call_of(cell, series, cell->place->tag);
+    unsigned long long before = tune_variants_handled(cell->place->variants);
+    cell->benchmark->fill(&call);
+    cell->benchmark->run(&call);
+    series->declines =
+        series->variant->is_ours && tune_variants_handled(cell->place->variants) == before;
+    int wrong = !cell->benchmark->check(&call, &error);
+    wrong |= !pwr_buffer_check(&cell->send, &offset) || !pwr_buffer_check(&cell->recv, &offset);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, cell->place->neutral);
+    series->is_wrong = wrong != 0;
+    if (wrong && cell->place->rank == 0) {
+        fprintf(stderr,
+                "\npoweraware-tune: %s of %s, %zu bytes on %d x %d ranks: wrong data, left out\n",
+                series->variant->name, cell->benchmark->name + strlen("osu_"), cell->size,
+                cell->place->layout->nodes, cell->place->layout->ranks_per_node);
+    }
+}
+
+static double slowest(const cell_t *cell, double seconds)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, cell->place->neutral);
+    return seconds;
+}
+
+/* Step 2.  Returns the seconds of one of its blocks, barriers included. */
+static double plan(const cell_t *cell, series_t *series)
+{
+    double call_s = INFINITY;
+    for (int i = 0; i < PROBES; i++) {
+        MPI_Barrier(cell->place->neutral);
+        double begin = MPI_Wtime();
+        timed_calls(cell, series, PROBE_CALLS);
+        double probe_s = slowest(cell, (MPI_Wtime() - begin) / PROBE_CALLS);
+        call_s = probe_s < call_s ? probe_s : call_s;
+    }
+    double calls = block_s / (call_s > 0 ? call_s : 1e-9);
+    series->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
+    return call_s * (double)series->calls;
+}
+
+static unsigned long below(unsigned long *chance, unsigned long limit)
+{
+    *chance = *chance * 6364136223846793005ul + 1442695040888963407ul;
+    return (*chance >> 33) % limit;
+}
+
+static void shuffle(unsigned long *chance, int *order, int num)
+{
+    for (int i = num - 1; i > 0; i--) {
+        int other = (int)below(chance, (unsigned long)i + 1);
+        int kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* Step 3. */
+static void run_block(const cell_t *cell, int block)
+{
+    int order[TUNE_VARIANTS_MAX];
+    for (int i = 0; i < cell->num; i++) {
+        order[i] = i;
+    }
+    shuffle(&cell->place->chance, order, cell->num);
+    for (int i = 0; i < cell->num; i++) {
+        series_t *series = &cell->series[order[i]];
+        if (is_out(series)) {
+            continue;
+        }
+        timed_calls(cell, series, 1); /* caches and connections are its own again */
+        spent_t spent = timed_calls(cell, series, series->calls);
+        series->us[block] = 1e6 * spent.wall_s / (double)series->calls;
+        series->cpu_us[block] = 1e6 * spent.cpu_s / (double)series->calls;
+    }
+}
+
+static json_t *array_of(const double *values, int num)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < num; i++) {
+        json_array_append_new(array, json_real(values[i]));
+    }
+    return array;
+}
+
+static void sum_over_ranks(const cell_t *cell, double *values)
+{
+    const void *send = cell->place->rank == 0 ? MPI_IN_PLACE : values;
+    MPI_Reduce(send, values, cell->blocks, MPI_DOUBLE, MPI_SUM, 0, cell->place->neutral);
+}
+
+/* All ranks; the result is rank 0's. */
+static json_t *result_of(const cell_t *cell, series_t *series)
+{
+    if (!is_out(series)) {
+        sum_over_ranks(cell, series->us);
+        sum_over_ranks(cell, series->cpu_us);
+    }
+    if (cell->place->rank != 0) {
+        return NULL;
+    }
+    int blocks = is_out(series) ? 0 : cell->blocks;
+    for (int i = 0; i < blocks; i++) {
+        series->us[i] /= cell->place->np;
+    }
+    return json_pack("{s:s, s:b, s:b, s:I, s:o, s:o}", "name", series->variant->name, "wrong",
+                     series->is_wrong, "declines", series->declines, "calls",
+                     (json_int_t)series->calls, "us", array_of(series->us, blocks), "cpu_us",
+                     array_of(series->cpu_us, blocks));
+}
+
+static json_t *results(const cell_t *cell, const tune_collective_t *collective)
+{
+    const tune_layout_t *layout = cell->place->layout;
+    json_t *all = json_array();
+    for (int i = 0; i < cell->num; i++) {
+        json_array_append_new(all, result_of(cell, &cell->series[i]));
+    }
+    if (cell->place->rank != 0) {
+        json_decref(all);
+        return NULL;
+    }
+    return json_pack(
+        "{s:s, s:i, s:i, s:I, s:I, s:o}", "collective", collective->name, "nodes", layout->nodes,
+        "ranks_per_node", layout->ranks_per_node, "size", (json_int_t)cell->size, "bytes",
+        (json_int_t)tune_bytes(collective, cell->place->np, cell->size), "variants", all);
+}
+
+static void measure(cell_t *cell)
+{
+    double round_s = 0;
+    pwr_osu_call_t call = call_of(cell, &cell->series[0], 0);
+    for (int i = 0; i < cell->num; i++) {
+        check(cell, &cell->series[i]);
+    }
+    cell->benchmark->fill(&call);
+    for (int i = 0; i < cell->num; i++) {
+        round_s += is_out(&cell->series[i]) ? 0 : plan(cell, &cell->series[i]);
+    }
+    int wanted = cell->place->options->blocks;
+    double affordable = cell->place->options->seconds / (round_s > 0 ? round_s : 1e-9);
+    int least = wanted < BLOCKS_MIN ? wanted : BLOCKS_MIN;
+    cell->blocks = affordable < least ? least : affordable > wanted ? wanted : (int)affordable;
+    for (int block = 0; block < cell->blocks; block++) {
+        run_block(cell, block);
+    }
+}
+
+/* False on all ranks where one of them has no memory. */
+static bool open_buffers(cell_t *cell)
+{
+    size_t send = cell->benchmark->send_bytes(cell->place->np, cell->size);
+    size_t recv = cell->benchmark->recv_bytes(cell->place->np, cell->size);
+    int ok = pwr_buffer_open(&cell->send, send) && pwr_buffer_open(&cell->recv, recv);
+    MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, cell->place->neutral);
+    if (ok) {
+        pwr_buffer_use(&cell->send, send);
+        pwr_buffer_use(&cell->recv, recv);
+    }
+    return ok != 0;
+}
+
+/* Reductions that deal less than an element to each rank do nothing worth measuring. */
+static bool is_measurable(const tune_place_t *place, const pwr_osu_benchmark_t *benchmark,
+                          size_t size)
+{
+    return benchmark->send_bytes(place->np, size) + benchmark->recv_bytes(place->np, size) <=
+               place->options->mem_limit &&
+           (size == 0 || benchmark->recv_bytes(place->np, size) > 0);
+}
+
+json_t *tune_measure(tune_place_t *place, const tune_collective_t *collective, size_t size)
+{
+    series_t *series = calloc((size_t)place->variants->num, sizeof *series);
+    cell_t cell = {
+        .place = place, .benchmark = collective->benchmark, .size = size, .series = series};
+    json_t *point = NULL;
+    if (!series) {
+        fprintf(stderr, "poweraware-tune: out of memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int i = 0; i < place->variants->num; i++) {
+        if (place->variants->variant[i].has[collective - tune_collectives]) {
+            series[cell.num++] =
+                (series_t){.variant = &place->variants->variant[i], .comm = place->comms[i]};
+        }
+    }
+    if (is_measurable(place, collective->benchmark, size) && open_buffers(&cell)) {
+        measure(&cell);
+        point = results(&cell, collective);
+    }
+    pwr_buffer_release(&cell.send);
+    pwr_buffer_release(&cell.recv);
+    free(series);
+    return point;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * poweraware-tune: an MPI program that measures where our algorithms pay, and writes the decision
+ * table of scheme auto.
+ *
+ * It is the job itself, started with the user's own mpirun or srun, because how ranks are placed
+ * and bound decides what pays.
+ */
+#include "config.h"
+
+#include "tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_WRONG = 1, EXIT_OPTIONS = 2 };
+
+typedef struct run {
+    const tune_options_t *options;
+    tune_variants_t variants;
+    tune_layouts_t layouts;
+    json_t *document; /* rank 0 */
+    int rank;
+    int done;
+    int all;
+} run_t;
+
+static void complain(const char *text)
+{
+    fprintf(stderr, "poweraware-tune: %s\n", text);
+}
+
+static bool is_wanted(const run_t *run, const tune_collective_t *collective)
+{
+    return !run->options->collectives || tune_list_has(run->options->collectives, collective->name);
+}
+
+static int num_sizes(const run_t *run, const tune_collective_t *collective)
+{
+    return collective->benchmark->unit == 0 ? 1 : run->options->num_sizes;
+}
+
+static void measure_collective(run_t *run, tune_place_t *place, const tune_collective_t *collective)
+{
+    for (int i = 0; i < num_sizes(run, collective); i++) {
+        size_t size = collective->benchmark->unit == 0 ? 0 : run->options->sizes[i];
+        if (run->rank == 0) {
+            tune_progress(place->layout, collective->name, size, run->done, run->all);
+        }
+        json_t *point = tune_measure(place, collective, size);
+        if (point) {
+            json_array_append_new(json_object_get(run->document, "points"), point);
+        }
+        run->done++;
+    }
+}
+
+/* Ranks that have a part in the layout; rank 0 always has. */
+static void measure_layout(run_t *run, const tune_layout_t *layout, MPI_Comm base)
+{
+    static const tune_variant_t neutral = {.name = "neutral", .word = "off"};
+    tune_place_t place = {.options = run->options,
+                          .layout = layout,
+                          .variants = &run->variants,
+                          .neutral = tune_variant_open(&neutral, base),
+                          .chance = run->options->seed};
+    MPI_Comm_size(base, &place.np);
+    MPI_Comm_rank(base, &place.rank);
+    for (int i = 0; i < run->variants.num; i++) {
+        place.comms[i] = tune_variant_open(&run->variants.variant[i], base);
+    }
+    for (int c = 0; c < tune_num_collectives; c++) {
+        if (is_wanted(run, &tune_collectives[c])) {
+            measure_collective(run, &place, &tune_collectives[c]);
+        }
+    }
+    for (int i = 0; i < run->variants.num; i++) {
+        MPI_Comm_free(&place.comms[i]);
+    }
+    MPI_Comm_free(&place.neutral);
+}
+
+static void measure_layouts(run_t *run)
+{
+    for (int c = 0; c < tune_num_collectives; c++) {
+        run->all += is_wanted(run, &tune_collectives[c]) ? num_sizes(run, &tune_collectives[c]) : 0;
+    }
+    run->all *= run->layouts.num;
+    for (int i = 0; i < run->layouts.num; i++) {
+        MPI_Comm base = tune_layout_open(&run->layouts, &run->layouts.layout[i]);
+        if (base != MPI_COMM_NULL) {
+            measure_layout(run, &run->layouts.layout[i], base);
+        }
+        tune_layout_close(base);
+    }
+    if (run->rank == 0) {
+        tune_progress_end();
+    }
+}
+
+/* Rank 0, or the only process. */
+static int write_table(const tune_options_t *options, json_t *const *documents, int num_documents)
+{
+    char error[512] = "out of memory";
+    size_t num;
+    const tune_rules_t rules = {.margin = options->margin, .saving = options->saving};
+    tune_row_t *rows = tune_decide(documents, num_documents, &rules, &num, error, sizeof error);
+    char *source = rows ? tune_source(documents, num_documents) : NULL;
+    char *table = source ? tune_table(rows, num, options->source ? options->source : source) : NULL;
+    bool good = table && tune_write(table, options->output, error, sizeof error);
+    if (good) {
+        tune_summary(rows, num);
+        printf("Table: %s; use it with --mca coll_poweraware_decision_table PATH\n",
+               options->output);
+    } else {
+        complain(error);
+    }
+    free(table);
+    free(source);
+    free(rows);
+    return good ? 0 : EXIT_WRONG;
+}
+
+static int write_results(const run_t *run)
+{
+    char error[512] = "out of memory";
+    const tune_options_t *options = run->options;
+    if (json_array_size(json_object_get(run->document, "points")) == 0) {
+        complain("nothing was measured");
+        return EXIT_WRONG;
+    }
+    if (options->measurements) {
+        char *text = json_dumps(run->document, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        bool good = text && tune_write(text, options->measurements, error, sizeof error);
+        free(text);
+        if (!good) {
+            complain(error);
+            return EXIT_WRONG;
+        }
+    }
+    return options->output ? write_table(options, &run->document, 1) : 0;
+}
+
+static bool check_collectives(const tune_options_t *options, char *error, size_t size)
+{
+    for (const char *at = options->collectives; at; at = strchr(at, ',')) {
+        bool found = false;
+        at += *at == ',';
+        for (int c = 0; c < tune_num_collectives; c++) {
+            size_t length = strcspn(at, ",");
+            found = found || (strlen(tune_collectives[c].name) == length &&
+                              strncmp(at, tune_collectives[c].name, length) == 0);
+        }
+        if (!found) {
+            snprintf(error, size, "option --collectives: \"%.*s\" is not known",
+                     (int)strcspn(at, ","), at);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rank 0 looks, all learn. */
+static bool can_write(const tune_options_t *options, int rank, char *error, size_t size)
+{
+    int good = 1;
+    if (rank == 0) {
+        good = (!options->output || tune_can_write(options->output, error, size)) &&
+               (!options->measurements || tune_can_write(options->measurements, error, size));
+    }
+    MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return good != 0;
+}
+
+static int run_job(const tune_options_t *options, int argc, char **argv)
+{
+    char error[512];
+    int status = EXIT_OPTIONS;
+    run_t run = {.options = options};
+    tune_variants_environment(options);
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    if (check_collectives(options, error, sizeof error) &&
+        can_write(options, run.rank, error, sizeof error) &&
+        tune_variants_find(&run.variants, options, error, sizeof error) &&
+        tune_layouts_find(&run.layouts, options, error, sizeof error)) {
+        run.document = run.rank == 0 ? tune_document_new(argc, argv) : NULL;
+        measure_layouts(&run);
+        status = run.rank == 0 ? write_results(&run) : 0;
+        json_decref(run.document);
+    } else if (run.rank == 0) {
+        complain(error);
+    }
+    tune_variants_close(&run.variants);
+    MPI_Finalize();
+    return status;
+}
+
+static int decide_only(const tune_options_t *options)
+{
+    char error[512] = "out of memory";
+    int num = 0;
+    json_t **documents = calloc((size_t)options->num_from, sizeof *documents);
+    while (documents && num < options->num_from &&
+           (documents[num] = tune_document_read(options->from[num], error, sizeof error))) {
+        num++;
+    }
+    int status = EXIT_WRONG;
+    if (num == options->num_from) {
+        status = write_table(options, documents, num);
+    } else {
+        complain(error);
+    }
+    for (int i = 0; documents && i < num; i++) {
+        json_decref(documents[i]);
+    }
+    free(documents);
+    return status;
+}
+
+/* mpirun's and srun's ranks other than 0 keep quiet before MPI_Init tells them. */
+static bool is_first(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *rank = getenv(variables[i]);
+        if (rank) {
+            return strcmp(rank, "0") == 0;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    char error[512];
+    tune_options_t options;
+    int status = 0;
+    if (!tune_options_parse(&options, argc, argv, error, sizeof error)) {
+        status = EXIT_OPTIONS;
+        if (is_first()) {
+            complain(error);
+        }
+    } else if (options.help || options.version) {
+        if (is_first() && options.help) {
+            tune_options_help();
+        } else if (is_first()) {
+            printf("poweraware-tune (poweraware) %s\n", PACKAGE_VERSION);
+        }
+    } else {
+        status = options.num_from > 0 ? decide_only(&options) : run_job(&options, argc, argv);
+    }
+    free(options.from);
+    return status;
+}
