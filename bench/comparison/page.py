@@ -65,13 +65,16 @@ def ratios_of_layout(found: Sequence[Ratio], layout: str, head: Dict[str, Any]) 
 
 
 def _draw(axis: Any, mine: List[Ratio], name: str, names: List[str]) -> None:
+    if not mine:
+        return
     style = look(name, names)
     sizes = [max(r.size, 1) for r in mine]
     values = [r.ratio for r in mine]
     bars = [[max(0.0, r.ratio - r.low) for r in mine], [max(0.0, r.high - r.ratio) for r in mine]]
-    axis.errorbar(sizes, values, yerr=bars if mine else None, color=style.colour, linestyle=style.line,
+    axis.errorbar(sizes, values, yerr=bars, color=style.colour, linestyle=style.line,
                   marker=style.marker, markersize=3, capsize=2, elinewidth=0.8, label=name)
-    if sizes and max(sizes) > 1:
+    axis.tick_params(axis="x", labelsize=7)
+    if max(sizes) > 1:
         axis.set_xscale("log", base=2)
         axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
     else:
