@@ -15,6 +15,10 @@ bool diff_known_fault_here(const diff_plan_t *plan, int size);
 bool diff_known_fault_sizes(diff_collective_t collective);
 /* datatypes do not begin at their address, or differ between ranks: */
 bool diff_known_fault_layouts(diff_collective_t collective, diff_mode_t mode);
+/* datatypes have complex numbers with gaps in between: */
+bool diff_known_fault_complex(void);
+/* datatypes have that style: */
+bool diff_known_fault_style(diff_style_t style);
 /* datatypes are empty: */
 bool diff_known_fault_empty(diff_mode_t mode);
 /* data is in place: */

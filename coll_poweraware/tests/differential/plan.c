@@ -107,6 +107,15 @@ static void draw_reduction(diff_plan_t *plan, diff_random_t *random, bool inexac
     plan->units[1] = 1;
 }
 
+static diff_style_t draw_style(diff_random_t *random)
+{
+    diff_style_t style;
+    do {
+        style = (diff_style_t)diff_draw(random, DIFF_NUM_STYLES);
+    } while (diff_known_fault_style(style));
+    return style;
+}
+
 /* Units of an element: often one, else few; signatures of many items have less room. */
 static int draw_units(const diff_plan_t *plan, diff_random_t *random)
 {
@@ -133,9 +142,14 @@ static void avoid_known_faults(diff_plan_t *plan, diff_random_t *random, bool be
         plan->units[1] = plan->units[0];
         plan->alike = true;
     }
-    for (int i = 0; i < 2 && diff_known_fault_empty(plan->mode); ++i) {
-        if (0 == plan->signature[i].num) {
-            plan->signature[i] = (diff_signature_t){1, {diff_kind_of(MPI_INT)}};
+    for (int i = 0; i < 2; ++i) {
+        diff_signature_t *signature = &plan->signature[i];
+        if (0 == signature->num && diff_known_fault_empty(plan->mode)) {
+            *signature = (diff_signature_t){1, {diff_kind_of(MPI_INT)}};
+        }
+        for (int k = 0; k < signature->num && diff_known_fault_complex(); ++k) {
+            bool is_complex = DIFF_COMPLEX == signature->kind[k]->class;
+            signature->kind[k] = is_complex ? diff_kind_of(MPI_DOUBLE) : signature->kind[k];
         }
     }
     if (diff_known_fault_in_place(plan->collective, plan->mode)) {
@@ -148,7 +162,7 @@ static void draw_datatypes(diff_plan_t *plan, diff_random_t *random, const diff_
     plan->num_signatures = DIFF_ALLTOALLW == plan->collective ? 2 : 1;
     draw_signature(&plan->signature[0], random);
     draw_signature(&plan->signature[1], random);
-    plan->style = (diff_style_t)diff_draw(random, DIFF_NUM_STYLES);
+    plan->style = draw_style(random);
     plan->units[0] = draw_units(plan, random);
     plan->units[1] = draw_units(plan, random);
     plan->alike = diff_chance(random, 50);
@@ -334,7 +348,7 @@ void diff_plan_layouts(const diff_plan_t *plan, int rank, int side, diff_layout_
     diff_style_t style = plan->style;
     int units = plan->units[0];
     if (!plan->alike) {
-        style = (diff_style_t)diff_draw(&random, DIFF_NUM_STYLES);
+        style = draw_style(&random);
         units = plan->units[diff_draw(&random, 2)];
     }
     for (int i = 0; i < plan->num_signatures; ++i) {
