@@ -58,6 +58,7 @@ typedef struct coll_poweraware_params {
     size_t segment_bytes; /* of one node's segment */
     size_t segments_total_bytes; /* of all segments that one process creates */
     size_t chunk_bytes;          /* of a message that move at once */
+    int leaders;                 /* of each node in reductions */
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
@@ -131,6 +132,7 @@ typedef struct coll_poweraware_state {
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_message_t *messages;                /* of all lanes, one after the other */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
+    size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)] */
 } coll_poweraware_state_t;
 
 typedef struct mca_coll_poweraware_module {
@@ -178,6 +180,13 @@ static inline int coll_poweraware_first_message(const pwr_hierarchy_t *hierarchy
     return 0 == lane ? 0
                      : coll_poweraware_max_requests(hierarchy) +
                            (lane - 1) * COLL_POWERAWARE_LANE_MESSAGES;
+}
+
+/* Counts and displacements that an algorithm works out of what the application passed. */
+static inline size_t coll_poweraware_max_numbers(const pwr_hierarchy_t *hierarchy)
+{
+    enum { ARRAYS = 4 };
+    return ARRAYS * ((size_t)hierarchy->size + 1);
 }
 
 /* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on

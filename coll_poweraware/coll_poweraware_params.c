@@ -22,6 +22,7 @@ enum { DEFAULT_MIN_BYTES = 64 * 1024 };
 enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024, DEFAULT_SEGMENTS = 64 };
 enum { DEFAULT_CHUNK_BYTES = 256 * 1024 };
 enum { SMALLEST_SEGMENT_BYTES = 64 * 1024, SMALLEST_CHUNK_BYTES = 4 * 1024 };
+enum { MOST_LEADERS = 64 };
 
 typedef struct param_row {
     const char *name;
@@ -83,6 +84,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .segment_bytes = DEFAULT_SEGMENT_BYTES,
         .segments_total_bytes = (size_t)DEFAULT_SEGMENTS * DEFAULT_SEGMENT_BYTES,
         .chunk_bytes = DEFAULT_CHUNK_BYTES,
+        .leaders = 1,
         .pstates = true,
         .tstates = true,
     };
@@ -195,6 +197,7 @@ static void check_ranges(coll_poweraware_params_t *p)
 {
     p->tstate = clamp("tstate", p->tstate, 1, PWR_TSTATE_DEEPEST);
     p->tstate_leader = clamp("tstate_leader", p->tstate_leader, 0, PWR_TSTATE_DEEPEST);
+    p->leaders = clamp("leaders", p->leaders, 1, MOST_LEADERS);
     p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
     p->segment_bytes = at_least("segment_bytes", p->segment_bytes, SMALLEST_SEGMENT_BYTES);
     p->chunk_bytes = at_least("chunk_bytes", p->chunk_bytes, SMALLEST_CHUNK_BYTES);
@@ -251,6 +254,10 @@ static int register_rows(const mca_base_component_t *component)
         {"chunk_bytes",
          "How much of a large message moves at once, bytes; at most an eighth of the segment",
          MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->chunk_bytes},
+        {"leaders",
+         "Ranks of each node that talk to other nodes in reductions, each for a part of the "
+         "message; at most as many as the smallest node has",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->leaders},
         {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
          OPAL_INFO_LVL_4, &p->pstates},
         {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,

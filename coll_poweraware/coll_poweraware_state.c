@@ -124,7 +124,8 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->segment = pwr_segment_new(&shape);
     state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                              sizeof *state->messages);
-    return NULL != state->segment && NULL != state->messages &&
+    state->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *state->numbers);
+    return NULL != state->segment && NULL != state->messages && NULL != state->numbers &&
            coll_poweraware_table_compile(table, h, &state->choices);
 }
 
@@ -164,6 +165,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
         free(state->messages);
+        free(state->numbers);
         free(state);
     }
 }

@@ -26,6 +26,7 @@ typedef struct coll_poweraware_call {
     coll_poweraware_message_t *messages;
     int lane; /* of which messages are posted and completed now */
     int posted[COLL_POWERAWARE_LANES];
+    size_t *numbers;  /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
     int error;        /* the first one on this rank; its messages are empty from then on */
     jmp_buf *way_out; /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;

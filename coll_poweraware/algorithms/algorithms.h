@@ -69,10 +69,21 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
 /* Leader-based shared-memory Gather. */
 int coll_poweraware_gather_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
-/* Leader-based shared-memory Reduce (ICPP 2010 V-B); order kept, one element must fit an area. */
+/* Leader-based shared-memory reductions (ICPP 2010 V-B); order kept, elements must fit an area:
+   one, or a few per rank for Reduce_scatter. */
+bool coll_poweraware_allreduce_leader_can(const coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args);
 bool coll_poweraware_reduce_leader_can(const coll_poweraware_call_t *call,
                                        const coll_poweraware_args_t *args, size_t bytes);
 int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+bool coll_poweraware_reduce_scatter_leader_can(const coll_poweraware_call_t *call,
+                                               const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_reduce_scatter_leader(coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args);
+int coll_poweraware_reduce_scatter_block_leader(coll_poweraware_call_t *call,
+                                                const coll_poweraware_args_t *args);
 
 /* Leader-based shared-memory Scatter. */
 int coll_poweraware_scatter_leader(coll_poweraware_call_t *call,

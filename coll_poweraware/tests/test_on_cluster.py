@@ -120,8 +120,8 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
     nodes = bring_up(f"coll-trace-{os.getpid()}", 3, machine.file)
     tmp_path.chmod(0o777)
     try:
-        for program in ("osu_allgather", "osu_allgatherv", "osu_alltoall", "osu_bcast", "osu_gather", "osu_reduce",
-                        "osu_scatter"):
+        for program in ("osu_allgather", "osu_allgatherv", "osu_allreduce", "osu_alltoall", "osu_bcast", "osu_gather",
+                        "osu_reduce", "osu_reduce_scatter", "osu_reduce_scatter_block", "osu_scatter"):
             folder = tmp_path / program
             folder.mkdir()
             # min_bytes keeps the benchmark's own small collectives out of the trace
