@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Collectives while the layer below fails: the n-th message that cannot be posted, the n-th
- * allocation that gets nothing, for n = 1, 2, ... until a call needs no n of them.
+ * allocation that gets nothing, for growing n until a call needs no n of them.
  *
  *   mpirun -np N check_errors WHAT [COLLECTIVE ...]
  *
@@ -294,7 +294,7 @@ static void check_collective(call_t *c, const collective_t *collective, unsigned
     for (int where = 0; where < size; ++where) {
         MPI_Comm comm = MPI_COMM_NULL;
         bool fired = true;
-        for (long n = 1; fired; ++n) {
+        for (long n = 1; fired; n += FAULTS_MEMORY == kinds ? 1 : 1 + n / 3) {
             /* messages: one communicator for all failures; memory: the set-up is what fails */
             if (MPI_COMM_NULL == comm || FAULTS_MEMORY == kinds) {
                 MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -305,6 +305,7 @@ static void check_collective(call_t *c, const collective_t *collective, unsigned
             if (FAULTS_MEMORY != kinds && 1 == n) {
                 run(c, collective);
             }
+            /* every n at first, then ever fewer */
             fired = check_failure(c, collective, kinds, n, where);
             fired_in_all += fired;
             if (FAULTS_MEMORY == kinds) {

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+#
+# For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR (both
+# set by make check).  PROGRAM is what job runs, WORK a folder that goes at the end, FAILURES the verdict,
+# JOB_LIMIT_S how long a job may take (default 120).
+set -u
+: "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
+
+TESTS=$PWR_BUILDDIR/coll_poweraware/tests
+WORK=$(mktemp -d) || exit 99
+trap 'rm -rf "$WORK"' EXIT
+FAILURES=0
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_mca_base_component_path=$PWR_BUILDDIR/coll_poweraware/component:SYS_DEFAULT
+pmix=$(pkg-config --variable=pmix_pluginsdir pmix 2>/dev/null) || pmix=
+for dir in "$pmix" /usr/lib/*/pmix2/lib/pmix; do
+    [ -d "$dir" ] && export PMIX_MCA_mca_base_component_path=${PMIX_MCA_mca_base_component_path:-$dir}
+done
+export OMPI_MCA_coll_poweraware_helper_dir=$PWR_BUILDDIR/opal
+export OMPI_MCA_coll_poweraware_min_bytes=0 OMPI_MCA_mpi_yield_when_idle=1
+# our algorithms wherever they can: scheme auto, the default, would leave many calls to others
+export OMPI_MCA_coll_poweraware_scheme=throttle
+
+job() { # np, then mpirun options and program arguments separated by --
+    local np=$1
+    shift
+    local options=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    timeout "${JOB_LIMIT_S:-120}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+}
+
+verdict() { # what, wanted exit status (0, or "fail"), pattern the output must have
+    local status=$? what=$1 wanted=$2 pattern=$3
+    if { [ "$wanted" = 0 ] && [ $status != 0 ]; } || { [ "$wanted" = fail ] && [ $status = 0 ]; } ||
+        [ $status = 124 ] || ! grep -q -- "$pattern" "$WORK/out"; then
+        echo "FAILED: $what (exit status $status, wanted $wanted and \"$pattern\")"
+        sed 's/^/    /' "$WORK/out" | head -n 30
+        FAILURES=$((FAILURES + 1))
+    else
+        echo "ok: $what"
+    fi
+}
+
+once() { # what, pattern that one line of the last job's output has
+    local lines
+    lines=$(grep -c -- "$2" "$WORK/out")
+    if [ "$lines" != 1 ]; then
+        echo "FAILED: $1 is said $lines times"
+        FAILURES=$((FAILURES + 1))
+    fi
+}
+
+said_by_none_twice() { # what, pattern
+    if grep -- "$2" "$WORK/out" | cut -d']' -f1 | sort | uniq -d | grep -q .; then
+        echo "FAILED: $1 is said by one process for each of its communicators"
+        FAILURES=$((FAILURES + 1))
+    fi
+}
+
+failed() { # what
+    echo "FAILED: $1"
+    FAILURES=$((FAILURES + 1))
+}
+
+no_segment_is_left() {
+    local left
+    left=$(find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" 2>/dev/null)
+    [ -z "$left" ] || failed "segments are left: $left"
+}
