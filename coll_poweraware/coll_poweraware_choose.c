@@ -58,6 +58,15 @@ bool coll_poweraware_prepare(mca_coll_poweraware_module_t *m, struct ompi_commun
     return true;
 }
 
+/* What the table says, as precisely as the layout is known; NULL: nothing is ours. */
+static const coll_poweraware_choices_t *known_choices(const mca_coll_poweraware_module_t *m)
+{
+    if (m->state_tried) {
+        return NULL == m->state ? NULL : m->state->choices;
+    }
+    return m->table->any;
+}
+
 /* Until the ranks have agreed on a table, every call has to see to that. */
 static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
 {
@@ -72,10 +81,14 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
         COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
         return params->min_bytes;
     }
-    if (NULL == m->table || NULL == m->table->any) {
-        return NULL == m->table ? 0 : params->min_bytes;
+    if (NULL == m->table) {
+        return 0;
     }
-    uint64_t from = coll_poweraware_choices_from(m->table->any, collective);
+    const coll_poweraware_choices_t *choices = known_choices(m);
+    if (NULL == choices) {
+        return params->min_bytes;
+    }
+    uint64_t from = coll_poweraware_choices_from(choices, collective);
     return from < params->min_bytes ? (size_t)from : params->min_bytes;
 }
 
@@ -158,6 +171,9 @@ static coll_poweraware_state_t *state_of(mca_coll_poweraware_module_t *m,
 {
     bool is_first = !m->state_tried;
     coll_poweraware_state_t *state = coll_poweraware_state_get(m, comm);
+    if (is_first) {
+        coll_poweraware_find_thresholds(m); /* the layout is known now */
+    }
     if (is_first && NULL != state) {
         coll_poweraware_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
                             state->hierarchy->size, state->hierarchy->num_nodes,
