@@ -2,12 +2,15 @@
 # Copyright (c) 2026 The poweraware authors
 #
 # For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR (both
-# set by make check).  PROGRAM is what job runs, WORK a folder that goes at the end, FAILURES the verdict,
+# set by make check).  PROGRAM is what job runs (default: check_collectives), WORK a folder that goes at the end, FAILURES the verdict,
 # JOB_LIMIT_S how long a job may take (default 120).
+# shellcheck shell=bash disable=SC2034 # OK and SOUND_STOCK are for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
 
 TESTS=$PWR_BUILDDIR/coll_poweraware/tests
+CHECK=$TESTS/check_collectives
+PROGRAM=$CHECK
 WORK=$(mktemp -d) || exit 99
 trap 'rm -rf "$WORK"' EXIT
 FAILURES=0
@@ -74,3 +77,13 @@ no_segment_is_left() {
     left=$(find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" 2>/dev/null)
     [ -z "$left" ] || failed "segments are left: $left"
 }
+OK=" 0 wrong results"
+
+# Open MPI's own functions, kept from the algorithms that known_faults.c tells of.
+SOUND_STOCK=(
+    --mca coll_tuned_use_dynamic_rules 1
+    --mca coll_tuned_allgatherv_algorithm 3
+    --mca coll_tuned_allreduce_algorithm 3
+    --mca coll_tuned_alltoall_algorithm 2
+    --mca coll_tuned_bcast_algorithm 1
+)
