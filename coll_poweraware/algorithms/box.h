@@ -103,24 +103,24 @@ int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, ch
 void coll_poweraware_begin_network(const coll_poweraware_call_t *call);
 void coll_poweraware_end_network(const coll_poweraware_call_t *call);
 
-int coll_poweraware_leaders_meet(coll_poweraware_call_t *call);
+int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call);
 /* Down the tree of nodes from root's.  Receive: all but root.  Forward only posts: complete it. */
-int coll_poweraware_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
-                                    size_t bytes);
-int coll_poweraware_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
-                                    size_t bytes);
+int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
+                                        size_t bytes);
+int coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
+                                        size_t bytes);
 /* Reduce *sum of all nodes in node order; at root (allreduce: everywhere) the result is in *sum
    afterwards, which may have changed places with spare. */
-int coll_poweraware_leaders_reduce(coll_poweraware_call_t *call,
-                                   const coll_poweraware_operands_t *operands, int root,
-                                   size_t count, char **sum, char *spare);
-int coll_poweraware_leaders_allreduce(coll_poweraware_call_t *call,
-                                      const coll_poweraware_operands_t *operands, size_t count,
-                                      char **sum, char *spare);
+int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
+                                       const coll_poweraware_operands_t *operands, int root,
+                                       size_t count, char **sum, char *spare);
+int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
+                                          const coll_poweraware_operands_t *operands, size_t count,
+                                          char **sum, char *spare);
 /* all holds the packed blocks of all ranks in the order of hierarchy->by_node, so far those of my
    node; afterwards all of them. */
-int coll_poweraware_leaders_allgather(coll_poweraware_call_t *call,
-                                      const coll_poweraware_rank_blocks_t *blocks,
-                                      unsigned char *all);
+int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
+                                          const coll_poweraware_rank_blocks_t *blocks,
+                                          unsigned char *all);
 
 #endif

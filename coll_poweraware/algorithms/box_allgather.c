@@ -106,7 +106,7 @@ static const unsigned char *lead(coll_poweraware_call_t *call,
     unsigned char *all = coll_poweraware_my_set(call, total);
     collect(call, blocks, all);
     coll_poweraware_begin_network(call);
-    *rc = coll_poweraware_leaders_allgather(call, blocks, all);
+    *rc = coll_poweraware_box_leaders_allgather(call, blocks, all);
     coll_poweraware_end_network(call);
     coll_poweraware_post_set(call, *rc);
     return all;

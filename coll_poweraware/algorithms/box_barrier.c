@@ -23,7 +23,7 @@ static int barrier_of_nodes(coll_poweraware_call_t *call)
     if (leading) {
         coll_poweraware_wait_all(call);
         coll_poweraware_begin_network(call); /* 2 */
-        rc = coll_poweraware_leaders_meet(call);
+        rc = coll_poweraware_box_leaders_meet(call);
         coll_poweraware_end_network(call);
     } else {
         coll_poweraware_end_round(call);

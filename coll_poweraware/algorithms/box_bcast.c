@@ -24,9 +24,9 @@ static int lead(coll_poweraware_call_t *call, const coll_poweraware_args_t *args
     unsigned char *set = coll_poweraware_my_set(call, bytes);
     coll_poweraware_begin_network(call);
     int rc = is_root ? coll_poweraware_box_pack(set, args->rbuf, args->rcount, args->rdtype)
-                     : coll_poweraware_leaders_receive(call, args->root, set, bytes); /* 1 */
+                     : coll_poweraware_box_leaders_receive(call, args->root, set, bytes); /* 1 */
     if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_leaders_forward(call, args->root, set, bytes); /* 2 */
+        rc = coll_poweraware_box_leaders_forward(call, args->root, set, bytes); /* 2 */
     }
     coll_poweraware_post_set(call, rc);
     if (!is_root && OMPI_SUCCESS == rc) {

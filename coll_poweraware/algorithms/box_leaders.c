@@ -42,7 +42,7 @@ static int lowest(const coll_poweraware_call_t *call, int node)
 
 /* ---- Barrier ---- */
 
-int coll_poweraware_leaders_meet(coll_poweraware_call_t *call)
+int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
 {
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;
@@ -72,8 +72,8 @@ static int leader_of_vnode(const coll_poweraware_call_t *call, int vnode, int fi
     return coll_poweraware_leader(call, (vnode + first) % call->hierarchy->num_nodes, root);
 }
 
-int coll_poweraware_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
-                                    size_t bytes)
+int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
+                                        size_t bytes)
 {
     int first = call->hierarchy->node_of[root];
     int parent = coll_poweraware_tree_parent(vnode_of(call, first));
@@ -82,8 +82,8 @@ int coll_poweraware_leaders_receive(coll_poweraware_call_t *call, int root, void
     return coll_poweraware_complete(call, rc, NULL);
 }
 
-int coll_poweraware_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
-                                    size_t bytes)
+int coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
+                                        size_t bytes)
 {
     int first = call->hierarchy->node_of[root];
     int me = vnode_of(call, first);
@@ -170,9 +170,9 @@ static int pass_to_root(partial_t *p, int first, int root)
                                 : OMPI_SUCCESS;
 }
 
-int coll_poweraware_leaders_reduce(coll_poweraware_call_t *call,
-                                   const coll_poweraware_operands_t *operands, int root,
-                                   size_t count, char **sum, char *spare)
+int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
+                                       const coll_poweraware_operands_t *operands, int root,
+                                       size_t count, char **sum, char *spare)
 {
     /* going round from the root's node changes the order of nodes */
     int first = ompi_op_is_commute(operands->op) ? call->hierarchy->node_of[root] : 0;
@@ -218,9 +218,9 @@ static int double_recursively(partial_t *p, int part, int power, int pairs)
     return rc;
 }
 
-int coll_poweraware_leaders_allreduce(coll_poweraware_call_t *call,
-                                      const coll_poweraware_operands_t *operands, size_t count,
-                                      char **sum, char *spare)
+int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
+                                          const coll_poweraware_operands_t *operands, size_t count,
+                                          char **sum, char *spare)
 {
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;
@@ -275,9 +275,9 @@ static int post_nodes(coll_poweraware_call_t *call, const coll_poweraware_rank_b
     return rc;
 }
 
-int coll_poweraware_leaders_allgather(coll_poweraware_call_t *call,
-                                      const coll_poweraware_rank_blocks_t *blocks,
-                                      unsigned char *all)
+int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
+                                          const coll_poweraware_rank_blocks_t *blocks,
+                                          unsigned char *all)
 {
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;

@@ -171,8 +171,8 @@ static const unsigned char *lead(const reduction_t *r, int *rc)
     char *sum = in(r, set);
     *rc = combine(r, coll_poweraware_last_box, 0, r->total, sum);
     coll_poweraware_begin_network(r->call);
-    int rc_net = coll_poweraware_leaders_allreduce(r->call, &r->operands, r->total, &sum,
-                                                   spare + r->operands.base);
+    int rc_net = coll_poweraware_box_leaders_allreduce(r->call, &r->operands, r->total, &sum,
+                                                       spare + r->operands.base);
     coll_poweraware_end_network(r->call);
     *rc = coll_poweraware_first_error(*rc, rc_net);
     int rc_copy = coll_poweraware_copy_operands(&r->operands, in(r, set), sum, r->total);
@@ -288,8 +288,8 @@ static int lead_reduce(const reduction_t *r, int root)
     int rc = combine(r, coll_poweraware_box, 0, r->total, sum);
     if (r->call->hierarchy->num_nodes > 1) {
         coll_poweraware_begin_network(r->call);
-        int rc_net = coll_poweraware_leaders_reduce(r->call, &r->operands, root, r->total, &sum,
-                                                    areas[1] + r->operands.base);
+        int rc_net = coll_poweraware_box_leaders_reduce(r->call, &r->operands, root, r->total, &sum,
+                                                        areas[1] + r->operands.base);
         coll_poweraware_end_network(r->call);
         rc = coll_poweraware_first_error(rc, rc_net);
     }
