@@ -67,7 +67,7 @@ static bool in_pieces(const coll_poweraware_reduction_t *r, coll_poweraware_rang
     size_t nodes = (size_t)r->call->hierarchy->num_nodes;
     size_t count = part.to - part.from;
     size_t largest = (count + nodes - 1) / nodes;
-    bool fits = largest * (size_t)coll_poweraware_leaders_least_rooms(r) <= count;
+    bool fits = largest * (size_t)coll_poweraware_chunk_least_rooms(r) <= count;
     return fits && nodes > 2 && largest * (size_t)r->extent >= LEAST_PIECE_BYTES;
 }
 
@@ -76,10 +76,10 @@ static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_
 {
     coll_poweraware_range_t part = my_part_of(r, chunk);
     if (!in_pieces(r, part)) {
-        return coll_poweraware_leaders_double(r, chunk, part);
+        return coll_poweraware_chunk_double(r, chunk, part);
     }
-    int rc = coll_poweraware_leaders_scatter(r, chunk, piece_of, part);
-    int rc_gather = coll_poweraware_leaders_gather(r, chunk, piece_of);
+    int rc = coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
+    int rc_gather = coll_poweraware_chunk_gather(r, chunk, piece_of);
     return OMPI_SUCCESS == rc ? rc_gather : rc;
 }
 

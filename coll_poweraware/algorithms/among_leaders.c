@@ -104,8 +104,8 @@ static int child_of(int vnode, int num_nodes, int k, bool chain)
     return 0 == k && vnode + 1 < num_nodes ? vnode + 1 : -1;
 }
 
-int coll_poweraware_leaders_reduce(reduction_t *r, const reduce_chunk_t *chunk, range_t range,
-                                   int top, bool chain)
+int coll_poweraware_chunk_to_node(reduction_t *r, const reduce_chunk_t *chunk, range_t range,
+                                  int top, bool chain)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     int num = h->num_nodes;
@@ -128,8 +128,8 @@ int coll_poweraware_leaders_reduce(reduction_t *r, const reduce_chunk_t *chunk, 
     return end_network(r, rc);
 }
 
-int coll_poweraware_leaders_pass(reduction_t *r, const reduce_chunk_t *chunk, range_t range,
-                                 int from, int to)
+int coll_poweraware_chunk_pass(reduction_t *r, const reduce_chunk_t *chunk, range_t range, int from,
+                               int to)
 {
     int me = r->call->hierarchy->my_node;
     if (from == to || (me != from && me != to)) {
@@ -192,7 +192,7 @@ static int double_folded(doubling_t *d, int me, int num)
     return first_error(rc, transfer(d->r, true, d->mine, d->count, me - 1));
 }
 
-int coll_poweraware_leaders_double(reduction_t *r, const reduce_chunk_t *chunk, range_t range)
+int coll_poweraware_chunk_double(reduction_t *r, const reduce_chunk_t *chunk, range_t range)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     doubling_t d = {
@@ -236,7 +236,7 @@ static int others(const reduction_t *r)
     return r->call->hierarchy->num_nodes - 1;
 }
 
-int coll_poweraware_leaders_least_rooms(const reduction_t *r)
+int coll_poweraware_chunk_least_rooms(const reduction_t *r)
 {
     return others(r) < 2 ? others(r) : 2;
 }
@@ -293,8 +293,8 @@ static int join(scatter_t *s)
                : OMPI_SUCCESS;
 }
 
-int coll_poweraware_leaders_scatter(reduction_t *r, const reduce_chunk_t *chunk,
-                                    coll_poweraware_range_of_t range_of, range_t room)
+int coll_poweraware_chunk_scatter(reduction_t *r, const reduce_chunk_t *chunk,
+                                  coll_poweraware_range_of_t range_of, range_t room)
 {
     range_t mine = range_of(r, chunk, r->call->hierarchy->my_node);
     scatter_t s = {.r = r,
@@ -319,8 +319,8 @@ int coll_poweraware_leaders_scatter(reduction_t *r, const reduce_chunk_t *chunk,
     return end_network(r, first_error(rc, join(&s)));
 }
 
-int coll_poweraware_leaders_gather(reduction_t *r, const reduce_chunk_t *chunk,
-                                   coll_poweraware_range_of_t range_of)
+int coll_poweraware_chunk_gather(reduction_t *r, const reduce_chunk_t *chunk,
+                                 coll_poweraware_range_of_t range_of)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     range_t mine = range_of(r, chunk, h->my_node);

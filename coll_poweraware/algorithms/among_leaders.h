@@ -28,25 +28,25 @@ coll_poweraware_range_t coll_poweraware_range_of_part(const coll_poweraware_redu
 /* To node top: recv op mine up a binomial tree in which node top - v (modulo the number of nodes)
    is virtual node v, so that for the last node as top the order of the nodes is kept.  chain: a
    chain instead, in which each node receives each element once: for messages of many chunks. */
-int coll_poweraware_leaders_reduce(coll_poweraware_reduction_t *r,
-                                   const coll_poweraware_reduce_chunk_t *chunk,
-                                   coll_poweraware_range_t range, int top, bool chain);
+int coll_poweraware_chunk_to_node(coll_poweraware_reduction_t *r,
+                                  const coll_poweraware_reduce_chunk_t *chunk,
+                                  coll_poweraware_range_t range, int top, bool chain);
 
 /* From node from to node to, as it is. */
-int coll_poweraware_leaders_pass(coll_poweraware_reduction_t *r,
-                                 const coll_poweraware_reduce_chunk_t *chunk,
-                                 coll_poweraware_range_t range, int from, int to);
+int coll_poweraware_chunk_pass(coll_poweraware_reduction_t *r,
+                               const coll_poweraware_reduce_chunk_t *chunk,
+                               coll_poweraware_range_t range, int from, int to);
 
 /* The sum on all nodes, by recursive doubling: few messages, each of the whole range.  Thakur,
    Rabenseifner, Gropp, IJHPCA 2005, section 4.5; order kept, because only neighbouring runs of
    nodes are ever combined.  The same bytes on all nodes: both partners combine in the same order.
  */
-int coll_poweraware_leaders_double(coll_poweraware_reduction_t *r,
-                                   const coll_poweraware_reduce_chunk_t *chunk,
-                                   coll_poweraware_range_t range);
+int coll_poweraware_chunk_double(coll_poweraware_reduction_t *r,
+                                 const coll_poweraware_reduce_chunk_t *chunk,
+                                 coll_poweraware_range_t range);
 
-/* How many times its own range a leader needs room for in coll_poweraware_leaders_scatter. */
-int coll_poweraware_leaders_least_rooms(const coll_poweraware_reduction_t *r);
+/* How many times its own range a leader needs room for in coll_poweraware_chunk_scatter. */
+int coll_poweraware_chunk_least_rooms(const coll_poweraware_reduction_t *r);
 
 /* Every node's sum of its own range, pairwise: in step d node i sends node i + d its range and
    receives its own from node i - d (Thakur et al., section 4.4).  As many steps are in flight as
@@ -56,14 +56,14 @@ int coll_poweraware_leaders_least_rooms(const coll_poweraware_reduction_t *r);
        x_i+1 op ... op x_last    likewise, from the last node on,
    and for an operator that does not commute the two in that order; for one that does, all are put
    to the left of x_i. */
-int coll_poweraware_leaders_scatter(coll_poweraware_reduction_t *r,
-                                    const coll_poweraware_reduce_chunk_t *chunk,
-                                    coll_poweraware_range_of_t range_of,
-                                    coll_poweraware_range_t room);
+int coll_poweraware_chunk_scatter(coll_poweraware_reduction_t *r,
+                                  const coll_poweraware_reduce_chunk_t *chunk,
+                                  coll_poweraware_range_of_t range_of,
+                                  coll_poweraware_range_t room);
 
 /* Every node's range to all other nodes. */
-int coll_poweraware_leaders_gather(coll_poweraware_reduction_t *r,
-                                   const coll_poweraware_reduce_chunk_t *chunk,
-                                   coll_poweraware_range_of_t range_of);
+int coll_poweraware_chunk_gather(coll_poweraware_reduction_t *r,
+                                 const coll_poweraware_reduce_chunk_t *chunk,
+                                 coll_poweraware_range_of_t range_of);
 
 #endif

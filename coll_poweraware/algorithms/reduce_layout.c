@@ -65,7 +65,7 @@ bool coll_poweraware_reduction_can(const coll_poweraware_call_t *call,
 
 static int ranks_of(const pwr_hierarchy_t *h, int node)
 {
-    return h->group_start[(node + 1) * h->num_groups] - h->group_start[node * h->num_groups];
+    return h->node_start[node + 1] - h->node_start[node];
 }
 
 /* As many as asked for, but no more than the smallest node has ranks. */
@@ -86,8 +86,7 @@ int coll_poweraware_reduction_leader(const coll_poweraware_reduction_t *r, int n
     if (1 == r->num_leaders) {
         return h->leader_of[node];
     }
-    return h
-        ->members[h->group_start[node * h->num_groups] + part * ranks_of(h, node) / r->num_leaders];
+    return h->members[h->node_start[node] + part * ranks_of(h, node) / r->num_leaders];
 }
 
 static int find_my_part(const coll_poweraware_reduction_t *r)

@@ -62,8 +62,8 @@ static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_
     bool chain = r->num_chunks >= CHUNKS_PER_NODE_OF_CHAIN * (size_t)h->num_nodes;
     coll_poweraware_range_t range =
         coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
-    int rc = coll_poweraware_leaders_reduce(r, chunk, range, top, chain);
-    int rc_pass = coll_poweraware_leaders_pass(r, chunk, range, top, to);
+    int rc = coll_poweraware_chunk_to_node(r, chunk, range, top, chain);
+    int rc_pass = coll_poweraware_chunk_pass(r, chunk, range, top, to);
     return OMPI_SUCCESS == rc ? rc_pass : rc;
 }
 

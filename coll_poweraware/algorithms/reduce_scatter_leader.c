@@ -77,11 +77,9 @@ static size_t divide_up(size_t count, size_t by)
 
 static size_t elements_of_node(const scatter_t *s, const pwr_hierarchy_t *h, int node)
 {
-    int begin = h->group_start[node * h->num_groups];
-    int end = h->group_start[(node + 1) * h->num_groups];
     size_t elements = 0;
-    for (int k = begin; k < end; ++k) {
-        elements += count_of(s, h->members[k]);
+    for (int k = h->node_start[node]; k < h->node_start[node + 1]; ++k) {
+        elements += count_of(s, h->by_node[k]);
     }
     return elements;
 }
@@ -91,7 +89,7 @@ static size_t chunks_for_network(const coll_poweraware_reduction_t *r, const sca
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     size_t leaders = (size_t)r->num_leaders;
-    size_t rooms = (size_t)coll_poweraware_leaders_least_rooms(r);
+    size_t rooms = (size_t)coll_poweraware_chunk_least_rooms(r);
     size_t most = (r->room - leaders) / rooms - leaders;
     size_t num = 1;
     for (int node = 0; node < h->num_nodes; ++node) {
@@ -139,9 +137,9 @@ static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *
     size_t at = 0;
     r->num_runs = 0;
     for (int k = 0; k < h->size; ++k) {
-        int rank = h->members[k];
+        int rank = h->by_node[k];
         coll_poweraware_range_t share = share_of(r, s, chunk->number, rank);
-        if (0 == k || h->node_of[rank] != h->node_of[h->members[k - 1]]) {
+        if (k == h->node_start[h->node_of[rank]]) {
             s->node_at[h->node_of[rank]] = at;
         }
         if (share.from < share.to) {
@@ -181,7 +179,7 @@ static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_
 {
     coll_poweraware_range_t area = {0, r->room};
     coll_poweraware_range_t room = coll_poweraware_range_of_part(r, area);
-    return coll_poweraware_leaders_scatter(r, chunk, blocks_of, room);
+    return coll_poweraware_chunk_scatter(r, chunk, blocks_of, room);
 }
 
 /* ---- in place ---- */
