@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Emulated nodes for tests: a cluster that is up, and MPI programs with the component on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import trace_rules as rules  # noqa: E402
+
+SRC = Path(os.environ["PWR_SRCDIR"])
+BUILD = Path(os.environ["PWR_BUILDDIR"])
+CLUSTER = SRC / "bench" / "cluster" / "cluster"
+MACHINES = SRC / "bench" / "emulator" / "machines"
+ALWAYS = {
+    "coll": "poweraware",
+    "coll_poweraware_scheme": "throttle",
+    "coll_poweraware_helper_dir": str(BUILD / "opal"),
+}
+
+
+@dataclass
+class Nodes:
+    """A cluster that is up."""
+
+    name: str
+    state: Path
+
+    def run(self, program: list[str], *options: str, mca: dict[str, str] | None = None,
+            timeout: int = 150) -> subprocess.CompletedProcess[str]:
+        """Runs an MPI program; output and errors come together."""
+        command = [str(CLUSTER), "run", "--name", self.name, "--timeout", str(timeout), *options,
+                   "--env", f"OMPI_MCA_mca_base_component_path={BUILD}/coll_poweraware/component:SYS_DEFAULT"]
+        for key, value in {**ALWAYS, **(mca or {})}.items():
+            command += ["--mca", key, value]
+        return subprocess.run([*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=timeout + 60, check=False)
+
+    def levers(self) -> dict[str, rules.Levers]:
+        """What the emulated hardware of each node saw."""
+        return {node.name: rules.read_levers(node / "emulator" / "trace.csv")
+                for node in sorted((self.state / "nodes").iterdir())
+                if (node / "emulator" / "trace.csv").exists()}
+
+
+def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def bring_up(name: str, nodes: int, machine: str | None = None) -> Nodes:
+    """Nodes with the emulated power hardware of a machine file, or with none."""
+    options = ["--machine", str(MACHINES / machine)] if machine else []
+    done = cluster("up", str(nodes), "--name", name, *options)
+    if done.returncode != 0:
+        pytest.skip(f"no emulated nodes here: {(done.stderr or done.stdout).strip()}")
+    status = json.loads(cluster("status", "--name", name, "--json").stdout)
+    return Nodes(name, Path(status["state"]))
