@@ -68,14 +68,11 @@ def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **para
         old.unlink()
     # min_bytes: a call that moves levers counts as handled, too
     parameters = {"report_dir": str(reports), "min_bytes": str(1 << 30), **parameters}
-    command = [MPIRUN, "--oversubscribe"]
-    if apart is None:
-        command += ["-np", str(RANKS), BCASTS, *program]
-    else:
-        for ranks, extra in ((1, apart), (RANKS - 1, {})):
-            words = [f"OMPI_MCA_coll_poweraware_{key}={value}" for key, value in extra.items()]
-            command += ["-np", str(ranks), "env", *words, BCASTS, *program, ":"]
-        command.pop()
+    command = [MPIRUN, "--oversubscribe", "-np", str(RANKS)]
+    if apart is not None:
+        words = " ".join(f"OMPI_MCA_coll_poweraware_{key}={value}" for key, value in apart.items())
+        command += ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || export {words}; exec "$@"', "sh"]
+    command += [BCASTS, *program]
     done = subprocess.run(command, env=environment(parameters), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
