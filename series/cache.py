@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +63,8 @@ def key_of(suite: str, packages: Sequence[str]) -> str:
 
 def bootstrap(suite: str, target: Path, log: IO[str]) -> None:
     """Makes a root file system with what this machine's apt knows."""
+    if shutil.which("mmdebstrap") is None:
+        raise Unavailable("mmdebstrap is not installed")
     mirror = archive.this_mirror()
     options = target.with_name("apt.conf")
     options.write_text("\n".join(archive.these_fetching_options()) + "\n", encoding="utf-8")
@@ -162,8 +165,6 @@ class Distribution:
         try:
             with log_path.open("w", encoding="utf-8") as log:
                 self._make(self._suite, new, log)
-        except FileNotFoundError as error:
-            raise Unavailable(f"{error.filename} is not installed") from error
         except subprocess.TimeoutExpired as error:
             raise Unavailable(f"mmdebstrap took more than {_MAKING_S} s, see {log_path}") from error
         except subprocess.CalledProcessError as error:

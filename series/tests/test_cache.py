@@ -70,7 +70,7 @@ def test_it_is_made_anew_when_old_or_of_other_packages(
     "failure, reason",
     [
         (subprocess.CalledProcessError(1, "mmdebstrap"), "mmdebstrap: E: first reason"),
-        (FileNotFoundError(2, "", "mmdebstrap"), "mmdebstrap is not installed"),
+        (Unavailable("no archive"), "no archive"),
         (subprocess.TimeoutExpired("mmdebstrap", 1), "took more than"),
     ],
 )
@@ -82,6 +82,16 @@ def test_a_half_made_one_is_not_used(
         used(tmp_path, maker)
     maker.failure = None
     assert used(tmp_path, maker) == "1"
+
+
+def test_without_mmdebstrap_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, maker: Maker
+) -> None:
+    assert maker.made == 0  # the fixture keeps namespaces out
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="mmdebstrap is not installed"):
+        with Distribution(tmp_path / "cache", "trixie", print).used(7):
+            pass
 
 
 def test_an_interrupted_one_is_not_used(tmp_path: Path, maker: Maker) -> None:
