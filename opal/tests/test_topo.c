@@ -187,6 +187,84 @@ static void put_sysfs(fixture_t *fixture, const char *online, const char *const 
     }
 }
 
+static void check_groups(const pwr_topo_t *topo, pwr_topo_level_t level, const int *wanted,
+                         unsigned cpus)
+{
+    for (unsigned cpu = 0; cpu < cpus; cpu++) {
+        assert_int_equal(pwr_topo_group_of(topo, level, cpu), wanted[cpu]);
+    }
+    assert_int_equal(pwr_topo_group_of(topo, level, cpus), -1);
+}
+
+/* Two packages with two NUMA nodes each, of which each has two caches. */
+static void test_groups_of_cpus(void **state)
+{
+    static const int packages[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int nodes[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    static const int caches[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};
+    static const char machine[] = "package:2 group:2 [numa] l3:2 core:2 pu:1";
+    pwr_topo_t *topo = fixture_topo(*state, machine, "12-13");
+    check_groups(topo, PWR_TOPO_PACKAGE, packages, 16);
+    check_groups(topo, PWR_TOPO_NUMA, nodes, 16);
+    check_groups(topo, PWR_TOPO_L3, caches, 16);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_PACKAGE), 1);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_NUMA), 3);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_L3), 6);
+    pwr_topo_close(topo);
+    topo = fixture_topo(*state, machine, "13-14");
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_NUMA), 3);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_L3), -1);
+    pwr_topo_close(topo);
+}
+
+static void test_no_third_level_cache(void **state)
+{
+    static const int packages[] = {0, 0, 1, 1};
+    pwr_topo_t *topo = fixture_topo(*state, "package:2 core:2 pu:1", "2");
+    check_groups(topo, PWR_TOPO_L3, packages, 4);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_L3), 1);
+    pwr_topo_close(topo);
+}
+
+/* Memory of the whole machine beside each package's own, of which there are two kinds. */
+static void test_kinds_of_memory(void **state)
+{
+    pwr_topo_t *topo = fixture_topo(*state, "[numa] package:2 [numa] [numa] core:2 pu:1", "0-1");
+    int first = pwr_topo_group_of(topo, PWR_TOPO_NUMA, 0);
+    int second = pwr_topo_group_of(topo, PWR_TOPO_NUMA, 2);
+    assert_true(first >= 0 && second >= 0 && first != second);
+    assert_int_equal(pwr_topo_group_of(topo, PWR_TOPO_NUMA, 1), first);
+    assert_int_equal(pwr_topo_group_of(topo, PWR_TOPO_NUMA, 3), second);
+    assert_int_equal(pwr_topo_my_group(topo, PWR_TOPO_NUMA), first);
+    pwr_topo_close(topo);
+}
+
+/* Node 0 is memory without CPUs (CXL), node 1 has two of the four. */
+static void test_memory_without_cpus(void **state)
+{
+    static const char *const masks[] = {"1\n", "2\n", "4\n", "8\n"};
+    static const char *const cpumaps[] = {"0\n", "3\n", "c\n"};
+    fixture_t *fixture = *state;
+    pwr_topo_t *topo;
+    put_sysfs(fixture, "0-3\n", masks, 4);
+    fixture_put(fixture, "/sys/devices/system/node/online", "0-2\n");
+    fixture_put(fixture, "/sys/devices/system/node/possible", "0-2\n");
+    for (unsigned node = 0; node < 3; node++) {
+        char path[128];
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%u/cpumap", node);
+        fixture_put(fixture, path, cpumaps[node]);
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%u/meminfo", node);
+        fixture_put(fixture, path, "Node 0 MemTotal: 1048576 kB\n");
+    }
+    assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "0-1", &topo), PWR_OK);
+    int group = pwr_topo_my_group(topo, PWR_TOPO_NUMA);
+    assert_true(group >= 0);
+    assert_int_not_equal(pwr_topo_group_of(topo, PWR_TOPO_NUMA, 2), group);
+    assert_int_equal(pwr_topo_group_of(topo, PWR_TOPO_NUMA, 3),
+                     pwr_topo_group_of(topo, PWR_TOPO_NUMA, 2));
+    pwr_topo_close(topo);
+}
+
 /* As Linux has it: an offline CPU keeps its folder, loses its topology files, and its siblings'
    masks no longer name it. */
 static void test_offline_sibling(void **state)
@@ -286,6 +364,10 @@ int main(void)
         FIXTURE_TEST(test_one_core),
         FIXTURE_TEST(test_machine_without_core_objects),
         FIXTURE_TEST(test_holes_in_the_numbering),
+        FIXTURE_TEST(test_groups_of_cpus),
+        FIXTURE_TEST(test_no_third_level_cache),
+        FIXTURE_TEST(test_kinds_of_memory),
+        FIXTURE_TEST(test_memory_without_cpus),
         FIXTURE_TEST(test_offline_sibling),
         FIXTURE_TEST(test_cgroup_cpuset),
         FIXTURE_TEST(test_impossible_bindings),

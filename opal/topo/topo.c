@@ -9,6 +9,7 @@
 #include "topo/topo_private.h"
 
 #include <hwloc.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +22,12 @@ struct pwr_topo {
     unsigned num_packages;
     unsigned num_cores;
     unsigned num_cpus;
-    int *package_of; /* by CPU number, -1 for a hole in the numbering */
-    int *core_of;    /* likewise */
+    int *group_of[PWR_TOPO_NUM_LEVELS]; /* by CPU number, -1 for a hole in the numbering */
+    int *core_of;                       /* likewise */
     unsigned num_numbers;
     cpu_list_t mine;
     cpu_list_t reached;
     pwr_cpuset_t allowed; /* by the cgroup */
-    int my_package;
 };
 
 /* The whole machine, also what a cgroup keeps from us: "bound" and package numbers must mean the
@@ -140,6 +140,26 @@ static int *no_group(unsigned num_numbers)
     return group_of;
 }
 
+/* Puts CPUs into groups by objects of one type, the smallest that has the CPU, and what is in none
+   by packages. */
+static void copy_groups(hwloc_topology_t machine, hwloc_obj_type_t type, const int *package_of,
+                        unsigned num_numbers, int *group_of)
+{
+    int num = hwloc_get_nbobjs_by_type(machine, type);
+    for (unsigned cpu = 0; cpu < num_numbers; cpu++) {
+        int smallest = INT_MAX;
+        bool known = package_of[cpu] >= 0;
+        group_of[cpu] = known ? num + package_of[cpu] : -1;
+        for (int i = 0; i < num && known; i++) {
+            hwloc_const_cpuset_t set = hwloc_get_obj_by_type(machine, type, (unsigned)i)->cpuset;
+            if (hwloc_bitmap_isset(set, cpu) && hwloc_bitmap_weight(set) < smallest) {
+                smallest = hwloc_bitmap_weight(set);
+                group_of[cpu] = i;
+            }
+        }
+    }
+}
+
 static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
 {
     int packages = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
@@ -149,21 +169,30 @@ static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
     topo->num_cores = cores > 0 ? (unsigned)cores : topo->num_cpus;
     topo->num_numbers =
         (unsigned)hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) + 1;
-    topo->package_of = no_group(topo->num_numbers);
     topo->core_of = no_group(topo->num_numbers);
-    if (!topo->package_of || !topo->core_of) {
+    bool complete = topo->core_of;
+    for (int level = 0; level < PWR_TOPO_NUM_LEVELS; level++) {
+        topo->group_of[level] = no_group(topo->num_numbers);
+        complete = complete && topo->group_of[level];
+    }
+    if (!complete) {
         return PWR_ERR_NOMEM;
     }
     hwloc_obj_t pu = NULL;
     while ((pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != NULL) {
         hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
         hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
-        topo->package_of[pu->os_index] = package ? (int)package->logical_index : 0;
+        topo->group_of[PWR_TOPO_PACKAGE][pu->os_index] = package ? (int)package->logical_index : 0;
         topo->core_of[pu->os_index] = (int)(core ? core : pu)->logical_index;
         if (hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(machine), pu->os_index)) {
             pwr_cpuset_add(&topo->allowed, pu->os_index);
         }
     }
+    const int *package_of = topo->group_of[PWR_TOPO_PACKAGE];
+    copy_groups(machine, HWLOC_OBJ_NUMANODE, package_of, topo->num_numbers,
+                topo->group_of[PWR_TOPO_NUMA]);
+    copy_groups(machine, HWLOC_OBJ_L3CACHE, package_of, topo->num_numbers,
+                topo->group_of[PWR_TOPO_L3]);
     return PWR_OK;
 }
 
@@ -177,17 +206,6 @@ static void add_siblings(hwloc_topology_t machine, hwloc_const_bitmap_t mine,
             hwloc_bitmap_or(reached, reached, core->cpuset);
         }
     }
-}
-
-static int common_package(const pwr_topo_t *topo)
-{
-    int package = pwr_topo_package_of(topo, topo->mine.cpus[0]);
-    for (unsigned i = 1; i < topo->mine.count; i++) {
-        if (pwr_topo_package_of(topo, topo->mine.cpus[i]) != package) {
-            return -1;
-        }
-    }
-    return package;
 }
 
 static pwr_status_t fill(const pwr_env_t *env, hwloc_topology_t machine, const char *cpulist,
@@ -208,9 +226,6 @@ static pwr_status_t fill(const pwr_env_t *env, hwloc_topology_t machine, const c
     }
     if (status == PWR_OK) {
         status = copy_list(reached, &topo->reached);
-    }
-    if (status == PWR_OK) {
-        topo->my_package = common_package(topo);
     }
     hwloc_bitmap_free(reached);
     hwloc_bitmap_free(mine);
@@ -247,7 +262,9 @@ void pwr_topo_close(pwr_topo_t *topo)
         free(topo->reached.cpus);
         free(topo->mine.cpus);
         free(topo->core_of);
-        free(topo->package_of);
+        for (int level = 0; level < PWR_TOPO_NUM_LEVELS; level++) {
+            free(topo->group_of[level]);
+        }
         free(topo);
     }
 }
@@ -279,7 +296,7 @@ static int next_in_group(const pwr_topo_t *topo, const int *group_of, unsigned g
 
 int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after)
 {
-    return next_in_group(topo, topo->package_of, package, after);
+    return next_in_group(topo, topo->group_of[PWR_TOPO_PACKAGE], package, after);
 }
 
 int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after)
@@ -294,7 +311,12 @@ int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
 
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu)
 {
-    return cpu < topo->num_numbers ? topo->package_of[cpu] : -1;
+    return pwr_topo_group_of(topo, PWR_TOPO_PACKAGE, cpu);
+}
+
+int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu)
+{
+    return cpu < topo->num_numbers ? topo->group_of[level][cpu] : -1;
 }
 
 int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu)
@@ -350,7 +372,7 @@ bool pwr_topo_has_whole_cores(const pwr_topo_t *topo)
 bool pwr_topo_has_whole_packages(const pwr_topo_t *topo)
 {
     for (unsigned i = 0; i < topo->mine.count; i++) {
-        int package = topo->package_of[topo->mine.cpus[i]];
+        int package = pwr_topo_package_of(topo, topo->mine.cpus[i]);
         int cpu = -1;
         while ((cpu = pwr_topo_next_in_package(topo, (unsigned)package, cpu)) >= 0) {
             if (!pwr_topo_is_mine(topo, (unsigned)cpu)) {
@@ -363,5 +385,16 @@ bool pwr_topo_has_whole_packages(const pwr_topo_t *topo)
 
 int pwr_topo_my_package(const pwr_topo_t *topo)
 {
-    return topo->my_package;
+    return pwr_topo_my_group(topo, PWR_TOPO_PACKAGE);
+}
+
+int pwr_topo_my_group(const pwr_topo_t *topo, pwr_topo_level_t level)
+{
+    int group = pwr_topo_group_of(topo, level, topo->mine.cpus[0]);
+    for (unsigned i = 1; i < topo->mine.count; i++) {
+        if (pwr_topo_group_of(topo, level, topo->mine.cpus[i]) != group) {
+            return -1;
+        }
+    }
+    return group;
 }

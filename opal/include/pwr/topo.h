@@ -13,6 +13,15 @@
 
 typedef struct pwr_topo pwr_topo_t;
 
+/* What CPUs can have in common.  A CPU without a NUMA node or a level 3 cache counts as in a group
+   of its own kind with the others of its package. */
+typedef enum pwr_topo_level {
+    PWR_TOPO_PACKAGE,
+    PWR_TOPO_NUMA,
+    PWR_TOPO_L3,
+    PWR_TOPO_NUM_LEVELS
+} pwr_topo_level_t;
+
 /* Loads the topology and this process's binding through hwloc, and honours HWLOC_* variables.
 
    hwloc takes another file system root only from the environment, so a non-empty env->root is put
@@ -31,6 +40,10 @@ unsigned pwr_topo_num_cpus(const pwr_topo_t *topo);     /* >= 1 */
 int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package);
 /* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
+/* The same for any level: group of a CPU, >= 0 and the same number in all processes of the machine;
+   -1 for an unknown CPU.  Of several NUMA nodes that are local to a CPU (kinds of memory) the one
+   local to the fewest CPUs counts, the first of those. */
+int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu);
 /* Core of a CPU, 0 .. num_cores-1 likewise; CPUs of one core are SMT siblings. */
 int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu);
 /* Iterators over the CPUs of a package or core, ascending: the lowest CPU above after (-1: of all),
@@ -58,5 +71,7 @@ bool pwr_topo_has_whole_cores(const pwr_topo_t *topo);
 bool pwr_topo_has_whole_packages(const pwr_topo_t *topo);
 /* The package that holds all of my CPUs, or -1 when they span several. */
 int pwr_topo_my_package(const pwr_topo_t *topo);
+/* The group that holds all of my CPUs, or -1 when they span several. */
+int pwr_topo_my_group(const pwr_topo_t *topo, pwr_topo_level_t level);
 
 #endif
