@@ -52,6 +52,7 @@ typedef struct coll_poweraware_params {
     int tstate_scope;     /* coll_poweraware_scope_t */
     int tstate;           /* level of throttled ranks, 1..7 */
     int tstate_leader;    /* level of a leader's package, 0..7, when the scope is the package */
+    int group;            /* pwr_topo_level_t: what the ranks of a group share */
     int wait;             /* coll_poweraware_wait_t */
     int spin_us;          /* -1: from the calibration */
     size_t min_bytes;     /* smaller calls stay with the stock function */
@@ -62,6 +63,7 @@ typedef struct coll_poweraware_params {
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
+    bool single_copy;
     char *calibration;    /* NULL: where pwr_policy_load looks */
     char *decision_table; /* NULL: the built-in one */
     char *helper_dir;
@@ -133,6 +135,8 @@ typedef struct coll_poweraware_state {
     coll_poweraware_message_t *messages;                /* of all lanes, one after the other */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)] */
+    int *pids;     /* [num_local] for single copy; NULL where some rank may not */
+    uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
 
 typedef struct mca_coll_poweraware_module {
@@ -198,6 +202,9 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state);
    is true and nothing failed. */
 bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module,
                                struct ompi_communicator_t *comm, bool mine);
+/* The same for numbers: the least of all, 0 if something failed. */
+int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module,
+                                 struct ompi_communicator_t *comm, int mine);
 /* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module,
                               struct ompi_communicator_t *comm, const void *mine, void *all,

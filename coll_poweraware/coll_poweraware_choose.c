@@ -201,6 +201,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     call->wait_stats = &state->wait_stats;
     call->messages = state->messages;
     call->numbers = state->numbers;
+    call->pids = state->pids;
     algorithm_t *a = NULL;
     if (m->algorithm[collective] >= 0) {
         a = &coll_poweraware_algorithms[m->algorithm[collective]];

@@ -47,6 +47,13 @@ static const mca_base_var_enum_value_t scopes[] = {
     {0, NULL},
 };
 
+static const mca_base_var_enum_value_t groups[] = {
+    {PWR_TOPO_PACKAGE, "package"},
+    {PWR_TOPO_NUMA, "numa"},
+    {PWR_TOPO_L3, "l3"},
+    {0, NULL},
+};
+
 static const mca_base_var_enum_value_t waits[] = {
     {COLL_POWERAWARE_WAIT_LADDER, "ladder"},
     {COLL_POWERAWARE_WAIT_POLL, "poll"},
@@ -78,6 +85,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .tstate_scope = COLL_POWERAWARE_SCOPE_CORE,
         .tstate = 7,
         .tstate_leader = 4,
+        .group = PWR_TOPO_PACKAGE,
         .wait = COLL_POWERAWARE_WAIT_LADDER,
         .spin_us = -1,
         .min_bytes = DEFAULT_MIN_BYTES,
@@ -87,6 +95,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .leaders = 1,
         .pstates = true,
         .tstates = true,
+        .single_copy = true,
     };
 }
 
@@ -201,6 +210,13 @@ static void check_ranges(coll_poweraware_params_t *p)
     p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
     p->segment_bytes = at_least("segment_bytes", p->segment_bytes, SMALLEST_SEGMENT_BYTES);
     p->chunk_bytes = at_least("chunk_bytes", p->chunk_bytes, SMALLEST_CHUNK_BYTES);
+    if (COLL_POWERAWARE_SCOPE_PACKAGE == p->tstate_scope && PWR_TOPO_PACKAGE != p->group) {
+        coll_poweraware_say(coll_poweraware_level_alike(0),
+                            "coll_poweraware_group %s: using package, because T-states act on "
+                            "packages (coll_poweraware_tstate_scope)",
+                            word_of(groups, p->group));
+        p->group = PWR_TOPO_PACKAGE;
+    }
 }
 
 static int register_rows(const mca_base_component_t *component)
@@ -222,6 +238,10 @@ static int register_rows(const mca_base_component_t *component)
          MCA_BASE_VAR_TYPE_INT, schemes, OPAL_INFO_LVL_2, &p->scheme},
         {"tstate_scope", "What a T-state acts on in this hardware: core or package",
          MCA_BASE_VAR_TYPE_INT, scopes, OPAL_INFO_LVL_4, &p->tstate_scope},
+        {"group",
+         "What the ranks of a group share, of which one per node is active at a time in an "
+         "Alltoall: package, numa or l3",
+         MCA_BASE_VAR_TYPE_INT, groups, OPAL_INFO_LVL_4, &p->group},
         {"tstate", "T-state of throttled ranks, 1..7 (7: 12.5% duty)", MCA_BASE_VAR_TYPE_INT, NULL,
          OPAL_INFO_LVL_4, &p->tstate},
         {"tstate_leader",
@@ -258,6 +278,9 @@ static int register_rows(const mca_base_component_t *component)
          "Ranks of each node that talk to other nodes in reductions, each for a part of the "
          "message; at most as many as the smallest node has",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->leaders},
+        {"single_copy",
+         "Whether ranks of a node may copy from each other's memory, where the kernel allows it",
+         MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &p->single_copy},
         {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
          OPAL_INFO_LVL_4, &p->pstates},
         {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL,
@@ -321,6 +344,8 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     }
     coll_poweraware_params_free(params);
     *params = registered;
+    /* whoever starts a set-uid program could lend its ranks' rights to a rank of their own */
+    params->single_copy = registered.single_copy && 0 == getauxval(AT_SECURE);
     params->calibration = copy("calibration", registered.calibration);
     params->decision_table = copy("decision_table", registered.decision_table);
     params->helper_dir = copy("helper_dir", registered.helper_dir);

@@ -5,9 +5,12 @@
  *
  * 1. All agree that everybody has memory for what follows (one Allreduce); a rank that has none
  *    could not take part in step 2.
- * 2. Every rank tells all others the lowest rank of its node, its package, and what its node's
- *    shared memory is to be called if it is that lowest rank (one Allgather).
- * 3. All agree that everybody has built the hierarchy from that (one Allreduce).
+ * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
+ *    memory is to be called if it is that lowest rank, and a random word of its memory (one
+ *    Allgather).
+ * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
+ *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
+ *    (one Allreduce).
  * The shared memory follows when an algorithm needs it (coll_poweraware_share.c).
  *
  * The stock functions saved by the module do the talking, so that nothing here is on the call path
@@ -15,7 +18,11 @@
  */
 #include "coll_poweraware.h"
 
+#include "pwr_ompi/single_copy.h"
+
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "ompi/op/op.h"
@@ -28,9 +35,11 @@ typedef struct ompi_communicator_t comm_t;
 
 typedef struct place {
     int leader;
-    int package;
+    int group;
     int pid;
-    int serial; /* never twice in a process */
+    int serial;       /* never twice in a process */
+    uint64_t address; /* of the word */
+    uint64_t word;
 } place_t;
 
 enum { PLACE_INTS = sizeof(place_t) / sizeof(int) };
@@ -46,13 +55,17 @@ static int my_leader(comm_t *comm)
     return me;
 }
 
+int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *m, comm_t *comm, int mine)
+{
+    int least = 0;
+    int rc = m->saved.coll_allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm,
+                                     m->saved.coll_allreduce_module);
+    return OMPI_SUCCESS == rc ? least : 0;
+}
+
 bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *m, comm_t *comm, bool mine)
 {
-    int ok = mine;
-    int everybody = 0;
-    int rc = m->saved.coll_allreduce(&ok, &everybody, 1, MPI_INT, MPI_MIN, comm,
-                                     m->saved.coll_allreduce_module);
-    return OMPI_SUCCESS == rc && 0 != everybody;
+    return 0 != coll_poweraware_least_of_all(m, comm, mine);
 }
 
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *m, comm_t *comm, const void *mine,
@@ -62,13 +75,22 @@ bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *m, comm_t *com
                                                    m->saved.coll_allgather_module);
 }
 
-static place_t my_place(comm_t *comm)
+static int my_group(void)
+{
+    return NULL == SELF->power ? -1
+                               : pwr_topo_my_group(pwr_power_topo(SELF->power),
+                                                   (pwr_topo_level_t)SELF->params.group);
+}
+
+static place_t my_place(comm_t *comm, const uint64_t *word)
 {
     return (place_t){
         .leader = my_leader(comm),
-        .package = NULL == SELF->power ? -1 : pwr_topo_my_package(pwr_power_topo(SELF->power)),
+        .group = my_group(),
         .pid = (int)getpid(),
         .serial = coll_poweraware_next_serial(),
+        .address = (uint64_t)(uintptr_t)word,
+        .word = *word,
     };
 }
 
@@ -79,12 +101,12 @@ static pwr_hierarchy_t *hierarchy_of(comm_t *comm, const place_t *places)
     if (NULL == leader) {
         return NULL;
     }
-    int *package = leader + size;
+    int *group = leader + size;
     for (int rank = 0; rank < size; ++rank) {
         leader[rank] = places[rank].leader;
-        package[rank] = places[rank].package;
+        group[rank] = places[rank].group;
     }
-    pwr_hierarchy_t *hierarchy = pwr_hierarchy_build(size, ompi_comm_rank(comm), leader, package);
+    pwr_hierarchy_t *hierarchy = pwr_hierarchy_build(size, ompi_comm_rank(comm), leader, group);
     free(leader);
     return hierarchy;
 }
@@ -107,6 +129,37 @@ static pwr_wait_policy_t wait_policy(void)
     };
 }
 
+/* ---- single copy ---- */
+
+/* Nothing else in the memory of this node's processes should have this value. */
+static uint64_t random_word(void)
+{
+    uint64_t word;
+    if (sizeof word != getrandom(&word, sizeof word, GRND_NONBLOCK)) {
+        word = pwr_env_now_ns(&SELF->env) * 0x9E3779B97F4A7C15u ^ (uint64_t)getpid();
+    }
+    return word;
+}
+
+/* The processes of this node's ranks, or NULL where one of them cannot be reached. */
+static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
+{
+    int *pids = SELF->params.single_copy ? malloc((size_t)h->num_local * sizeof *pids) : NULL;
+    for (int i = 0; NULL != pids && i < h->num_local; ++i) {
+        const place_t *place = &places[h->local_ranks[i]];
+        pids[i] = place->pid;
+        int error =
+            i == h->my_local ? 0 : pwr_single_copy_probe(place->pid, place->address, place->word);
+        if (0 != error) {
+            coll_poweraware_say(2, "no single copy with rank %d on this node: %s",
+                                h->local_ranks[i], strerror(error));
+            free(pids);
+            pids = NULL;
+        }
+    }
+    return pids;
+}
+
 /* All there is to know without shared memory; false when out of memory. */
 static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places,
                  const coll_poweraware_table_t *table)
@@ -122,11 +175,26 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);
+    state->pids = try_single_copy(h, places);
     state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                              sizeof *state->messages);
     state->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *state->numbers);
     return NULL != state->segment && NULL != state->messages && NULL != state->numbers &&
            coll_poweraware_table_compile(table, h, &state->choices);
+}
+
+/* Step 3. */
+static bool agree(const mca_coll_poweraware_module_t *m, comm_t *comm, bool ok,
+                  coll_poweraware_state_t *state)
+{
+    enum { FAILED, BUILT, WITH_SINGLE_COPY };
+    int mine = !ok ? FAILED : NULL == state->pids ? BUILT : WITH_SINGLE_COPY;
+    int least = coll_poweraware_least_of_all(m, comm, mine);
+    if (WITH_SINGLE_COPY != least) {
+        free(state->pids);
+        state->pids = NULL;
+    }
+    return FAILED != least;
 }
 
 static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *comm)
@@ -136,10 +204,11 @@ static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *c
     place_t *places = malloc((size_t)ompi_comm_size(comm) * sizeof *places);
     bool ok = coll_poweraware_all_agree(m, comm, NULL != state && NULL != places); /* 1 */
     if (ok) {
-        place_t mine = my_place(comm);
+        state->word = random_word();
+        place_t mine = my_place(comm, &state->word);
         ok = coll_poweraware_all_tell(m, comm, &mine, places, PLACE_INTS) && /* 2 */
              fill(state, comm, places, table);
-        ok = coll_poweraware_all_agree(m, comm, ok); /* 3 */
+        ok = agree(m, comm, ok, state); /* 3 */
     }
     free(places);
     if (!ok) {
@@ -166,6 +235,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
         coll_poweraware_choices_free(state->choices);
         free(state->messages);
         free(state->numbers);
+        free(state->pids);
         free(state);
     }
 }

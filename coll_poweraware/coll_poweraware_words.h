@@ -21,8 +21,9 @@ typedef struct coll_poweraware_call {
     pwr_segment_t *segment;
     const pwr_wait_policy_t *wait_policy;
     pwr_wait_stats_t *wait_stats;
-    int tag;     /* of all messages of this call */
-    bool levers; /* this rank moves levers in this call */
+    const int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
+    int tag;         /* of all messages of this call */
+    bool levers;     /* this rank moves levers in this call */
     coll_poweraware_message_t *messages;
     int lane; /* of which messages are posted and completed now */
     int posted[COLL_POWERAWARE_LANES];
