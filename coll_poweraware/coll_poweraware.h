@@ -48,15 +48,16 @@ enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
 typedef struct coll_poweraware_params {
     int priority;
     int verbose;
-    int scheme;           /* coll_poweraware_scheme_t */
-    int tstate_scope;     /* coll_poweraware_scope_t */
-    int tstate;           /* level of throttled ranks, 1..7 */
-    int tstate_leader;    /* level of a leader's package, 0..7, when the scope is the package */
-    int group;            /* pwr_topo_level_t: what the ranks of a group share */
-    int wait;             /* coll_poweraware_wait_t */
-    int spin_us;          /* -1: from the calibration */
-    size_t min_bytes;     /* smaller calls stay with the stock function */
-    size_t segment_bytes; /* of one node's segment */
+    int scheme;            /* coll_poweraware_scheme_t */
+    int tstate_scope;      /* coll_poweraware_scope_t */
+    int tstate;            /* level of throttled ranks, 1..7 */
+    int tstate_leader;     /* level of a leader's package, 0..7, when the scope is the package */
+    int group;             /* pwr_topo_level_t: what the ranks of a group share */
+    int alltoall_schedule; /* index of coll_poweraware_schedules */
+    int wait;              /* coll_poweraware_wait_t */
+    int spin_us;           /* -1: from the calibration */
+    size_t min_bytes;      /* smaller calls stay with the stock function */
+    size_t segment_bytes;  /* of one node's segment */
     size_t segments_total_bytes; /* of all segments that one process creates */
     size_t chunk_bytes;          /* of a message that move at once */
     int leaders;                 /* of each node in reductions */

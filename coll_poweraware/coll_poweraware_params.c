@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 
 #include "algorithms/algorithms.h"
+#include "algorithms/alltoall_schedule.h"
 #include "pwr/lever.h"
 
 #include "opal/mca/base/mca_base_pvar.h"
@@ -54,6 +55,12 @@ static const mca_base_var_enum_value_t groups[] = {
     {0, NULL},
 };
 
+static const mca_base_var_enum_value_t alltoall_schedules[] = {
+    {COLL_POWERAWARE_PAPER, "paper"},
+    {COLL_POWERAWARE_LOG, "log"},
+    {0, NULL},
+};
+
 static const mca_base_var_enum_value_t waits[] = {
     {COLL_POWERAWARE_WAIT_LADDER, "ladder"},
     {COLL_POWERAWARE_WAIT_POLL, "poll"},
@@ -86,6 +93,7 @@ static void set_defaults(coll_poweraware_params_t *params)
         .tstate = 7,
         .tstate_leader = 4,
         .group = PWR_TOPO_PACKAGE,
+        .alltoall_schedule = COLL_POWERAWARE_LOG,
         .wait = COLL_POWERAWARE_WAIT_LADDER,
         .spin_us = -1,
         .min_bytes = DEFAULT_MIN_BYTES,
@@ -242,6 +250,10 @@ static int register_rows(const mca_base_component_t *component)
          "What the ranks of a group share, of which one per node is active at a time in an "
          "Alltoall: package, numa or l3",
          MCA_BASE_VAR_TYPE_INT, groups, OPAL_INFO_LVL_4, &p->group},
+        {"alltoall_schedule",
+         "Order in which nodes meet in an Alltoall: log (a rank changes its state about "
+         "2 log2(nodes) times) or paper (about 2 nodes times)",
+         MCA_BASE_VAR_TYPE_INT, alltoall_schedules, OPAL_INFO_LVL_5, &p->alltoall_schedule},
         {"tstate", "T-state of throttled ranks, 1..7 (7: 12.5% duty)", MCA_BASE_VAR_TYPE_INT, NULL,
          OPAL_INFO_LVL_4, &p->tstate},
         {"tstate_leader",

@@ -40,7 +40,17 @@ bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
 int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
                                      const coll_poweraware_args_t *args);
 
-/* The same three with one message per pair of nodes, for small blocks. */
+/* The same three on one node. */
+bool coll_poweraware_alltoall_node_can(const coll_poweraware_call_t *call,
+                                       const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_alltoall_node(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+
+/* Alltoall of small blocks on one node. */
+bool coll_poweraware_alltoall_box_can(const coll_poweraware_call_t *call,
+                                      const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_alltoall_box(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+
+/* The three with one message per pair of nodes, for small blocks. */
 bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
                                            const coll_poweraware_args_t *args, size_t bytes);
 int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,

@@ -27,7 +27,6 @@
 
 #include "alltoall_exchange.h"
 #include "pwr_ompi/events.h"
-#include "pwr_ompi/packer.h"
 
 typedef struct combined {
     coll_poweraware_call_t *call;
@@ -154,34 +153,6 @@ static void keep_first(combined_t *c, int rc)
 
 /* ---- 2. and 4. ---- */
 
-static void pack_block(combined_t *c, const coll_poweraware_block_t *b, unsigned char *to)
-{
-    pwr_packer_t packer;
-    if (0 == b->bytes) {
-        return;
-    }
-    int rc = pwr_packer_begin_pack(&packer, b->data, b->count, b->datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = pwr_packer_pack(&packer, to, b->bytes);
-        pwr_packer_end(&packer);
-    }
-    keep_first(c, rc);
-}
-
-static void unpack_block(combined_t *c, const coll_poweraware_block_t *b, const unsigned char *from)
-{
-    pwr_packer_t packer;
-    if (0 == b->bytes) {
-        return;
-    }
-    int rc = pwr_packer_begin_unpack(&packer, b->data, b->count, b->datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = pwr_packer_unpack(&packer, from, b->bytes);
-        pwr_packer_end(&packer);
-    }
-    keep_first(c, rc);
-}
-
 static void pack_for_node(combined_t *c, int node)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
@@ -190,7 +161,7 @@ static void pack_for_node(combined_t *c, int node)
     unsigned char *to = out_cell(c, node) + bytes_out(c, node, h->my_local);
     for (int i = 0; i < num; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, ranks[i]);
-        pack_block(c, &b, to);
+        keep_first(c, coll_poweraware_block_pack(&b, to));
         to += b.bytes;
     }
 }
@@ -203,7 +174,8 @@ static void unpack_from_node(combined_t *c, int node)
     const unsigned char *from = in_cell(c, node);
     for (int i = 0; i < num; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, ranks[i]);
-        unpack_block(c, &b, from + bytes_in_from_rank(c, ranks[i], h->my_local));
+        const unsigned char *block = from + bytes_in_from_rank(c, ranks[i], h->my_local);
+        keep_first(c, coll_poweraware_block_unpack(&b, block));
         from += bytes_in_from_rank(c, ranks[i], h->num_local);
     }
 }

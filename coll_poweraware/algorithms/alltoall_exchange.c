@@ -5,6 +5,8 @@
  */
 #include "alltoall_exchange.h"
 
+#include "pwr_ompi/packer.h"
+
 #include "ompi/datatype/ompi_datatype.h"
 
 static void measure(coll_poweraware_blocks_t *blocks)
@@ -74,4 +76,49 @@ coll_poweraware_block_t coll_poweraware_block_to(const coll_poweraware_exchange_
 coll_poweraware_block_t coll_poweraware_block_from(const coll_poweraware_exchange_t *x, int peer)
 {
     return block_of(&x->recv, x->call->collective, peer);
+}
+
+int coll_poweraware_block_pack(const coll_poweraware_block_t *b, unsigned char *to)
+{
+    pwr_packer_t packer;
+    if (0 == b->bytes) {
+        return OMPI_SUCCESS;
+    }
+    int rc = pwr_packer_begin_pack(&packer, b->data, b->count, b->datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = pwr_packer_pack(&packer, to, b->bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
+
+int coll_poweraware_block_unpack(const coll_poweraware_block_t *b, const unsigned char *from)
+{
+    pwr_packer_t packer;
+    if (0 == b->bytes) {
+        return OMPI_SUCCESS;
+    }
+    int rc = pwr_packer_begin_unpack(&packer, b->data, b->count, b->datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = pwr_packer_unpack(&packer, from, b->bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
+
+void coll_poweraware_send_block(const coll_poweraware_exchange_t *x, int peer, size_t *bytes)
+{
+    coll_poweraware_block_t b = coll_poweraware_block_to(x, peer);
+    if (0 != b.bytes) {
+        *bytes += b.bytes;
+        coll_poweraware_post_send(x->call, b.data, b.count, b.datatype, peer);
+    }
+}
+
+void coll_poweraware_recv_block(const coll_poweraware_exchange_t *x, int peer)
+{
+    coll_poweraware_block_t b = coll_poweraware_block_from(x, peer);
+    if (0 != b.bytes) {
+        coll_poweraware_post_recv(x->call, b.data, b.count, b.datatype, peer);
+    }
 }

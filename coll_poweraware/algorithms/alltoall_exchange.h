@@ -54,4 +54,14 @@ coll_poweraware_block_t coll_poweraware_block_to(const coll_poweraware_exchange_
 coll_poweraware_block_t coll_poweraware_block_from(const coll_poweraware_exchange_t *exchange,
                                                    int peer);
 
+/* A block as bytes[block->bytes].  Return an OMPI_* code. */
+int coll_poweraware_block_pack(const coll_poweraware_block_t *block, unsigned char *to);
+int coll_poweraware_block_unpack(const coll_poweraware_block_t *block, const unsigned char *from);
+
+/* Posts the message for, or from, peer, unless the block is empty: both sides know that.
+ *bytes grows by what is sent. */
+void coll_poweraware_send_block(const coll_poweraware_exchange_t *exchange, int peer,
+                                size_t *bytes);
+void coll_poweraware_recv_block(const coll_poweraware_exchange_t *exchange, int peer);
+
 #endif

@@ -4,136 +4,120 @@
  * Alltoall in which only one group of a node talks at a time and the others are throttled.
  * Source: Kandalla, Mancini, Sur, Panda, ICPP 2010, section V-A.
  *
- * 1.   Ranks of a node exchange among themselves; nobody is throttled.
- * 2-4. For each step of alltoall_schedule.h:
- *      a. a rank of the active group waits, throttled, until all earlier steps of its node are
- *         over (flag `turn` counts ranks that completed a step);
- *      b. it exchanges with the ranks of the step's peer group, node by node;
+ * 1.   Ranks of a node exchange among themselves (alltoall_local.h); nobody is throttled.
+ * 2-4. For each turn of a group of this node (alltoall_schedule.h):
+ *      a. a rank of the group waits, throttled, until all earlier turns of its node are over (flag
+ *         `turn` counts ranks that completed one);
+ *      b. for each step of the turn it exchanges with the ranks of the step's peer group, node by
+ *         node: in one window of messages, or in place pair by pair;
  *      c. it counts itself on `turn`, which wakes the next group.
- * A rank whose last step is over leaves; a rank that waits is throttled; so no rank sends,
+ * A rank whose last turn is over leaves; a rank that waits is throttled; so no rank sends,
  * receives or copies between nodes while its core is throttled.
  */
 #include "algorithms.h"
 
-#include "alltoall_exchange.h"
+#include "alltoall_local.h"
 #include "alltoall_schedule.h"
+#include "alltoall_swap.h"
 #include "pwr_ompi/events.h"
 
-#include "ompi/datatype/ompi_datatype.h"
+typedef struct grouped {
+    coll_poweraware_exchange_t x;
+    coll_poweraware_swap_t swap; /* in place */
+    coll_poweraware_plan_t plan;
+    int my_index; /* in my group */
+    int my_num;   /* of my group */
+    int rc;
+} grouped_t;
 
-typedef coll_poweraware_exchange_t exchange_t;
-typedef coll_poweraware_block_t block_t;
-
-/* Both sides know that a block is empty: nothing is sent. */
-static void post_recv(const exchange_t *x, int peer)
+static void find_my_group(grouped_t *g)
 {
-    block_t b = coll_poweraware_block_from(x, peer);
-    if (0 != b.bytes) {
-        coll_poweraware_post_recv(x->call, b.data, b.count, b.datatype, peer);
+    const pwr_hierarchy_t *h = g->plan.hierarchy;
+    const int *ranks;
+    g->my_num = pwr_hierarchy_group(h, h->my_node, h->my_group, &ranks);
+    while (ranks[g->my_index] != h->my_rank) {
+        ++g->my_index;
     }
 }
 
-static void post_send(const exchange_t *x, int peer, size_t *bytes)
+/* b. Ranks of a group start with different peers.  A group has at most max_local ranks. */
+static int exchange_window(const grouped_t *g, const int *ranks, int num, size_t *bytes)
 {
-    block_t b = coll_poweraware_block_to(x, peer);
-    *bytes += b.bytes;
-    if (0 != b.bytes) {
-        coll_poweraware_post_send(x->call, b.data, b.count, b.datatype, peer);
+    for (int i = 0; i < num; ++i) {
+        coll_poweraware_recv_block(&g->x, ranks[(g->my_index + i) % num]);
     }
+    for (int i = 0; i < num; ++i) {
+        coll_poweraware_send_block(&g->x, ranks[(g->my_index + i) % num], bytes);
+    }
+    return coll_poweraware_complete(g->x.call, OMPI_SUCCESS, NULL);
 }
 
-static int copy_own_block(const exchange_t *x)
+static int exchange_pairs(const grouped_t *g, const int *ranks, int num)
 {
-    int me = x->call->hierarchy->my_rank;
-    block_t from = coll_poweraware_block_to(x, me);
-    block_t to = coll_poweraware_block_from(x, me);
-    return ompi_datatype_sndrcv(from.data, (pwr_count_t)from.count, from.datatype, to.data,
-                                (pwr_count_t)to.count, to.datatype);
-}
-
-/* 1. Inside the node: the block for myself is copied, the others are exchanged in one window. */
-static int exchange_local(const exchange_t *x)
-{
-    const pwr_hierarchy_t *h = x->call->hierarchy;
-    pwr_events_add(PWR_EVENT_PHASE, 1, -1, 0);
-    int rc = copy_own_block(x);
-    size_t bytes = 0;
-    pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, 0);
-    for (int d = 1; d < h->num_local; ++d) {
-        post_recv(x, h->local_ranks[(h->my_local + h->num_local - d) % h->num_local]);
-    }
-    for (int d = 1; d < h->num_local; ++d) {
-        post_send(x, h->local_ranks[(h->my_local + d) % h->num_local], &bytes);
-    }
-    rc = coll_poweraware_complete(x->call, rc, NULL);
-    pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);
-    return rc;
-}
-
-/* 2b. One window with the same group of another node, or of two: send distance nodes up, receive
-   from distance nodes down.  A group has at most max_local ranks. */
-static int exchange_nodes(const exchange_t *x, int to_node, int from_node, int group)
-{
-    const int *to;
-    const int *from;
-    int num_to = pwr_hierarchy_group(x->call->hierarchy, to_node, group, &to);
-    int num_from = pwr_hierarchy_group(x->call->hierarchy, from_node, group, &from);
-    size_t bytes = 0;
-    pwr_events_add(PWR_EVENT_NET, from_node, to_node, 0);
-    for (int i = 0; i < num_from; ++i) {
-        post_recv(x, from[i]);
-    }
-    for (int i = 0; i < num_to; ++i) {
-        post_send(x, to[i], &bytes);
-    }
-    int rc = coll_poweraware_complete(x->call, OMPI_SUCCESS, NULL);
-    pwr_events_add(PWR_EVENT_NET_END, from_node, to_node, bytes);
-    return rc;
-}
-
-static int exchange_step(const exchange_t *x, const coll_poweraware_step_t *step)
-{
-    const pwr_hierarchy_t *h = x->call->hierarchy;
-    if (COLL_POWERAWARE_ALL_NODES != step->peer_node) {
-        return exchange_nodes(x, step->peer_node, step->peer_node, step->peer_group);
-    }
+    int rounds = num > g->my_num ? num : g->my_num;
     int rc = OMPI_SUCCESS;
-    for (int d = 1; d < h->num_nodes; ++d) {
-        int to = (h->my_node + d) % h->num_nodes;
-        int from = (h->my_node - d + h->num_nodes) % h->num_nodes;
-        rc = exchange_nodes(x, to, from, step->peer_group);
+    for (int round = 0; round < rounds; ++round) {
+        int index = coll_poweraware_match(rounds, g->my_index, round);
+        if (index < num) {
+            int rc_swap = coll_poweraware_swap(&g->swap, ranks[index]);
+            rc = OMPI_SUCCESS == rc ? rc_swap : rc;
+        }
     }
     return rc;
 }
 
-/* 2-4.  rc: of the exchange so far; the first error of the call is that of every later step. */
-static int exchange_remote(const exchange_t *x, int rc)
+static void exchange_node(grouped_t *g, int node, int group)
 {
-    coll_poweraware_call_t *call = x->call;
-    const pwr_hierarchy_t *h = call->hierarchy;
-    pwr_flag_t *turn = &call->segment->control->turn;
-    unsigned level = (unsigned)mca_coll_poweraware_component.params.tstate;
-    uint32_t over = call->segment->expect_turn; /* ranks that completed earlier steps */
-    int num_steps = coll_poweraware_alltoall_num_steps(h->num_nodes, h->num_groups);
+    const int *ranks;
+    int num = pwr_hierarchy_group(g->plan.hierarchy, node, group, &ranks);
+    size_t bytes = 0;
+    pwr_events_add(PWR_EVENT_NET, node, node, 0);
+    int rc = g->x.in_place ? exchange_pairs(g, ranks, num) : exchange_window(g, ranks, num, &bytes);
+    pwr_events_add(PWR_EVENT_NET_END, node, node, bytes);
+    g->rc = OMPI_SUCCESS == g->rc ? rc : g->rc;
+}
 
-    for (int i = 0; i < num_steps; ++i) {
-        coll_poweraware_step_t step =
-            coll_poweraware_alltoall_step(h->num_nodes, h->num_groups, h->my_node, i);
-        if (COLL_POWERAWARE_NOBODY == step.active_group) {
-            continue;
+static void exchange_step(grouped_t *g, const coll_poweraware_step_t *step)
+{
+    pwr_events_add(PWR_EVENT_PHASE, step->phase, -1, 0);
+    for (int m = 0; m < step->num_meetings; ++m) {
+        int node = coll_poweraware_alltoall_peer(&g->plan, step, m);
+        if (COLL_POWERAWARE_NOBODY != node) {
+            exchange_node(g, node, step->peer_group);
         }
+    }
+}
+
+static void exchange_turn(grouped_t *g, const coll_poweraware_turn_t *turn)
+{
+    for (int i = turn->first; i < turn->end; ++i) {
+        coll_poweraware_step_t step = coll_poweraware_alltoall_step(&g->plan, i);
+        if (step.active_group == turn->group) {
+            exchange_step(g, &step);
+        }
+    }
+}
+
+/* 2-4. */
+static void exchange_remote(grouped_t *g)
+{
+    coll_poweraware_call_t *call = g->x.call;
+    const pwr_hierarchy_t *h = call->hierarchy;
+    pwr_flag_t *flag = &call->segment->control->turn;
+    unsigned level = (unsigned)mca_coll_poweraware_component.params.tstate;
+    uint32_t over = call->segment->expect_turn; /* ranks that completed earlier turns */
+    coll_poweraware_turn_t turn = {.end = 0};
+    while (coll_poweraware_next_turn(&g->plan, turn.end, &turn)) {
         const int *ranks;
         uint32_t before = over;
-        over += (uint32_t)pwr_hierarchy_group(h, h->my_node, step.active_group, &ranks);
-        if (step.active_group == h->my_group) {
-            coll_poweraware_wait_throttled(call, turn, before, level); /* a */
-            pwr_events_add(PWR_EVENT_PHASE, step.phase, step.peer_node, 0);
-            rc = exchange_step(x, &step);       /* b */
-            coll_poweraware_arrive(turn, over); /* c */
+        over += (uint32_t)pwr_hierarchy_group(h, h->my_node, turn.group, &ranks);
+        if (turn.group == h->my_group) {
+            coll_poweraware_wait_throttled(call, flag, before, level); /* a */
+            exchange_turn(g, &turn);                                   /* b */
+            coll_poweraware_arrive(flag, over);                        /* c */
         }
     }
     call->segment->expect_turn = over;
-    return rc;
 }
 
 bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
@@ -141,13 +125,28 @@ bool coll_poweraware_alltoall_grouped_can(const coll_poweraware_call_t *call,
 {
     (void)bytes;
     /* on one node there is no phase in which half of the ranks could rest */
-    return MPI_IN_PLACE != args->sbuf && call->hierarchy->num_nodes > 1;
+    return call->hierarchy->num_nodes > 1 &&
+           (MPI_IN_PLACE != args->sbuf || coll_poweraware_swap_can(call));
 }
 
 int coll_poweraware_alltoall_grouped(coll_poweraware_call_t *call,
                                      const coll_poweraware_args_t *args)
 {
-    exchange_t x;
-    coll_poweraware_exchange_begin(&x, call, args);
-    return exchange_remote(&x, exchange_local(&x));
+    int schedule = mca_coll_poweraware_component.params.alltoall_schedule;
+    grouped_t g = {
+        .plan = {.schedule = coll_poweraware_schedules[schedule],
+                 .hierarchy = call->hierarchy,
+                 .node = call->hierarchy->my_node},
+    };
+    coll_poweraware_exchange_begin(&g.x, call, args);
+    find_my_group(&g);
+    if (g.x.in_place) {
+        coll_poweraware_swap_begin(&g.swap, &g.x);
+    }
+    g.rc = coll_poweraware_exchange_local(&g.x, g.x.in_place ? &g.swap : NULL);
+    exchange_remote(&g);
+    if (g.x.in_place) {
+        coll_poweraware_swap_end(&g.swap);
+    }
+    return g.rc;
 }

@@ -60,8 +60,28 @@ def test_two_packages_at_once() -> None:
 
 
 def test_phase_three_before_phase_two_is_over() -> None:
-    a, b = rank(talk(0, 10, 2)), rank(talk(5, 20, 3), number=1)
+    a, b = rank(talk(0, 10, 2)), rank(talk(5, 20, 3), number=1, package=1)
     assert len(rules.phases_out_of_order([a, b])) == 1
+    later = rank(talk(10, 20, 3), number=1, package=1)
+    assert rules.phases_out_of_order([a, later]) == []
+
+
+def test_phases_of_one_rank() -> None:
+    assert len(rules.phases_out_of_order([rank(talk(0, 10, 3), talk(10, 20, 2))])) == 1
+    assert len(rules.phases_out_of_order([rank(talk(0, 10, 1))])) == 1
+    together = [rank(talk(0, 10, 3), talk(10, 20, 4)), rank(talk(0, 15, 3), number=1)]
+    assert rules.phases_out_of_order(together) == []
+
+
+def test_state_changes() -> None:
+    node = levers((0, 0), (10, T7), (20, 0), (30, T7), (31, 0), (40, T7), (50, 0), (110, T7), (120, 0))
+    a = rank(talk(22, 28))
+    a.calls = [(5, 60, rules.ALLTOALL), (100, 130, BCAST)]
+    assert rules.state_changes(a, node) == [4]  # 30..31 and 40..50 are one rest, the Bcast is none of ours
+    a.net.append(talk(32, 38))
+    assert rules.state_changes(a, node) == [6]
+    a.calls = [(60, 100, rules.ALLTOALL)]
+    assert rules.state_changes(a, node) == [0]
 
 
 def test_two_talkers_in_a_bcast() -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 COLLECTIVES = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier",
                "bcast", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scatter")
-ALLTOALL = COLLECTIVES.index("alltoall")
+ALLTOALLS = tuple(COLLECTIVES.index(name) for name in ("alltoall", "alltoallv", "alltoallw"))
+ALLTOALL = ALLTOALLS[0]
 MSR = "msr:0x19a"
 CEILING = "scaling_max_freq"
 
@@ -110,7 +111,7 @@ def throttled_while_talking(ranks: list[Rank], levers: dict[str, Levers], partia
     found = []
     for rank in ranks:
         for talk in rank.net:
-            allowed = 0 if talk.collective == ALLTOALL else partial
+            allowed = 0 if talk.collective in ALLTOALLS else partial
             states = levers[rank.host].during(rank.cpu, MSR, talk.begin_ns, talk.end_ns)
             worst = max((level(value) for value in states), default=0)
             if worst > allowed:
@@ -125,7 +126,7 @@ def several_groups_at_once(ranks: list[Rank]) -> list[str]:
     per_node: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     for rank in ranks:
         for talk in rank.net:
-            if talk.collective == ALLTOALL:
+            if talk.collective in ALLTOALLS:
                 per_node[rank.host].append((talk.begin_ns, talk.end_ns, rank.package))
     for host, talks in per_node.items():
         last_end: dict[int, int] = {}
@@ -138,21 +139,51 @@ def several_groups_at_once(ranks: list[Rank]) -> list[str]:
 
 
 def phases_out_of_order(ranks: list[Rank]) -> list[str]:
-    """On a node, all of phase 2 is over before phase 3 starts, and that before phase 4."""
+    """In an Alltoall a rank goes through the phases in order, and a package of its node in a lower phase is done
+    before another one starts with a higher one.  (Ranks of one package need not wait for each other.)"""
     found = []
-    spans: dict[tuple[str, int, int], list[int]] = {}
+    spans: dict[tuple[str, int], dict[tuple[int, int], list[int]]] = defaultdict(dict)
     for rank in ranks:
+        last: dict[int, int] = defaultdict(int)  # call -> the highest phase so far
         for talk in rank.net:
-            if talk.collective == ALLTOALL:
-                span = spans.setdefault((rank.host, talk.call, talk.phase), [talk.begin_ns, talk.end_ns])
-                span[0], span[1] = min(span[0], talk.begin_ns), max(span[1], talk.end_ns)
-    for (host, call, phase), span in spans.items():
-        if phase not in (2, 3, 4):
-            found.append(f"{host}: talk in phase {phase} of call {call}")
-        following = spans.get((host, call, phase + 1))
-        if following is not None and following[0] < span[1]:
-            found.append(f"{host}: phase {phase + 1} of call {call} starts before phase {phase} is over")
+            if talk.collective not in ALLTOALLS:
+                continue
+            if talk.phase not in (2, 3, 4) or talk.phase < last[talk.call]:
+                found.append(f"rank {rank.rank}: talk in phase {talk.phase} after phase {last[talk.call]} of "
+                             f"call {talk.call}")
+            last[talk.call] = talk.phase
+            span = spans[rank.host, talk.call].setdefault((talk.phase, rank.package), [talk.begin_ns, talk.end_ns])
+            span[0], span[1] = min(span[0], talk.begin_ns), max(span[1], talk.end_ns)
+    for (host, call), of_call in spans.items():
+        for (low, package), (_, end) in of_call.items():
+            for (high, other), (begin, _) in of_call.items():
+                if low < high and package != other and begin < end:
+                    found.append(f"{host}: package {other} starts with phase {high} of call {call} before package "
+                                 f"{package} is done with phase {low}")
     return found
+
+
+def state_changes(rank: Rank, levers: dict[str, Levers]) -> list[int]:
+    """How often a rank was throttled or unthrottled in each of its Alltoalls.
+
+    A waiting rank now and then goes to full duty for a moment, to let other messages of the application progress,
+    and back: where it talked to nobody in between, that is one long rest."""
+    times, values = levers[rank.host].times[rank.cpu, MSR], levers[rank.host].values[rank.cpu, MSR]
+    counts = []
+    for number, (begin, end, collective) in enumerate(rank.calls):
+        if collective not in ALLTOALLS:
+            continue
+        talks = [talk for talk in rank.net if talk.call == number]
+        rests, since = 0, begin  # since: the end of the last rest
+        for at, value in zip(times, values):
+            if not begin <= at <= end:
+                continue
+            if level(value) == 0:
+                since = at
+            elif rests == 0 or any(talk.begin_ns < at and talk.end_ns > since for talk in talks):
+                rests += 1
+        counts.append(2 * rests)
+    return counts
 
 
 def several_talkers(ranks: list[Rank]) -> list[str]:
@@ -160,7 +191,7 @@ def several_talkers(ranks: list[Rank]) -> list[str]:
     talkers: dict[tuple[str, int], set[int]] = defaultdict(set)
     for rank in ranks:
         for talk in rank.net:
-            if talk.collective != ALLTOALL:
+            if talk.collective not in ALLTOALLS:
                 talkers[rank.host, talk.call].add(rank.rank)
     return [f"{host}: ranks {sorted(who)} all talk in call {call}"
             for (host, call), who in talkers.items() if len(who) > 1]
