@@ -3,7 +3,8 @@
  *
  * Alltoall of small messages within a node: one round of boxes.
  *
- * 1. Every rank packs its blocks into its box, in the order of the node's ranks, and joins.
+ * 1. Every rank packs its blocks for the others into its box, in the order of the node's ranks, and
+ *    joins.  The block for itself is copied.
  * 2. When all have joined it unpacks its own block from every box and ends the round.
  * In place that is no different: what a rank sends is in its box before anything is received.
  */
@@ -22,27 +23,39 @@ bool coll_poweraware_exchange_box_fits(const coll_poweraware_call_t *call, size_
     return block_bytes <= call->segment->box_bytes / (size_t)call->hierarchy->max_local;
 }
 
+/* Of the block from a rank of the node to another one, in the box of the first. */
+static size_t place_of(size_t block_bytes, int from, int to)
+{
+    return (size_t)(to < from ? to : to - 1) * block_bytes;
+}
+
 int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
 {
     coll_poweraware_call_t *call = x->call;
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t block_bytes = x->recv.count * x->recv.size;
-    size_t bytes = block_bytes * (size_t)h->num_local;
-    int rc = OMPI_SUCCESS;
+    size_t bytes = block_bytes * (size_t)(h->num_local - 1);
     pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, 0);
     coll_poweraware_begin_round(call);
     unsigned char *box = coll_poweraware_my_box(call, bytes);
+    int rc = OMPI_SUCCESS;
     for (int i = 0; i < h->num_local; ++i) { /* 1 */
-        coll_poweraware_block_t block = coll_poweraware_block_to(x, h->local_ranks[i]);
-        rc = first_of(rc, coll_poweraware_block_pack(&block, box + (size_t)i * block_bytes));
+        if (i != h->my_local) {
+            coll_poweraware_block_t block = coll_poweraware_block_to(x, h->local_ranks[i]);
+            size_t place = place_of(block_bytes, h->my_local, i);
+            rc = first_of(rc, coll_poweraware_block_pack(&block, box + place));
+        }
     }
     coll_poweraware_join(call);
+    rc = first_of(rc, coll_poweraware_copy_own_block(x));
     coll_poweraware_wait_all(call);
     for (int i = 0; i < h->num_local; ++i) { /* 2 */
-        coll_poweraware_block_t block = coll_poweraware_block_from(x, h->local_ranks[i]);
-        const unsigned char *theirs = coll_poweraware_box(call, i, bytes);
-        rc = first_of(
-            rc, coll_poweraware_block_unpack(&block, theirs + (size_t)h->my_local * block_bytes));
+        if (i != h->my_local) {
+            coll_poweraware_block_t block = coll_poweraware_block_from(x, h->local_ranks[i]);
+            const unsigned char *theirs = coll_poweraware_box(call, i, bytes);
+            size_t place = place_of(block_bytes, i, h->my_local);
+            rc = first_of(rc, coll_poweraware_block_unpack(&block, theirs + place));
+        }
     }
     coll_poweraware_end_round(call);
     pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);

@@ -106,6 +106,22 @@ int coll_poweraware_block_unpack(const coll_poweraware_block_t *b, const unsigne
     return rc;
 }
 
+int coll_poweraware_copy_own_block(const coll_poweraware_exchange_t *x)
+{
+    int me = x->call->hierarchy->my_rank;
+    if (x->in_place) {
+        return OMPI_SUCCESS;
+    }
+    coll_poweraware_block_t from = coll_poweraware_block_to(x, me);
+    coll_poweraware_block_t to = coll_poweraware_block_from(x, me);
+    const unsigned char *data = pwr_packer_contiguous(from.data, from.count, from.datatype);
+    if (NULL != data && from.bytes == to.bytes) {
+        return coll_poweraware_block_unpack(&to, data);
+    }
+    return ompi_datatype_sndrcv(from.data, (pwr_count_t)from.count, from.datatype, to.data,
+                                (pwr_count_t)to.count, to.datatype);
+}
+
 void coll_poweraware_send_block(const coll_poweraware_exchange_t *x, int peer, size_t *bytes)
 {
     coll_poweraware_block_t b = coll_poweraware_block_to(x, peer);

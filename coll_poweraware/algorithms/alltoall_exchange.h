@@ -58,6 +58,9 @@ coll_poweraware_block_t coll_poweraware_block_from(const coll_poweraware_exchang
 int coll_poweraware_block_pack(const coll_poweraware_block_t *block, unsigned char *to);
 int coll_poweraware_block_unpack(const coll_poweraware_block_t *block, const unsigned char *from);
 
+/* From and to this rank itself; nothing in place. */
+int coll_poweraware_copy_own_block(const coll_poweraware_exchange_t *exchange);
+
 /* Posts the message for, or from, peer, unless the block is empty: both sides know that.
  *bytes grows by what is sent. */
 void coll_poweraware_send_block(const coll_poweraware_exchange_t *exchange, int peer,

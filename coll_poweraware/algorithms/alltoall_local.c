@@ -33,8 +33,6 @@
 #include "pwr_ompi/packer.h"
 #include "pwr_ompi/single_copy.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 typedef coll_poweraware_exchange_t exchange_t;
 typedef coll_poweraware_block_t block_t;
 
@@ -58,6 +56,7 @@ typedef struct local {
     const coll_poweraware_swap_t *swap;
     size_t slot; /* bytes of a slot of a box: the same on all ranks */
     bool gives;  /* somebody may read my memory */
+    bool sends;  /* some of my blocks are messages, whatever the others say */
     bool second; /* there is a second round */
     bool failed; /* somebody's memory lacks what I had to write */
     int rc;      /* the first error that is none of a message */
@@ -114,38 +113,30 @@ static offer_t offer_to(const local_t *l, int peer)
     return offer;
 }
 
-/* 1. */
-static int copy_own_block(const exchange_t *x)
+/* 2. for one other rank. */
+static void fill_slot(local_t *l, int local, unsigned char *slot)
 {
-    int me = x->call->hierarchy->my_rank;
-    if (x->in_place) {
-        return OMPI_SUCCESS;
+    offer_t offer = offer_to(l, rank_of(l, local));
+    memcpy(slot, &offer, sizeof offer);
+    if (offer.here) {
+        block_t block = coll_poweraware_block_to(l->x, rank_of(l, local));
+        keep_first(l, coll_poweraware_block_pack(&block, slot + sizeof offer));
     }
-    block_t from = coll_poweraware_block_to(x, me);
-    block_t to = coll_poweraware_block_from(x, me);
-    return ompi_datatype_sndrcv(from.data, (pwr_count_t)from.count, from.datatype, to.data,
-                                (pwr_count_t)to.count, to.datatype);
+    l->gives = l->gives || offer.gives;
+    l->sends = l->sends || (!offer.here && !offer.gives);
 }
 
-/* 2. */
 static void fill_box(local_t *l)
 {
     const pwr_hierarchy_t *h = l->call->hierarchy;
-    for (int d = 1; d < h->num_local && !l->gives; ++d) {
-        l->gives = offer_to(l, rank_of(l, neighbour(l, d))).gives;
-    }
     coll_poweraware_begin_round(l->call);
     unsigned char *box = coll_poweraware_my_box(l->call, l->call->segment->box_bytes);
     for (int d = 1; d < h->num_local; ++d) {
-        int local = neighbour(l, d);
-        unsigned char *slot = box + (size_t)local * l->slot;
-        offer_t offer = offer_to(l, rank_of(l, local));
-        offer.gives_some = l->gives;
-        memcpy(slot, &offer, sizeof offer);
-        if (offer.here) {
-            block_t block = coll_poweraware_block_to(l->x, rank_of(l, local));
-            keep_first(l, coll_poweraware_block_pack(&block, slot + sizeof offer));
-        }
+        fill_slot(l, neighbour(l, d), box + (size_t)neighbour(l, d) * l->slot);
+    }
+    for (int d = 1; d < h->num_local && l->gives; ++d) {
+        offer_t *offer = (offer_t *)(void *)(box + (size_t)neighbour(l, d) * l->slot);
+        offer->gives_some = true;
     }
     coll_poweraware_join(l->call);
 }
@@ -192,8 +183,12 @@ static void exchange_with(local_t *l, int local)
 {
     int peer = rank_of(l, local);
     const unsigned char *data;
-    offer_t mine = offer_to(l, peer);
     offer_t theirs = offer_from(l, local, &data);
+    if (theirs.here && !l->gives) {
+        keep_first(l, take_from_box(l, local, &theirs, data));
+        return;
+    }
+    offer_t mine = offer_to(l, peer);
     if (mine.gives && !theirs.takes) {
         coll_poweraware_send_block(l->x, peer, &l->sent);
     }
@@ -209,7 +204,7 @@ static void exchange_with(local_t *l, int local)
 static void exchange_apart(local_t *l)
 {
     const pwr_hierarchy_t *h = l->call->hierarchy;
-    for (int d = 1; d < h->num_local; ++d) { /* 3 */
+    for (int d = 1; d < h->num_local && l->sends; ++d) { /* 3 */
         int peer = rank_of(l, neighbour(l, d));
         offer_t mine = offer_to(l, peer);
         if (!mine.here && !mine.gives) {
@@ -335,7 +330,7 @@ static void exchange_messages(local_t *l)
 static void exchange(local_t *l)
 {
     pwr_events_add(PWR_EVENT_LOCAL, l->call->hierarchy->my_node, -1, 0);
-    keep_first(l, copy_own_block(l->x)); /* 1 */
+    keep_first(l, coll_poweraware_copy_own_block(l->x)); /* 1 */
     if (uses_offers(l)) {
         exchange_with_offers(l);
     } else if (l->x->in_place) {
