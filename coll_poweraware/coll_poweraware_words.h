@@ -103,18 +103,19 @@ static inline void coll_poweraware_end_round(coll_poweraware_call_t *call)
 }
 
 /* A round in which everybody has a message of up to segment->box_bytes.  Every rank fills its box,
-   waiting first until nobody reads what was in it, and joins; who reads others' waits for all. */
+   waiting first until nobody reads what was in it, and joins; who reads others' waits for all.
+   error: an OMPI_* code; after an error the message means nothing.  Who waits gets the first. */
 static inline unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call, size_t bytes)
 {
     return pwr_boxes_fill(&call->segment->boxes, bytes);
 }
-static inline void coll_poweraware_join(coll_poweraware_call_t *call)
+static inline void coll_poweraware_join(coll_poweraware_call_t *call, int error)
 {
-    pwr_boxes_join(&call->segment->boxes);
+    pwr_boxes_join(&call->segment->boxes, error);
 }
-static inline void coll_poweraware_wait_all(coll_poweraware_call_t *call)
+static inline int coll_poweraware_wait_all(coll_poweraware_call_t *call)
 {
-    pwr_boxes_wait_all(&call->segment->boxes);
+    return pwr_boxes_wait_all(&call->segment->boxes);
 }
 static inline const unsigned char *coll_poweraware_box(const coll_poweraware_call_t *call,
                                                        int local, size_t bytes)

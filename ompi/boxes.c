@@ -117,29 +117,37 @@ unsigned char *pwr_boxes_fill(pwr_boxes_t *b, size_t bytes)
     return box(b, b->round, b->my_local, bytes);
 }
 
-void pwr_boxes_join(pwr_boxes_t *b)
+void pwr_boxes_join(pwr_boxes_t *b, int error)
 {
     unsigned set = set_of(b->round);
+    pwr_post_t *post = post_of(b, b->my_local);
+    post->with.error = error;
     if (crowded(b)) {
         b->joined[set] += (uint32_t)b->num_local;
         pwr_flag_arrive(&b->control->joined[set], b->joined[set]);
         return;
     }
     b->posted[set] = b->round;
-    set_flag(b, &post_of(b, b->my_local)->flag);
+    set_flag(b, &post->flag);
 }
 
-void pwr_boxes_wait_all(pwr_boxes_t *b)
+int pwr_boxes_wait_all(pwr_boxes_t *b)
 {
-    if (crowded(b)) {
+    bool counted = crowded(b);
+    int error = 0;
+    if (counted) {
         unsigned set = set_of(b->round);
         wait_for_flag(&b->control->joined[set], b->joined[set], b->wait, b->who);
-    } else {
-        for (int i = 0; i < b->num_local; ++i) {
-            wait_for_flag(&post_of(b, i)->flag, b->round, b->wait, b->who);
+    }
+    for (int i = 0; i < b->num_local; ++i) {
+        pwr_post_t *post = post_of(b, i);
+        if (!counted) {
+            wait_for_flag(&post->flag, b->round, b->wait, b->who);
         }
+        error = 0 == error ? post->with.error : error;
     }
     learn(b, b->round);
+    return error;
 }
 
 const unsigned char *pwr_boxes_read(const pwr_boxes_t *b, int local, size_t bytes)

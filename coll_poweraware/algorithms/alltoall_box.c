@@ -46,10 +46,10 @@ int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
             rc = first_of(rc, coll_poweraware_block_pack(&block, box + place));
         }
     }
-    coll_poweraware_join(call);
+    coll_poweraware_join(call, rc);
     rc = first_of(rc, coll_poweraware_copy_own_block(x));
-    coll_poweraware_wait_all(call);
-    for (int i = 0; i < h->num_local; ++i) { /* 2 */
+    rc = first_of(rc, coll_poweraware_wait_all(call));
+    for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) { /* 2 */
         if (i != h->my_local) {
             coll_poweraware_block_t block = coll_poweraware_block_from(x, h->local_ranks[i]);
             const unsigned char *theirs = coll_poweraware_box(call, i, bytes);

@@ -74,7 +74,7 @@ static void post_sizes(combined_t *c)
         to_node[h->node_of[peer]] += coll_poweraware_block_to(&c->x, peer).bytes;
         from_rank[peer] = coll_poweraware_block_from(&c->x, peer).bytes;
     }
-    coll_poweraware_join(c->call);
+    coll_poweraware_join(c->call, OMPI_SUCCESS);
     coll_poweraware_wait_all(c->call);
 }
 

@@ -138,7 +138,7 @@ static void fill_box(local_t *l)
         offer_t *offer = (offer_t *)(void *)(box + (size_t)neighbour(l, d) * l->slot);
         offer->gives_some = true;
     }
-    coll_poweraware_join(l->call);
+    coll_poweraware_join(l->call, OMPI_SUCCESS);
 }
 
 /* *data is what follows the offer. */
@@ -289,7 +289,7 @@ static void end_single_copy(local_t *l)
 {
     coll_poweraware_begin_round(l->call);
     *coll_poweraware_my_box(l->call, 1) = l->failed;
-    coll_poweraware_join(l->call);
+    coll_poweraware_join(l->call, OMPI_SUCCESS);
     coll_poweraware_wait_all(l->call);
     for (int d = 1; d < l->call->hierarchy->num_local; ++d) {
         if (0 != *coll_poweraware_box(l->call, neighbour(l, d), 1)) {

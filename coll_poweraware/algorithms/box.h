@@ -97,18 +97,20 @@ int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, ch
                                   const char *from, size_t count);
 
 /* ---- what leaders do between fan-in and fan-out (box_leaders.c) ----
-   Nothing where there is one node.  All return an OMPI_* code. */
+   Nothing where there is one node.  All return the call's first error, and go on after it: every
+   message that another leader waits for is sent. */
 
-/* Bracket everything that a leader does on the network. */
-void coll_poweraware_begin_network(const coll_poweraware_call_t *call);
+/* Bracket everything that a leader does on the network.  error: what went wrong before; other
+   leaders then hear of it, because all that this one sends is empty. */
+void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error);
 void coll_poweraware_end_network(const coll_poweraware_call_t *call);
 
 int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call);
 /* Down the tree of nodes from root's.  Receive: all but root.  Forward only posts: complete it. */
 int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
                                         size_t bytes);
-int coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
-                                        size_t bytes);
+void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
+                                         size_t bytes);
 /* Reduce *sum of all nodes in node order; at root (allreduce: everywhere) the result is in *sum
    afterwards, which may have changed places with spare. */
 int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,

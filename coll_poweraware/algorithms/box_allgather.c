@@ -64,7 +64,7 @@ static int fill_and_join(coll_poweraware_call_t *call, args_t *args,
     int rc = MPI_IN_PLACE == args->sbuf
                  ? coll_poweraware_pack_block(box, blocks, me)
                  : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
-    coll_poweraware_join(call);
+    coll_poweraware_join(call, rc);
     return rc;
 }
 
@@ -72,12 +72,12 @@ static int gather_on_node(coll_poweraware_call_t *call, args_t *args,
                           const coll_poweraware_rank_blocks_t *blocks)
 {
     int rc = fill_and_join(call, args, blocks);
-    coll_poweraware_wait_all(call);
-    for (int rank = 0; rank < call->hierarchy->size; ++rank) { /* 2 */
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+    for (int rank = 0; rank < call->hierarchy->size && OMPI_SUCCESS == rc; ++rank) { /* 2 */
         if (MPI_IN_PLACE != args->sbuf || rank != call->hierarchy->my_rank) {
             size_t bytes = coll_poweraware_block_bytes(blocks, rank);
             const unsigned char *box = coll_poweraware_box(call, rank, bytes);
-            rc = coll_poweraware_first_error(rc, coll_poweraware_unpack_block(blocks, rank, box));
+            rc = coll_poweraware_unpack_block(blocks, rank, box);
         }
     }
     coll_poweraware_end_round(call);
@@ -101,11 +101,11 @@ static void collect(const coll_poweraware_call_t *call, const coll_poweraware_ra
 static const unsigned char *lead(coll_poweraware_call_t *call,
                                  const coll_poweraware_rank_blocks_t *blocks, size_t total, int *rc)
 {
-    coll_poweraware_wait_all(call);
+    int rc_join = coll_poweraware_wait_all(call);
     coll_poweraware_begin_round(call);
     unsigned char *all = coll_poweraware_my_set(call, total);
     collect(call, blocks, all);
-    coll_poweraware_begin_network(call);
+    coll_poweraware_begin_network(call, rc_join);
     *rc = coll_poweraware_box_leaders_allgather(call, blocks, all);
     coll_poweraware_end_network(call);
     coll_poweraware_post_set(call, *rc);

@@ -18,11 +18,11 @@ static int barrier_of_nodes(coll_poweraware_call_t *call)
     bool leading = call->hierarchy->my_rank == leader;
     coll_poweraware_begin_round(call); /* 1 */
     coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call);
+    coll_poweraware_join(call, OMPI_SUCCESS);
     int rc = OMPI_SUCCESS;
     if (leading) {
         coll_poweraware_wait_all(call);
-        coll_poweraware_begin_network(call); /* 2 */
+        coll_poweraware_begin_network(call, OMPI_SUCCESS); /* 2 */
         rc = coll_poweraware_box_leaders_meet(call);
         coll_poweraware_end_network(call);
     } else {
@@ -47,7 +47,7 @@ int coll_poweraware_box_barrier(coll_poweraware_call_t *call, const coll_poweraw
     }
     coll_poweraware_begin_round(call); /* 1 */
     coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call);
+    coll_poweraware_join(call, OMPI_SUCCESS);
     coll_poweraware_wait_all(call);
     coll_poweraware_end_round(call);
     return OMPI_SUCCESS;

@@ -22,12 +22,15 @@ static int lead(coll_poweraware_call_t *call, const coll_poweraware_args_t *args
 {
     bool is_root = call->hierarchy->my_rank == args->root;
     unsigned char *set = coll_poweraware_my_set(call, bytes);
-    coll_poweraware_begin_network(call);
-    int rc = is_root ? coll_poweraware_box_pack(set, args->rbuf, args->rcount, args->rdtype)
-                     : coll_poweraware_box_leaders_receive(call, args->root, set, bytes); /* 1 */
-    if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_leaders_forward(call, args->root, set, bytes); /* 2 */
+    int rc = OMPI_SUCCESS;
+    if (is_root) {
+        rc = coll_poweraware_box_pack(set, args->rbuf, args->rcount, args->rdtype); /* 1 */
     }
+    coll_poweraware_begin_network(call, rc);
+    if (!is_root) {
+        rc = coll_poweraware_box_leaders_receive(call, args->root, set, bytes); /* 1 */
+    }
+    coll_poweraware_box_leaders_forward(call, args->root, set, bytes); /* 2 */
     coll_poweraware_post_set(call, rc);
     if (!is_root && OMPI_SUCCESS == rc) {
         rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype, set); /* 3 */

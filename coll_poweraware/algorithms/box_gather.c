@@ -104,15 +104,14 @@ static int end_of_group(const rooted_t *r, int first)
 static int gather_group(const rooted_t *r, int first, int last)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
-    int rc = OMPI_SUCCESS;
-    for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
+    for (int node = first; node < last; ++node) {
         if (node != h->my_node) {
-            rc = coll_poweraware_post_recv(r->call, r->room + bytes_between(r, first, node),
-                                           bytes_between(r, node, node + 1), MPI_BYTE,
-                                           h->leader_of[node]);
+            coll_poweraware_post_recv(r->call, r->room + bytes_between(r, first, node),
+                                      bytes_between(r, node, node + 1), MPI_BYTE,
+                                      h->leader_of[node]);
         }
     }
-    rc = coll_poweraware_complete(r->call, rc, NULL);
+    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS, NULL);
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
         if (node != h->my_node) {
             rc = unpack_node(r, node, r->room + bytes_between(r, first, node));
@@ -126,59 +125,62 @@ static int scatter_group(const rooted_t *r, int first, int last)
     const pwr_hierarchy_t *h = r->call->hierarchy;
     int rc = OMPI_SUCCESS;
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
-        unsigned char *from = r->room + bytes_between(r, first, node);
         if (node != h->my_node) {
-            rc = pack_node(r, node, from);
-            if (OMPI_SUCCESS == rc) {
-                rc = coll_poweraware_post_send(r->call, from, bytes_between(r, node, node + 1),
-                                               MPI_BYTE, h->leader_of[node]);
-            }
+            rc = pack_node(r, node, r->room + bytes_between(r, first, node));
         }
     }
-    return coll_poweraware_complete(r->call, rc, NULL);
+    coll_poweraware_complete(r->call, rc, NULL); /* of a group that failed, all is empty */
+    for (int node = first; node < last; ++node) {
+        if (node != h->my_node) {
+            coll_poweraware_post_send(r->call, r->room + bytes_between(r, first, node),
+                                      bytes_between(r, node, node + 1), MPI_BYTE,
+                                      h->leader_of[node]);
+        }
+    }
+    return coll_poweraware_complete(r->call, OMPI_SUCCESS, NULL);
 }
 
 static int move_groups(const rooted_t *r, int (*move)(const rooted_t *, int, int))
 {
     int nodes = r->call->hierarchy->num_nodes;
     int rc = OMPI_SUCCESS;
-    for (int first = 0, last; first < nodes && nodes > 1 && OMPI_SUCCESS == rc; first = last) {
+    for (int first = 0, last; first < nodes && nodes > 1; first = last) {
         last = end_of_group(r, first);
-        rc = move(r, first, last);
+        rc = coll_poweraware_first_error(rc, move(r, first, last));
     }
     return rc;
 }
 
 /* ---- Gather ---- */
 
-static int gather_at_root(coll_poweraware_call_t *call, args_t *args)
+static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     rooted_t r = at_root(call, args->rbuf, args->rcount, args->rdtype);
-    int rc = OMPI_SUCCESS;
+    int rc = error;
     for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) {
         if (MPI_IN_PLACE != args->sbuf || i != h->my_local) {
             rc = coll_poweraware_unpack_block(&r.blocks, h->local_ranks[i],
                                               coll_poweraware_box(call, i, r.block));
         }
     }
-    coll_poweraware_begin_network(call);
-    int rc_move = move_groups(&r, gather_group);
+    coll_poweraware_begin_network(call, rc);
+    rc = coll_poweraware_first_error(rc, move_groups(&r, gather_group));
     coll_poweraware_end_network(call);
-    return coll_poweraware_first_error(rc, rc_move);
+    return rc;
 }
 
 /* The boxes are further apart than the blocks are long. */
-static int send_to_root(coll_poweraware_call_t *call, size_t block, int root)
+static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, int error)
 {
     unsigned char *together = coll_poweraware_all_boxes(call);
     size_t bytes = 0;
     for (int i = 0; i < call->hierarchy->num_local; ++i, bytes += block) {
         memmove(together + bytes, coll_poweraware_box(call, i, block), block);
     }
-    coll_poweraware_begin_network(call);
-    int rc = coll_poweraware_post_send(call, together, bytes, MPI_BYTE, root);
-    rc = coll_poweraware_complete(call, rc, NULL);
+    coll_poweraware_begin_network(call, error);
+    coll_poweraware_post_send(call, together, bytes, MPI_BYTE, root);
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
     coll_poweraware_end_network(call);
     return rc;
 }
@@ -193,12 +195,11 @@ int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
     unsigned char *box = coll_poweraware_my_box(call, block);
     int rc = in_place ? OMPI_SUCCESS
                       : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
-    coll_poweraware_join(call);
+    coll_poweraware_join(call, rc);
     if (coll_poweraware_i_lead(call, args->root)) {
-        coll_poweraware_wait_all(call);
-        int rc_lead = is_root ? gather_at_root(call, args)             /* 3 */
-                              : send_to_root(call, block, args->root); /* 2 */
-        rc = coll_poweraware_first_error(rc, rc_lead);
+        rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+        rc = is_root ? gather_at_root(call, args, rc)             /* 3 */
+                     : send_to_root(call, block, args->root, rc); /* 2 */
     }
     coll_poweraware_end_round(call);
     return rc;
@@ -209,7 +210,7 @@ int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
 static int scatter_from_root(coll_poweraware_call_t *call, args_t *args, unsigned char *set)
 {
     rooted_t r = at_root(call, (void *)args->sbuf, args->scount, args->sdtype);
-    coll_poweraware_begin_network(call);
+    coll_poweraware_begin_network(call, OMPI_SUCCESS);
     int rc = move_groups(&r, scatter_group); /* 1 */
     coll_poweraware_end_network(call);
     return coll_poweraware_first_error(rc, pack_node(&r, call->hierarchy->my_node, set)); /* 2 */
@@ -218,9 +219,9 @@ static int scatter_from_root(coll_poweraware_call_t *call, args_t *args, unsigne
 static int receive_from_root(coll_poweraware_call_t *call, unsigned char *set, size_t bytes,
                              int root)
 {
-    coll_poweraware_begin_network(call);
-    int rc = coll_poweraware_post_recv(call, set, bytes, MPI_BYTE, root); /* 2 */
-    rc = coll_poweraware_complete(call, rc, NULL);
+    coll_poweraware_begin_network(call, OMPI_SUCCESS);
+    coll_poweraware_post_recv(call, set, bytes, MPI_BYTE, root); /* 2 */
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
     coll_poweraware_end_network(call);
     return rc;
 }

@@ -10,6 +10,9 @@
  * Order of reductions: wherever two partial results meet, that of the lower nodes is the left
  * operand, and both belong to ranges of nodes without a gap between them.  So the order depends on
  * layout and root only, and in an Allreduce both partners compute the same bytes.
+ *
+ * After an error a leader goes on with its messages (coll_poweraware_messages.c): what it sends is
+ * empty, what it computes is nobody's.
  */
 #include "box.h"
 
@@ -19,9 +22,10 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
-void coll_poweraware_begin_network(const coll_poweraware_call_t *call)
+void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error)
 {
     if (call->hierarchy->num_nodes > 1) {
+        coll_poweraware_complete(call, error, NULL);
         coll_poweraware_begin_leading(call);
         pwr_events_add(PWR_EVENT_NET, call->hierarchy->my_node, -1, 0);
     }
@@ -47,14 +51,12 @@ int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;
     int rc = OMPI_SUCCESS;
-    for (int distance = 1; distance < nodes && OMPI_SUCCESS == rc; distance *= 2) {
+    for (int distance = 1; distance < nodes; distance *= 2) {
         int from = lowest(call, (me - distance + nodes) % nodes);
         int to = lowest(call, (me + distance) % nodes);
-        rc = coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
-        if (OMPI_SUCCESS == rc) {
-            rc = coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
-        }
-        rc = coll_poweraware_complete(call, rc, NULL);
+        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
+        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
     }
     return rc;
 }
@@ -82,8 +84,8 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
     return coll_poweraware_complete(call, rc, NULL);
 }
 
-int coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
-                                        size_t bytes)
+void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
+                                         size_t bytes)
 {
     int first = call->hierarchy->node_of[root];
     int me = vnode_of(call, first);
@@ -92,13 +94,11 @@ int coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, 
     while (coll_poweraware_tree_child(me, nodes, highest) >= 0) {
         ++highest;
     }
-    int rc = OMPI_SUCCESS;
-    for (int k = highest - 1; k >= 0 && OMPI_SUCCESS == rc; --k) { /* largest subtree first */
+    for (int k = highest - 1; k >= 0; --k) { /* largest subtree first */
         int child = coll_poweraware_tree_child(me, nodes, k);
-        rc = coll_poweraware_post_send(call, buffer, bytes, MPI_BYTE,
-                                       leader_of_vnode(call, child, first, root));
+        coll_poweraware_post_send(call, buffer, bytes, MPI_BYTE,
+                                  leader_of_vnode(call, child, first, root));
     }
-    return rc;
 }
 
 /* ---- reductions ---- */
@@ -113,14 +113,14 @@ typedef struct partial {
 
 static int send_to(const partial_t *p, int peer)
 {
-    int rc = coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
-    return coll_poweraware_complete(p->call, rc, NULL);
+    coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
 }
 
 static int receive_from(const partial_t *p, char *to, int peer)
 {
-    int rc = coll_poweraware_post_recv(p->call, to, p->count, p->operands->datatype, peer);
-    return coll_poweraware_complete(p->call, rc, NULL);
+    coll_poweraware_post_recv(p->call, to, p->count, p->operands->datatype, peer);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
 }
 
 /* The spare has what lower nodes have come to: sum = spare op sum. */
@@ -144,14 +144,13 @@ static int reduce_up_the_tree(partial_t *p, int first, int root)
     int me = vnode_of(p->call, first);
     int rc = OMPI_SUCCESS;
     int child;
-    for (int k = 0; OMPI_SUCCESS == rc && (child = coll_poweraware_tree_child(me, nodes, k)) >= 0;
-         ++k) {
+    for (int k = 0; (child = coll_poweraware_tree_child(me, nodes, k)) >= 0; ++k) {
         rc = receive_from(p, p->spare, leader_of_vnode(p->call, child, first, root));
         if (OMPI_SUCCESS == rc) {
             join_higher(p);
         }
     }
-    if (0 != me && OMPI_SUCCESS == rc) {
+    if (0 != me) {
         int parent = coll_poweraware_tree_parent(me);
         rc = send_to(p, leader_of_vnode(p->call, parent, first, root));
     }
@@ -178,20 +177,16 @@ int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
     int first = ompi_op_is_commute(operands->op) ? call->hierarchy->node_of[root] : 0;
     partial_t p = {call, operands, count, *sum, spare};
     int rc = reduce_up_the_tree(&p, first, root);
-    if (OMPI_SUCCESS == rc) {
-        rc = pass_to_root(&p, first, root);
-    }
+    rc = coll_poweraware_first_error(rc, pass_to_root(&p, first, root));
     *sum = p.sum;
     return rc;
 }
 
 static int exchange(partial_t *p, int peer)
 {
-    int rc = coll_poweraware_post_recv(p->call, p->spare, p->count, p->operands->datatype, peer);
-    if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
-    }
-    return coll_poweraware_complete(p->call, rc, NULL);
+    coll_poweraware_post_recv(p->call, p->spare, p->count, p->operands->datatype, peer);
+    coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
 }
 
 /* Nodes take part as 0 .. power - 1; the first 2 * pairs nodes as pairs, for which the upper one
@@ -204,7 +199,7 @@ static int node_taking_part(int part, int pairs)
 static int double_recursively(partial_t *p, int part, int power, int pairs)
 {
     int rc = OMPI_SUCCESS;
-    for (int mask = 1; mask < power && OMPI_SUCCESS == rc; mask *= 2) {
+    for (int mask = 1; mask < power; mask *= 2) {
         int peer = part ^ mask;
         rc = exchange(p, lowest(p->call, node_taking_part(peer, pairs)));
         if (OMPI_SUCCESS == rc) {
@@ -229,23 +224,21 @@ int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
         power *= 2;
     }
     int pairs = nodes - power;
+    bool paired = me < 2 * pairs;
     partial_t p = {call, operands, count, *sum, spare};
-    int rc;
-    if (me < 2 * pairs && 0 == me % 2) {
-        rc = send_to(&p, lowest(call, me + 1));
-        if (OMPI_SUCCESS == rc) {
-            rc = receive_from(&p, p.sum, lowest(call, me + 1));
-        }
+    int rc = OMPI_SUCCESS;
+    if (paired && 0 == me % 2) {
+        send_to(&p, lowest(call, me + 1));
+        rc = receive_from(&p, p.sum, lowest(call, me + 1));
     } else {
-        bool paired = me < 2 * pairs;
-        rc = paired ? receive_from(&p, p.spare, lowest(call, me - 1)) : OMPI_SUCCESS;
+        if (paired) {
+            rc = receive_from(&p, p.spare, lowest(call, me - 1));
+        }
         if (paired && OMPI_SUCCESS == rc) {
             join_lower(&p);
         }
-        if (OMPI_SUCCESS == rc) {
-            rc = double_recursively(&p, paired ? me / 2 : me - pairs, power, pairs);
-        }
-        if (paired && OMPI_SUCCESS == rc) {
+        rc = double_recursively(&p, paired ? me / 2 : me - pairs, power, pairs);
+        if (paired) {
             rc = send_to(&p, lowest(call, me - 1));
         }
     }
@@ -256,23 +249,24 @@ int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
 /* ---- Allgather ---- */
 
 /* Posts the blocks of num nodes from first on, which may go round. */
-static int post_nodes(coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
-                      unsigned char *all, int first, int num, bool send, int peer)
+static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
+                       unsigned char *all, int first, int num, bool send, int peer)
 {
     int nodes = call->hierarchy->num_nodes;
-    int rc = OMPI_SUCCESS;
-    while (num > 0 && OMPI_SUCCESS == rc) {
+    while (num > 0) {
         int here = first + num <= nodes ? num : nodes - first;
         size_t from = coll_poweraware_bytes_before_node(call, blocks, first);
         size_t bytes = coll_poweraware_bytes_before_node(call, blocks, first + here) - from;
-        if (bytes > 0) {
-            rc = send ? coll_poweraware_post_send(call, all + from, bytes, MPI_BYTE, peer)
-                      : coll_poweraware_post_recv(call, all + from, bytes, MPI_BYTE, peer);
+        if (0 == bytes) {
+            /* both ends know */
+        } else if (send) {
+            coll_poweraware_post_send(call, all + from, bytes, MPI_BYTE, peer);
+        } else {
+            coll_poweraware_post_recv(call, all + from, bytes, MPI_BYTE, peer);
         }
         first = 0;
         num -= here;
     }
-    return rc;
 }
 
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
@@ -283,15 +277,13 @@ int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
     int me = call->hierarchy->my_node;
     int rc = OMPI_SUCCESS;
     /* I have the blocks of nodes me .. me + have - 1, going round */
-    for (int have = 1; have < nodes && OMPI_SUCCESS == rc;) {
+    for (int have = 1; have < nodes;) {
         int more = have < nodes - have ? have : nodes - have;
         int above = (me + have) % nodes;
         int below = (me - have + nodes) % nodes;
-        rc = post_nodes(call, blocks, all, above, more, false, lowest(call, above));
-        if (OMPI_SUCCESS == rc) {
-            rc = post_nodes(call, blocks, all, me, more, true, lowest(call, below));
-        }
-        rc = coll_poweraware_complete(call, rc, NULL);
+        post_nodes(call, blocks, all, above, more, false, lowest(call, above));
+        post_nodes(call, blocks, all, me, more, true, lowest(call, below));
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
         have += more;
     }
     return rc;

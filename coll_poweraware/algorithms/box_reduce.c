@@ -75,7 +75,7 @@ static int contribute(const reduction_t *r, bool others_read)
     if (others_read || r->in_place) {
         rc = coll_poweraware_copy_operands(&r->operands, in(r, box), r->contribution, r->total);
     }
-    coll_poweraware_join(r->call);
+    coll_poweraware_join(r->call, rc);
     return rc;
 }
 
@@ -107,15 +107,22 @@ static int combine(const reduction_t *r, box_fn_t box, size_t first, size_t coun
 static int reduce_together(const reduction_t *r)
 {
     int rc = contribute(r, true); /* 1 */
-    coll_poweraware_wait_all(r->call);
-    int rc_combine = combine(r, coll_poweraware_box, r->first, r->count, r->rbuf); /* 2 */
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, r->first, r->count, r->rbuf); /* 2 */
+    }
     coll_poweraware_end_round(r->call);
-    return coll_poweraware_first_error(rc, rc_combine);
+    return rc;
 }
 
 static size_t slice_start(const reduction_t *r, int i)
 {
     return r->total * (size_t)i / (size_t)r->call->hierarchy->num_local;
+}
+
+static size_t slice_count(const reduction_t *r, int i)
+{
+    return slice_start(r, i + 1) - slice_start(r, i);
 }
 
 /* Bytes of a box for the longest slice. */
@@ -130,53 +137,65 @@ static char *slice_of(const reduction_t *r, int i)
     return r->rbuf + (ptrdiff_t)slice_start(r, i) * r->operands.extent;
 }
 
+/* 1, 2.  My slice comes to lie in rbuf. */
+static int combine_my_slice(const reduction_t *r)
+{
+    int me = r->call->hierarchy->my_local;
+    int rc = contribute(r, true);
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, slice_start(r, me), slice_count(r, me),
+                     slice_of(r, me));
+    }
+    coll_poweraware_end_round(r->call);
+    return rc;
+}
+
 static int reduce_in_slices(const reduction_t *r)
 {
     int me = r->call->hierarchy->my_local;
-    size_t count = slice_start(r, me + 1) - slice_start(r, me);
     size_t bytes = slice_bytes(r);
-    int rc = contribute(r, true); /* 1 */
-    coll_poweraware_wait_all(r->call);
-    int rc_combine =
-        combine(r, coll_poweraware_box, slice_start(r, me), count, slice_of(r, me)); /* 2 */
-    rc = coll_poweraware_first_error(rc, rc_combine);
-    coll_poweraware_end_round(r->call);
-
+    int rc = combine_my_slice(r);
     coll_poweraware_begin_round(r->call);
     char *mine = in(r, coll_poweraware_my_box(r->call, bytes));
-    int rc_copy = coll_poweraware_copy_operands(&r->operands, mine, slice_of(r, me), count);
-    coll_poweraware_join(r->call);
-    coll_poweraware_wait_all(r->call);
-    for (int i = 0; i < r->call->hierarchy->num_local; ++i) { /* 3 */
+    int rc_copy =
+        coll_poweraware_copy_operands(&r->operands, mine, slice_of(r, me), slice_count(r, me));
+    rc = coll_poweraware_first_error(rc, rc_copy);
+    coll_poweraware_join(r->call, rc);
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    for (int i = 0; i < r->call->hierarchy->num_local && OMPI_SUCCESS == rc; ++i) { /* 3 */
         if (i != me) {
-            rc = coll_poweraware_first_error(rc, rc_copy);
-            rc_copy = coll_poweraware_copy_operands(&r->operands, slice_of(r, i),
-                                                    in(r, coll_poweraware_box(r->call, i, bytes)),
-                                                    slice_start(r, i + 1) - slice_start(r, i));
+            const char *from = in(r, coll_poweraware_box(r->call, i, bytes));
+            rc = coll_poweraware_copy_operands(&r->operands, slice_of(r, i), from,
+                                               slice_count(r, i));
         }
     }
     coll_poweraware_end_round(r->call);
-    return coll_poweraware_first_error(rc, rc_copy);
+    return rc;
 }
 
 /* ---- through leaders ---- */
 
-/* 2, 3: the leader's part.  The sum comes to lie in the set. */
-static const unsigned char *lead(const reduction_t *r, int *rc)
+/* 2, 3: the leader's part.  The sum comes to lie in the set; what leaders receive, in the leader's
+   box, which nobody else reads. */
+static const unsigned char *lead(const reduction_t *r, int error, int *rc)
 {
-    _Alignas(64) char spare[PWR_BOX_LARGEST];
-    coll_poweraware_wait_all(r->call);
+    *rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
     coll_poweraware_begin_round(r->call);
     unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
     char *sum = in(r, set);
-    *rc = combine(r, coll_poweraware_last_box, 0, r->total, sum);
-    coll_poweraware_begin_network(r->call);
-    int rc_net = coll_poweraware_box_leaders_allreduce(r->call, &r->operands, r->total, &sum,
-                                                       spare + r->operands.base);
+    char *spare = in(r, coll_poweraware_last_box(r->call, r->call->hierarchy->my_local, r->bytes));
+    if (OMPI_SUCCESS == *rc) {
+        *rc = combine(r, coll_poweraware_last_box, 0, r->total, sum);
+    }
+    coll_poweraware_begin_network(r->call, *rc);
+    int rc_net =
+        coll_poweraware_box_leaders_allreduce(r->call, &r->operands, r->total, &sum, spare);
     coll_poweraware_end_network(r->call);
     *rc = coll_poweraware_first_error(*rc, rc_net);
-    int rc_copy = coll_poweraware_copy_operands(&r->operands, in(r, set), sum, r->total);
-    *rc = coll_poweraware_first_error(*rc, rc_copy);
+    if (OMPI_SUCCESS == *rc) {
+        *rc = coll_poweraware_copy_operands(&r->operands, in(r, set), sum, r->total);
+    }
     coll_poweraware_post_set(r->call, *rc);
     return set;
 }
@@ -189,7 +208,7 @@ static int reduce_through_leaders(const reduction_t *r)
     const unsigned char *set;
     int rc_lead;
     if (leading) {
-        set = lead(r, &rc_lead);
+        set = lead(r, rc, &rc_lead);
     } else {
         coll_poweraware_end_round(r->call);
         coll_poweraware_begin_round(r->call);
@@ -278,18 +297,31 @@ int coll_poweraware_box_reduce_scatter_block(coll_poweraware_call_t *call, args_
     return reduce_scatter(&r);
 }
 
-/* Reduce, step 2.  The root's sum comes to lie in rbuf. */
-static int lead_reduce(const reduction_t *r, int root)
+/* Reduce, step 2.  A box that nobody reads any more once its operand is combined, and of which
+   another leader than the root has no need before: where to receive, and where to combine. */
+static char *spare_box(const reduction_t *r)
 {
-    _Alignas(64) char areas[2][PWR_BOX_LARGEST];
-    bool is_root = r->call->hierarchy->my_rank == root;
-    char *sum = is_root ? r->rbuf : areas[0] + r->operands.base;
-    coll_poweraware_wait_all(r->call);
-    int rc = combine(r, coll_poweraware_box, 0, r->total, sum);
-    if (r->call->hierarchy->num_nodes > 1) {
-        coll_poweraware_begin_network(r->call);
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    if (1 == h->max_local) {
+        return in(r, coll_poweraware_last_box(r->call, 0, r->bytes));
+    }
+    return in(r, coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
+}
+
+/* The root's sum comes to lie in rbuf. */
+static int lead_reduce(const reduction_t *r, int root, int error)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    bool is_root = h->my_rank == root;
+    char *sum = is_root ? r->rbuf : in(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
+    int rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, 0, r->total, sum);
+    }
+    if (h->num_nodes > 1) {
+        coll_poweraware_begin_network(r->call, rc);
         int rc_net = coll_poweraware_box_leaders_reduce(r->call, &r->operands, root, r->total, &sum,
-                                                        areas[1] + r->operands.base);
+                                                        spare_box(r));
         coll_poweraware_end_network(r->call);
         rc = coll_poweraware_first_error(rc, rc_net);
     }
@@ -305,7 +337,7 @@ int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
     bool leading = coll_poweraware_i_lead(call, args->root);
     int rc = contribute(&r, !leading); /* 1 */
     if (leading) {
-        rc = coll_poweraware_first_error(rc, lead_reduce(&r, args->root));
+        rc = lead_reduce(&r, args->root, rc);
     }
     coll_poweraware_end_round(call);
     return rc;

@@ -110,14 +110,29 @@ static void dawdle(uint32_t dice, int me)
     }
 }
 
+/* Now and then a rank joins with an error. */
+static int error_of(uint32_t round, int rank)
+{
+    return 0 == mix(round + (uint32_t)rank * 77u) % 20 ? -1 - rank : 0;
+}
+
+static int first_error(uint32_t round, int num)
+{
+    int error = 0;
+    for (int rank = 0; rank < num && 0 == error; ++rank) {
+        error = error_of(round, rank);
+    }
+    return error;
+}
+
 /* reader: -1 for everybody */
 static void play_together(player_t *p, size_t bytes, int reader)
 {
     pwr_boxes_t *b = &p->node->rank[p->me];
     write_message(pwr_boxes_fill(b, bytes), b->round, p->me, bytes);
-    pwr_boxes_join(b);
+    pwr_boxes_join(b, error_of(b->round, p->me));
     if (reader < 0 || p->me == reader) {
-        pwr_boxes_wait_all(b);
+        p->wrong += first_error(b->round, p->node->num) != pwr_boxes_wait_all(b);
         for (int i = 0; i < p->node->num; ++i) {
             p->wrong += wrong_bytes(pwr_boxes_read(b, i, bytes), b->round, i, bytes);
         }
@@ -289,7 +304,7 @@ static void who_heard_of_all_asks_nobody(void **state)
         for (int rank = 0; rank < 3; ++rank) {
             pwr_boxes_begin(&node.rank[rank], note_wait, NULL);
             pwr_boxes_fill(&node.rank[rank], 8);
-            pwr_boxes_join(&node.rank[rank]);
+            pwr_boxes_join(&node.rank[rank], 0);
             node.lines[rank].left.value = UINT32_MAX - 7; /* as if nobody ever said */
         }
         for (int rank = 0; rank < 3; ++rank) {

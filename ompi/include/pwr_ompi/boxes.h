@@ -50,7 +50,7 @@ typedef union pwr_post {
     pwr_flag_t flag;
     struct {
         uint32_t of_flag[2];
-        int32_t error;  /* one: the poster's OMPI_* code */
+        int32_t error;  /* OMPI_* code of who posted or joined: not 0: its message means nothing */
         uint32_t known; /* one: all ranks have ended all rounds before this one */
         unsigned char bytes[PWR_BOX_INLINE];
     } with;
@@ -109,9 +109,10 @@ void pwr_boxes_end(pwr_boxes_t *boxes);
 
 /* My box, for a message of bytes <= box_bytes; waits until nobody reads what was in it. */
 unsigned char *pwr_boxes_fill(pwr_boxes_t *boxes, size_t bytes);
-/* My box is filled; always after a fill. */
-void pwr_boxes_join(pwr_boxes_t *boxes);
-void pwr_boxes_wait_all(pwr_boxes_t *boxes);
+/* My box is filled or, with an error, not; always after a fill. */
+void pwr_boxes_join(pwr_boxes_t *boxes, int error);
+/* Returns the error of the first rank that joined with one. */
+int pwr_boxes_wait_all(pwr_boxes_t *boxes);
 /* The box of a rank that has joined; bytes as it said to fill. */
 const unsigned char *pwr_boxes_read(const pwr_boxes_t *boxes, int local, size_t bytes);
 /* The same of the round before this one, which has not been ended. */
