@@ -89,7 +89,7 @@ int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t count = args->rcount;
     coll_poweraware_reduction_t r;
-    coll_poweraware_reduction_begin(&r, call, args, count);
+    coll_poweraware_reduction_begin(&r, call, args, count, 1);
     r.num_chunks = (count + r.capacity - 1) / r.capacity;
     /* in place, the sum would overwrite the first rank's operand before it is used */
     bool both_reduce = 1 == h->num_nodes && 2 == h->num_local && !r.in_place;

@@ -15,9 +15,9 @@ enum { ALIGNMENT = 64 };
 
 /* ---- what fits ---- */
 
-/* A small message has one slot, chunks of a larger one half of them: as large as they can be with
-   the next one beside them. */
+/* The most slots of a chunk: two chunks are in hand. */
 enum { MOST_SLOTS = PWR_SEGMENT_SLOTS / 2 };
+_Static_assert(0 == (MOST_SLOTS & (MOST_SLOTS - 1)), "chunks of any size follow without a gap");
 
 static size_t area_bytes_of(const coll_poweraware_call_t *call, int num_slots)
 {
@@ -190,20 +190,24 @@ coll_poweraware_stretch_t coll_poweraware_reduction_clip(const coll_poweraware_r
 
 /* ---- all of it ---- */
 
-/* The segment knows nothing of elements, and areas depend on the slots. */
-static void choose_slots(coll_poweraware_reduction_t *r, size_t elements)
+/* As few as the message needs.  On one node as few as give about the chunk that is wanted: the more
+   chunks, the further may ranks run ahead of others.  Between nodes as many as there are. */
+static void choose_slots(coll_poweraware_reduction_t *r, size_t elements, size_t least)
 {
-    for (r->num_slots = 1;; r->num_slots = MOST_SLOTS) {
+    size_t enough = r->call->hierarchy->num_nodes > 1 ? SIZE_MAX : SELF->params.chunk_bytes / 2;
+    for (r->num_slots = 1;; r->num_slots *= 2) {
         r->area_bytes = area_bytes_of(r->call, r->num_slots);
         r->room = elements_that_fit(r->area_bytes, r->datatype);
-        if (elements <= r->room || MOST_SLOTS == r->num_slots) {
+        bool large = r->room >= least && r->area_bytes >= enough;
+        if (elements <= r->room || large || MOST_SLOTS == r->num_slots) {
             return;
         }
     }
 }
 
 void coll_poweraware_reduction_begin(coll_poweraware_reduction_t *r, coll_poweraware_call_t *call,
-                                     const coll_poweraware_args_t *args, size_t elements)
+                                     const coll_poweraware_args_t *args, size_t elements,
+                                     size_t least)
 {
     ptrdiff_t lb;
     *r = (coll_poweraware_reduction_t){
@@ -219,7 +223,7 @@ void coll_poweraware_reduction_begin(coll_poweraware_reduction_t *r, coll_powera
         .awaits_sum = true,
     };
     ompi_datatype_get_extent(args->rdtype, &lb, &r->extent);
-    choose_slots(r, elements);
+    choose_slots(r, elements > least ? elements : least, least);
     r->capacity = chunk_elements(r);
     r->my_part = find_my_part(r);
 }

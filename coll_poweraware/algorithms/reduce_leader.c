@@ -83,7 +83,7 @@ int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_power
         .root_alone = 1 == h->num_nodes && h->num_local <= MOST_RANKS_ALONE,
     };
     coll_poweraware_reduction_t r;
-    coll_poweraware_reduction_begin(&r, call, args, reduce.count);
+    coll_poweraware_reduction_begin(&r, call, args, reduce.count, 1);
     r.num_chunks = (reduce.count + r.capacity - 1) / r.capacity;
     r.shares_sum = !reduce.root_alone;
     r.awaits_sum = !reduce.root_alone && (root || rests(call));

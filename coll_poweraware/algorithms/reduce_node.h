@@ -94,9 +94,11 @@ struct coll_poweraware_reduction {
 bool coll_poweraware_reduction_can(const coll_poweraware_call_t *call,
                                    const coll_poweraware_args_t *args, size_t least);
 
-/* Fills the first part of *r and clears the rest.  elements: of the message. */
+/* Fills the first part of *r and clears the rest.  elements: of the message.  least: what an area
+   must hold, at most what coll_poweraware_reduction_can was asked for. */
 void coll_poweraware_reduction_begin(coll_poweraware_reduction_t *r, coll_poweraware_call_t *call,
-                                     const coll_poweraware_args_t *args, size_t elements);
+                                     const coll_poweraware_args_t *args, size_t elements,
+                                     size_t least);
 /* Steps 1 to 4 for all chunks.  Returns the first error. */
 int coll_poweraware_reduction_run(coll_poweraware_reduction_t *r);
 

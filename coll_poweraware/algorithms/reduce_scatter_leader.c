@@ -237,7 +237,7 @@ static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
     coll_poweraware_reduction_t r;
     find_blocks(&s, h);
     size_t least = least_elements(h);
-    coll_poweraware_reduction_begin(&r, call, args, s.total > least ? s.total : least);
+    coll_poweraware_reduction_begin(&r, call, args, s.total, least);
     r.capacity = r.capacity < least ? least : r.capacity;
     r.num_chunks = count_chunks(&r, &s);
     r.shares_sum = h->num_nodes > 1 || lopsided(&s, h);
