@@ -3,8 +3,7 @@
  *
  * From measurements to rows.
  *
- * 1. A variant's time at a point is the median of its ratios to stock, block by block; several
- *    documents with the same point count with their geometric mean.
+ * 1. Points are read (points.c).
  * 2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of
  *    the blocks at most, or where it saves CPU time and is at most the margin slower.  Where bytes
  * are not known to all ranks, one answer has to do for all sizes: it must pay on average and be
@@ -16,43 +15,20 @@
  */
 #include "config.h"
 
-#include "decide.h"
+#include "points.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESULTS_MAX = 16, VALUES_MAX = 1024, CHAIN_MAX = 4 };
+enum { CHAIN_MAX = 4 };
 
 /* More blocks than this slower than stock: what looks faster may be noise. */
 static const double slower_most = 0.25;
 
 /* What one answer for all sizes may cost at its worst size. */
 static const double unknown_worst = 1.05;
-
-typedef struct result {
-    char name[TUNE_NAME_MAX];
-    double log_time; /* sums of logarithms of ratios to stock */
-    double log_cpu;
-    double slower; /* sum of shares of blocks */
-    int documents;
-} result_t;
-
-typedef struct point {
-    char collective[TUNE_NAME_MAX];
-    uint64_t nodes;
-    uint64_t ranks_per_node;
-    uint64_t bytes;
-    result_t results[RESULTS_MAX];
-    int num_results;
-} point_t;
-
-typedef struct points {
-    point_t *all;
-    size_t num;
-    bool out_of_memory;
-} points_t;
 
 typedef struct paid {
     const char *name;
@@ -66,142 +42,9 @@ typedef struct chain {
     int num;
 } chain_t;
 
-/* ---- step 1 ---- */
-
-static int compare_reals(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t num)
-{
-    qsort(values, num, sizeof *values, compare_reals);
-    return num % 2 == 1 ? values[num / 2] : 0.5 * (values[num / 2 - 1] + values[num / 2]);
-}
-
-/* 1 where there is nothing to compare.  *slower: the share of ratios above 1. */
-static double ratio_of(const json_t *mine, const json_t *stocks, const char *key, double *slower)
-{
-    double ratios[VALUES_MAX];
-    size_t num = 0;
-    size_t num_slower = 0;
-    const json_t *above = json_object_get(mine, key);
-    const json_t *below = json_object_get(stocks, key);
-    for (size_t i = 0; i < json_array_size(above) && i < json_array_size(below) && i < VALUES_MAX;
-         i++) {
-        double a = json_number_value(json_array_get(above, i));
-        double b = json_number_value(json_array_get(below, i));
-        if (a > 0 && b > 0) {
-            ratios[num++] = a / b;
-            num_slower += a > b;
-        }
-    }
-    *slower = num == 0 ? 1 : (double)num_slower / (double)num;
-    return num == 0 ? 1 : median(ratios, num);
-}
-
-static const json_t *find_stock(const json_t *variants)
-{
-    size_t i;
-    json_t *variant;
-    json_array_foreach(variants, i, variant)
-    {
-        const char *name = json_string_value(json_object_get(variant, "name"));
-        if (name && strcmp(name, "stock") == 0) {
-            return variant;
-        }
-    }
-    return NULL;
-}
-
-/* Names of other components and of auto are in measurements too; a table cannot name them. */
-static bool is_candidate(const json_t *variant, const char *name)
-{
-    static const char *const others[] = {"stock", "auto",  "adapt", "basic",
-                                         "han",   "tuned", "sm",    "xhc"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(name, others[i]) == 0) {
-            return false;
-        }
-    }
-    return !json_is_true(json_object_get(variant, "wrong")) &&
-           json_array_size(json_object_get(variant, "us")) > 0;
-}
-
-static void add_result(point_t *point, const char *name, const json_t *mine, const json_t *stocks)
-{
-    double cpu_slower;
-    double slower;
-    double cpu = ratio_of(mine, stocks, "cpu_us", &cpu_slower);
-    double time = ratio_of(mine, stocks, "us", &slower);
-    result_t *result = NULL;
-    for (int i = 0; i < point->num_results; i++) {
-        result = strcmp(point->results[i].name, name) == 0 ? &point->results[i] : result;
-    }
-    if (!result) {
-        if (point->num_results == RESULTS_MAX) {
-            return;
-        }
-        result = &point->results[point->num_results++];
-        snprintf(result->name, sizeof result->name, "%s", name);
-    }
-    result->log_time += log(time);
-    result->log_cpu += log(cpu);
-    result->slower += slower;
-    result->documents++;
-}
-
-static point_t *find_point(points_t *points, const point_t *key)
-{
-    for (size_t i = 0; i < points->num; i++) {
-        point_t *p = &points->all[i];
-        if (strcmp(p->collective, key->collective) == 0 && p->nodes == key->nodes &&
-            p->ranks_per_node == key->ranks_per_node && p->bytes == key->bytes) {
-            return p;
-        }
-    }
-    point_t *longer = realloc(points->all, (points->num + 1) * sizeof *longer);
-    if (!longer) {
-        points->out_of_memory = true;
-        return NULL;
-    }
-    points->all = longer;
-    points->all[points->num] = *key;
-    return &points->all[points->num++];
-}
-
-/* False: it is not a point. */
-static bool read_point(points_t *points, const json_t *json)
-{
-    const json_t *collective = json_object_get(json, "collective");
-    const json_t *variants = json_object_get(json, "variants");
-    const json_t *stocks = find_stock(variants);
-    point_t key = {.nodes = (uint64_t)json_integer_value(json_object_get(json, "nodes")),
-                   .ranks_per_node =
-                       (uint64_t)json_integer_value(json_object_get(json, "ranks_per_node")),
-                   .bytes = (uint64_t)json_integer_value(json_object_get(json, "bytes"))};
-    if (!json_is_string(collective) || !stocks || key.nodes == 0 || key.ranks_per_node == 0) {
-        return false;
-    }
-    snprintf(key.collective, sizeof key.collective, "%s", json_string_value(collective));
-    point_t *point = find_point(points, &key);
-    size_t i;
-    json_t *variant;
-    json_array_foreach(variants, i, variant)
-    {
-        const char *name = json_string_value(json_object_get(variant, "name"));
-        if (point && name && is_candidate(variant, name)) {
-            add_result(point, name, variant, stocks);
-        }
-    }
-    return true;
-}
-
 /* ---- step 2 ---- */
 
-static bool pays(const tune_rules_t *rules, const result_t *result)
+static bool pays(const tune_rules_t *rules, const tune_result_t *result)
 {
     double time = exp(result->log_time / result->documents);
     double cpu = exp(result->log_cpu / result->documents);
@@ -212,16 +55,18 @@ static bool pays(const tune_rules_t *rules, const result_t *result)
 
 static int compare_paid(const void *left, const void *right)
 {
-    return compare_reals(&((const paid_t *)left)->time, &((const paid_t *)right)->time);
+    double a = ((const paid_t *)left)->time;
+    double b = ((const paid_t *)right)->time;
+    return (a > b) - (a < b);
 }
 
-static chain_t chain_of(const point_t *point, const tune_rules_t *rules)
+static chain_t chain_of(const tune_point_t *point, const tune_rules_t *rules)
 {
-    paid_t paid[RESULTS_MAX];
+    paid_t paid[TUNE_RESULTS_MAX];
     chain_t chain = {.num = 0};
     size_t num = 0;
     for (int i = 0; i < point->num_results; i++) {
-        const result_t *r = &point->results[i];
+        const tune_result_t *r = &point->results[i];
         double time = exp(r->log_time / r->documents);
         if (pays(rules, r)) {
             paid[num++] = (paid_t){.name = r->name, .time = time, .worst = time};
@@ -241,19 +86,19 @@ static bool is_unknown(const char *collective)
 
 /* One point for all sizes of a layout: an algorithm with all of them, its mean and worst; those
    that are too bad somewhere get a time that never pays. */
-static point_t all_sizes(point_t *const *line, size_t num)
+static tune_point_t all_sizes(tune_point_t *const *line, size_t num)
 {
-    point_t all = *line[0];
+    tune_point_t all = *line[0];
     all.bytes = 0;
     for (int i = 0; i < all.num_results; i++) {
-        result_t *result = &all.results[i];
-        *result = (result_t){.documents = 0};
+        tune_result_t *result = &all.results[i];
+        *result = (tune_result_t){.documents = 0};
         memcpy(result->name, line[0]->results[i].name, sizeof result->name);
         bool bad = false;
         for (size_t p = 0; p < num; p++) {
             bool found = false;
             for (int j = 0; j < line[p]->num_results; j++) {
-                const result_t *r = &line[p]->results[j];
+                const tune_result_t *r = &line[p]->results[j];
                 if (strcmp(r->name, result->name) == 0) {
                     found = true;
                     result->log_time += r->log_time / r->documents;
@@ -352,7 +197,7 @@ static void merge(chain_t *chain, const chain_t *next)
 }
 
 /* Rows of one collective on one layout; line is ascending in bytes, where has the other ranges. */
-static void add_line(rows_t *rows, tune_row_t *where, point_t *const *line, size_t num,
+static void add_line(rows_t *rows, tune_row_t *where, tune_point_t *const *line, size_t num,
                      const tune_rules_t *rules)
 {
     for (size_t i = 0; i < num;) {
@@ -377,22 +222,23 @@ static void add_line(rows_t *rows, tune_row_t *where, point_t *const *line, size
 
 static int compare_points(const void *left, const void *right)
 {
-    return compare_numbers(&(*(point_t *const *)left)->bytes, &(*(point_t *const *)right)->bytes);
+    return compare_numbers(&(*(tune_point_t *const *)left)->bytes,
+                           &(*(tune_point_t *const *)right)->bytes);
 }
 
 /* Points of the layout; where has the collective. */
-static void add_layout(rows_t *rows, points_t *points, tune_row_t *where, uint64_t nodes,
+static void add_layout(rows_t *rows, tune_points_t *points, tune_row_t *where, uint64_t nodes,
                        uint64_t ranks_per_node, const tune_rules_t *rules)
 {
-    point_t all;
+    tune_point_t all;
     size_t num = 0;
-    point_t **line = calloc(points->num, sizeof *line);
+    tune_point_t **line = calloc(points->num, sizeof *line);
     if (!line) {
         rows->out_of_memory = true;
         return;
     }
     for (size_t i = 0; i < points->num; i++) {
-        point_t *p = &points->all[i];
+        tune_point_t *p = &points->all[i];
         if (strcmp(p->collective, where->collective) == 0 && p->nodes == nodes &&
             p->ranks_per_node == ranks_per_node) {
             line[num++] = p;
@@ -411,12 +257,13 @@ static void add_layout(rows_t *rows, points_t *points, tune_row_t *where, uint64
 typedef enum member { NODES, RANKS } member_t;
 
 /* Distinct numbers of the points, with RANKS of those of that many nodes alone; NULL: no memory. */
-static uint64_t *values_of(const points_t *points, member_t member, uint64_t nodes, size_t *num)
+static uint64_t *values_of(const tune_points_t *points, member_t member, uint64_t nodes,
+                           size_t *num)
 {
     uint64_t *values = calloc(points->num + 1, sizeof *values);
     *num = 0;
     for (size_t i = 0; values && i < points->num; i++) {
-        const point_t *p = &points->all[i];
+        const tune_point_t *p = &points->all[i];
         if (member == NODES || p->nodes == nodes) {
             values[(*num)++] = member == NODES ? p->nodes : p->ranks_per_node;
         }
@@ -425,7 +272,7 @@ static uint64_t *values_of(const points_t *points, member_t member, uint64_t nod
     return values;
 }
 
-static void add_nodes(rows_t *rows, points_t *points, tune_row_t *where, uint64_t nodes,
+static void add_nodes(rows_t *rows, tune_points_t *points, tune_row_t *where, uint64_t nodes,
                       const tune_rules_t *rules)
 {
     size_t num;
@@ -438,7 +285,7 @@ static void add_nodes(rows_t *rows, points_t *points, tune_row_t *where, uint64_
     free(ranks);
 }
 
-static void add_collective(rows_t *rows, points_t *points, const char *collective,
+static void add_collective(rows_t *rows, tune_points_t *points, const char *collective,
                            const tune_rules_t *rules)
 {
     size_t num;
@@ -454,7 +301,7 @@ static void add_collective(rows_t *rows, points_t *points, const char *collectiv
     free(nodes);
 }
 
-static bool is_first_of_its_collective(const points_t *points, size_t at)
+static bool is_first_of_its_collective(const tune_points_t *points, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
         if (strcmp(points->all[i].collective, points->all[at].collective) == 0) {
@@ -464,29 +311,12 @@ static bool is_first_of_its_collective(const points_t *points, size_t at)
     return true;
 }
 
-static bool read_documents(points_t *points, json_t *const *documents, int num_documents, char *why,
-                           size_t why_size)
-{
-    for (int d = 0; d < num_documents; d++) {
-        size_t i;
-        json_t *json;
-        json_array_foreach(json_object_get(documents[d], "points"), i, json)
-        {
-            if (!read_point(points, json)) {
-                snprintf(why, why_size, "document %d: point %zu is not one", d + 1, i + 1);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 tune_row_t *tune_decide(json_t *const *documents, int num_documents, const tune_rules_t *rules,
                         size_t *num, char *why, size_t why_size)
 {
-    points_t points = {.num = 0};
+    tune_points_t points = {.num = 0};
     rows_t rows = {.all = calloc(1, sizeof *rows.all)};
-    bool good = read_documents(&points, documents, num_documents, why, why_size);
+    bool good = tune_points_read(&points, documents, num_documents, why, why_size);
     for (size_t i = 0; good && i < points.num; i++) {
         if (is_first_of_its_collective(&points, i)) {
             add_collective(&rows, &points, points.all[i].collective, rules);

@@ -24,10 +24,12 @@
 
 #include "pwr_verify/buffer.h"
 
-enum { PROBES = 3, PROBE_CALLS = 3, CALLS_MAX = 5000, BLOCKS_MIN = 5 };
+enum { PROBES = 4, PROBE_CALLS = 3, CALLS_MAX = 5000, BLOCKS_MIN = 5, SLOW_BLOCKS_MIN = 3 };
 
 /* A block this long hardly notices the clock's grain. */
 static const double block_s = 1e-3;
+/* Rounds of all variants that take longer than this are made fewer times. */
+static const double slow_round_s = 2;
 
 typedef struct series {
     const tune_variant_t *variant;
@@ -132,11 +134,12 @@ static double slowest(const cell_t *cell, double seconds)
 static double plan(const cell_t *cell, series_t *series)
 {
     double call_s = INFINITY;
-    for (int i = 0; i < PROBES; i++) {
+    for (int i = 0; i < PROBES && (i == 0 || call_s < block_s); i++) {
+        unsigned long calls = i == 0 ? 1 : PROBE_CALLS;
         MPI_Barrier(cell->place->neutral);
         double begin = MPI_Wtime();
-        timed_calls(cell, series, PROBE_CALLS);
-        double probe_s = slowest(cell, (MPI_Wtime() - begin) / PROBE_CALLS);
+        timed_calls(cell, series, calls);
+        double probe_s = slowest(cell, (MPI_Wtime() - begin) / (double)calls);
         call_s = probe_s < call_s ? probe_s : call_s;
     }
     double calls = block_s / (call_s > 0 ? call_s : 1e-9);
@@ -173,7 +176,9 @@ static void run_block(const cell_t *cell, int block)
         if (is_out(series)) {
             continue;
         }
-        timed_calls(cell, series, 1); /* caches and connections are its own again */
+        if (series->calls > 1) {
+            timed_calls(cell, series, 1); /* caches and connections are its own again */
+        }
         spent_t spent = timed_calls(cell, series, series->calls);
         series->us[block] = 1e6 * spent.wall_s / (double)series->calls;
         series->cpu_us[block] = 1e6 * spent.cpu_s / (double)series->calls;
@@ -245,7 +250,8 @@ static void measure(cell_t *cell)
     }
     int wanted = cell->place->options->blocks;
     double affordable = cell->place->options->seconds / (round_s > 0 ? round_s : 1e-9);
-    int least = wanted < BLOCKS_MIN ? wanted : BLOCKS_MIN;
+    int fewest = round_s > slow_round_s ? SLOW_BLOCKS_MIN : BLOCKS_MIN;
+    int least = wanted < fewest ? wanted : fewest;
     cell->blocks = affordable < least ? least : affordable > wanted ? wanted : (int)affordable;
     for (int block = 0; block < cell->blocks; block++) {
         run_block(cell, block);
