@@ -5,7 +5,8 @@
  *
  * 1. Does the call fail alone?  If not, which calls before it are needed?
  * 2. Leave out one feature after the other.
- * 3. Find the smallest block that fails.
+ * 3. Find the smallest block that fails.  As long as that made a difference, 2 and 3 again: a
+ *    smaller message may take another algorithm, which allows for other simplifications.
  *
  * All ranks take the same steps, because they agree on every outcome.
  */
@@ -97,7 +98,7 @@ static void leave_features_out(diff_run_t *run, uint64_t index, diff_limits_t *l
     for (unsigned bit = 1; bit < DIFF_SIMPLER_END; bit <<= 1) {
         diff_limits_t simpler = *limits;
         simpler.simpler |= bit;
-        if (fails(run, index, index, simpler)) {
+        if (simpler.simpler != limits->simpler && fails(run, index, index, simpler)) {
             *limits = simpler;
         }
     }
@@ -134,8 +135,12 @@ void diff_shrink(diff_run_t *run, uint64_t first, uint64_t index)
     diff_limits_t limits = run->limits;
     run->quiet = true;
     if (fails_alone(run, first, index)) {
-        leave_features_out(run, index, &limits);
-        make_smaller(run, index, &limits);
+        diff_limits_t before;
+        do {
+            before = limits;
+            leave_features_out(run, index, &limits);
+            make_smaller(run, index, &limits);
+        } while (limits.simpler != before.simpler || limits.most_units != before.most_units);
         if (0 == run->world_rank) {
             fprintf(stderr, "check_collectives: the smallest call that still fails:\n");
         }
