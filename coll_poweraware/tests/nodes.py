@@ -55,8 +55,8 @@ def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 
-def bring_up(name: str, nodes: int, machine: str | None = None) -> Nodes:
-    """Nodes with the emulated power hardware of a machine file, or with none."""
+def bring_up(name: str, nodes: int, machine: str | Path | None = None) -> Nodes:
+    """Nodes with the emulated power hardware of a machine file (relative: one of ours), or with none."""
     options = ["--machine", str(MACHINES / machine)] if machine else []
     done = cluster("up", str(nodes), "--name", name, *options)
     if done.returncode != 0:

@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import trace_rules as rules  # noqa: E402
-from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
+from nodes import BUILD, MACHINES, Nodes, bring_up, cluster  # noqa: E402
 
 TESTS = BUILD / "coll_poweraware" / "tests"
 
@@ -35,6 +35,18 @@ def five() -> Iterator[Nodes]:
 def test_levers_are_restored_between_calls(five: Nodes, layout: str) -> None:
     done = five.run([str(TESTS / "check_collectives"), "--calls", "100", "--seed", "13", "--most-bytes", "160000"],
                     "--layout", layout, "--bind", "core", mca={"coll_poweraware_min_bytes": "0"})
+    assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout
+    assert rules.not_restored(five.levers()) == []
+
+
+ALLTOALL_LAYOUTS = [("--layout", "6,2"), ("--layout", "5,1,6"), ("--layout", "2,1,2,1,2", "--map-by", "node")]
+
+
+@pytest.mark.parametrize("layout", ALLTOALL_LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
+@pytest.mark.parametrize("schedule", ["paper", "log"])
+def test_alltoalls(five: Nodes, layout: tuple[str, ...], schedule: str) -> None:
+    done = five.run([str(TESTS / "check_alltoall"), "--calls", "25", "--seed", str(len(layout) * 17)], *layout,
+                    mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_alltoall_schedule": schedule})
     assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout
     assert rules.not_restored(five.levers()) == []
 
@@ -84,6 +96,46 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
         assert rules.never_throttled(ranks, levers) == []
     finally:
         cluster("down", "--name", nodes.name)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """Five nodes of two packages with one core each."""
+    machine = tmp_path_factory.mktemp("machine") / "two_cores.machine"
+    text = (MACHINES / "skylake.machine").read_text()
+    assert "\ncores = 4\n" in text
+    machine.write_text(text.replace("\ncores = 4\n", "\ncores = 1\n"))
+    name = f"coll-pairs-{os.getpid()}"
+    yield bring_up(name, 5, machine)
+    cluster("down", "--name", name)
+
+
+@pytest.mark.parametrize("nodes", [4, 5])
+def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
+    """log: at most 2 ceil(log2 N) + 2 per rank and Alltoall; paper: more, about 2 N."""
+    bound = 2 * (nodes - 1).bit_length() + 2
+    most = {}
+    tmp_path.chmod(0o777)
+    for schedule in ("log", "paper"):
+        folder = tmp_path / schedule
+        folder.mkdir()
+        done = pairs.run([str(BUILD / "bench" / "osu" / "osu_alltoall"), "-m", "65536:65536", "-i", "4", "-x", "1", "-c"],
+                         "--layout", ",".join(["2"] * nodes),
+                         mca={"coll_poweraware_min_bytes": "65536", "coll_poweraware_report_dir": str(folder),
+                              "coll_poweraware_trace_dir": str(folder),
+                              "coll_poweraware_alltoall_schedule": schedule})
+        assert done.returncode == 0, done.stdout
+        ranks = [rules.read_rank(folder, number) for number in range(2 * nodes)]
+        levers = pairs.levers()
+        assert {rank.package for rank in ranks} == {0, 1}
+        assert rules.throttled_while_talking(ranks, levers, 0) == []
+        assert rules.several_groups_at_once(ranks) == []
+        assert rules.phases_out_of_order(ranks) == []
+        assert rules.not_restored(levers) == []
+        assert rules.never_throttled([rank for rank in ranks if rank.package == 1], levers) == []
+        most[schedule] = max(max(rules.state_changes(rank, levers)) for rank in ranks)
+    assert 2 <= most["log"] <= bound
+    assert bound < most["paper"] <= 2 * nodes + 2
 
 
 # ---- however a job ends ----
