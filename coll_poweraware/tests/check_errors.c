@@ -97,6 +97,14 @@ static int my_sum(const call_t *c, int b, int i)
     return sum(rank, i);
 }
 
+static int zero(const call_t *c, int b, int i)
+{
+    (void)c;
+    (void)b;
+    (void)i;
+    return 0;
+}
+
 static int from_root(const call_t *c, int b, int i)
 {
     (void)b;
@@ -136,6 +144,11 @@ static int run_alltoallw(call_t *c)
     return MPI_Alltoallw(c->sbuf, c->counts, c->byte_displs, c->types, c->rbuf, c->counts,
                          c->byte_displs, c->types, c->comm);
 }
+static int run_barrier(call_t *c)
+{
+    memset(c->rbuf, 0, (size_t)c->count * sizeof(int));
+    return MPI_Barrier(c->comm);
+}
 static int run_bcast(call_t *c)
 {
     if (rank == c->root) {
@@ -171,6 +184,7 @@ static const collective_t collectives[] = {
     {"alltoall", run_alltoall, from_each, false, false},
     {"alltoallv", run_alltoallv, from_each, false, false},
     {"alltoallw", run_alltoallw, from_each, false, false},
+    {"barrier", run_barrier, zero, true, false},
     {"bcast", run_bcast, from_root, true, false},
     {"gather", run_gather, same_from_each, false, true},
     {"reduce", run_reduce, sum_of_first, true, true},
