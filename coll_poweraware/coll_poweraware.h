@@ -133,9 +133,10 @@ typedef struct coll_poweraware_state {
     size_t spent_bytes;                                 /* of my budget */
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
-    coll_poweraware_message_t *messages;                /* of all lanes, one after the other */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
-    size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)] */
+    struct coll_poweraware_call *call;                  /* the one that is under way */
+    coll_poweraware_message_t *messages;                /* its messages */
+    size_t *numbers;                                    /* its numbers */
     int *pids;     /* [num_local] for single copy; NULL where some rank may not */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
@@ -194,10 +195,10 @@ static inline size_t coll_poweraware_max_numbers(const pwr_hierarchy_t *hierarch
     return ARRAYS * ((size_t)hierarchy->size + 1);
 }
 
-/* coll_poweraware_state.c: returns NULL when the communicator cannot have one; the same answer on
-   every rank.  Collective on the first call.  The segment is there, but nothing of it is mapped. */
-coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *module,
-                                                   struct ompi_communicator_t *comm);
+/* coll_poweraware_state.c: once per communicator; returns NULL when it cannot have one; the same on
+   every rank.  Collective.  The segment is there, but nothing of it is mapped. */
+coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_t *module,
+                                                     struct ompi_communicator_t *comm);
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
 /* With the saved functions, so it needs no state.  True on all ranks or on none: everybody's mine
    is true and nothing failed. */
@@ -240,10 +241,10 @@ bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module,
 /* Sets from_bytes. */
 void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *module);
 const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
-/* Returns NULL for the stock function; the same on every rank.  Fills what
-   an algorithm needs of call. */
+/* Returns NULL for the stock function, else the communicator has a state; the same on every rank.
+ */
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,
-                                                          struct coll_poweraware_call *call,
+                                                          struct ompi_communicator_t *comm,
                                                           coll_poweraware_collective_t collective,
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes);

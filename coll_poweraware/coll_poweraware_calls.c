@@ -27,83 +27,83 @@ typedef const coll_poweraware_args_t args_t;
 typedef struct ompi_communicator_t comm_t;
 typedef struct ompi_datatype_t datatype_t;
 
+#define CALL_SAVED(saved, name, ...)                                                               \
+    (saved)->coll_##name(__VA_ARGS__, (saved)->coll_##name##_module)
+
 static int stock_allgather(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_allgather(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                             (pwr_count_t)a->rcount, a->rdtype, comm, s->coll_allgather_module);
+    return CALL_SAVED(s, allgather, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                      (pwr_count_t)a->rcount, a->rdtype, comm);
 }
 
 static int stock_allgatherv(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_allgatherv(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf, a->rcounts,
-                              a->rdispls, a->rdtype, comm, s->coll_allgatherv_module);
+    return CALL_SAVED(s, allgatherv, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                      a->rcounts, a->rdispls, a->rdtype, comm);
 }
 
 static int stock_allreduce(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_allreduce(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op, comm,
-                             s->coll_allreduce_module);
+    return CALL_SAVED(s, allreduce, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
+                      comm);
 }
 
 static int stock_alltoall(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_alltoall(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                            (pwr_count_t)a->rcount, a->rdtype, comm, s->coll_alltoall_module);
+    return CALL_SAVED(s, alltoall, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                      (pwr_count_t)a->rcount, a->rdtype, comm);
 }
 
 static int stock_alltoallv(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_alltoallv(a->sbuf, a->scounts, a->sdispls, a->sdtype, a->rbuf, a->rcounts,
-                             a->rdispls, a->rdtype, comm, s->coll_alltoallv_module);
+    return CALL_SAVED(s, alltoallv, a->sbuf, a->scounts, a->sdispls, a->sdtype, a->rbuf, a->rcounts,
+                      a->rdispls, a->rdtype, comm);
 }
 
 static int stock_alltoallw(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_alltoallw(a->sbuf, a->scounts, a->sdispls, a->sdtypes, a->rbuf, a->rcounts,
-                             a->rdispls, a->rdtypes, comm, s->coll_alltoallw_module);
+    return CALL_SAVED(s, alltoallw, a->sbuf, a->scounts, a->sdispls, a->sdtypes, a->rbuf,
+                      a->rcounts, a->rdispls, a->rdtypes, comm);
 }
 
 static int stock_barrier(saved_t *s, args_t *a, comm_t *comm)
 {
     (void)a;
-    return s->coll_barrier(comm, s->coll_barrier_module);
+    return CALL_SAVED(s, barrier, comm);
 }
 
 static int stock_bcast(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_bcast(a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->root, comm,
-                         s->coll_bcast_module);
+    return CALL_SAVED(s, bcast, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
 }
 
 static int stock_gather(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_gather(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                          (pwr_count_t)a->rcount, a->rdtype, a->root, comm, s->coll_gather_module);
+    return CALL_SAVED(s, gather, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                      (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
 }
 
 static int stock_reduce(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_reduce(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op, a->root, comm,
-                          s->coll_reduce_module);
+    return CALL_SAVED(s, reduce, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
+                      a->root, comm);
 }
 
 static int stock_reduce_scatter(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_reduce_scatter(a->sbuf, a->rbuf, a->rcounts, a->rdtype, a->op, comm,
-                                  s->coll_reduce_scatter_module);
+    return CALL_SAVED(s, reduce_scatter, a->sbuf, a->rbuf, a->rcounts, a->rdtype, a->op, comm);
 }
 
 static int stock_reduce_scatter_block(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_reduce_scatter_block(a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
-                                        comm, s->coll_reduce_scatter_block_module);
+    return CALL_SAVED(s, reduce_scatter_block, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype,
+                      a->op, comm);
 }
 
 static int stock_scatter(saved_t *s, args_t *a, comm_t *comm)
 {
-    return s->coll_scatter(a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                           (pwr_count_t)a->rcount, a->rdtype, a->root, comm,
-                           s->coll_scatter_module);
+    return CALL_SAVED(s, scatter, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
+                      (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
 }
 
 #define STOCK_ROW(constant, name) [COLL_POWERAWARE_##constant] = stock_##name,
@@ -152,31 +152,43 @@ static void end_levers(bool moved)
     }
 }
 
+static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *algorithm,
+               args_t *args, bool levers)
+{
+    coll_poweraware_call_t *call = m->state->call;
+    call->collective = algorithm->collective;
+    call->tag = tags[algorithm->collective];
+    call->lane = 0;
+    call->error = OMPI_SUCCESS;
+    call->levers = levers;
+    __atomic_fetch_add(&SELF->handled, 1, __ATOMIC_RELAXED);
+    return coll_poweraware_run(m, algorithm, call, args);
+}
+
+/* Most calls of most programs are small: they must cost no more than this.  own_bytes: of this
+   rank; where all ranks know the bytes of the call, those. */
+static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
+                                 coll_poweraware_collective_t collective, size_t own_bytes)
+{
+    ++m->counters[collective].calls;
+    return own_bytes < m->from_bytes[collective] && !SELF->watched;
+}
+
 /* bytes: what all ranks know, own_bytes: what this rank moves. */
-static int handle(mca_coll_base_module_t *module, comm_t *comm,
+static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
                   coll_poweraware_collective_t collective, size_t bytes, size_t own_bytes,
                   args_t *args)
 {
-    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     coll_poweraware_counters_t *counters = &m->counters[collective];
-    ++counters->calls;
-    /* Most calls of most programs are small: they must cost no more than this. */
-    if (!SELF->watched && bytes < m->from_bytes[collective]) {
-        return stock[collective](&m->saved, args, comm);
-    }
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
-    coll_poweraware_call_t call = {.collective = collective, .comm = comm, .tag = tags[collective]};
     const coll_poweraware_algorithm_t *algorithm =
-        coll_poweraware_choose(m, &call, collective, args, bytes);
-    if (NULL != algorithm) {
-        __atomic_fetch_add(&SELF->handled, 1, __ATOMIC_RELAXED);
-    }
-    call.levers = begin_levers(own_bytes);
-    counters->handled += NULL != algorithm || call.levers;
-    int rc = NULL != algorithm ? coll_poweraware_run(m, algorithm, &call, args)
+        coll_poweraware_choose(m, comm, collective, args, bytes);
+    bool levers = begin_levers(own_bytes);
+    counters->handled += NULL != algorithm || levers;
+    int rc = NULL != algorithm ? run(m, algorithm, args, levers)
                                : stock[collective](&m->saved, args, comm);
-    end_levers(call.levers);
+    end_levers(levers);
     pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     if (0 != start_ns) {
         counters->ns += pwr_env_now_ns(&SELF->env) - start_ns;
@@ -207,13 +219,17 @@ int coll_poweraware_allgather(const void *sbuf, pwr_count_t scount, datatype_t *
                               mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLGATHER, bytes)) {
+        return CALL_SAVED(&m->saved, allgather, sbuf, scount, sdtype, rbuf, rcount, rdtype, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
                    .sdtype = sdtype,
                    .rbuf = rbuf,
                    .rcount = (size_t)rcount,
                    .rdtype = rdtype};
-    return handle(module, comm, COLL_POWERAWARE_ALLGATHER, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_ALLGATHER, bytes, bytes, &args);
 }
 
 int coll_poweraware_allgatherv(const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf,
@@ -221,6 +237,11 @@ int coll_poweraware_allgatherv(const void *sbuf, pwr_count_t scount, datatype_t 
                                comm_t *comm, mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of(sum_of(rcounts, comm), rdtype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLGATHERV, bytes)) {
+        return CALL_SAVED(&m->saved, allgatherv, sbuf, scount, sdtype, rbuf, rcounts, rdispls,
+                          rdtype, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
                    .sdtype = sdtype,
@@ -228,16 +249,20 @@ int coll_poweraware_allgatherv(const void *sbuf, pwr_count_t scount, datatype_t 
                    .rcounts = rcounts,
                    .rdispls = rdispls,
                    .rdtype = rdtype};
-    return handle(module, comm, COLL_POWERAWARE_ALLGATHERV, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_ALLGATHERV, bytes, bytes, &args);
 }
 
 int coll_poweraware_allreduce(const void *sbuf, void *rbuf, pwr_count_t count, datatype_t *datatype,
                               struct ompi_op_t *op, comm_t *comm, mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLREDUCE, bytes)) {
+        return CALL_SAVED(&m->saved, allreduce, sbuf, rbuf, count, datatype, op, comm);
+    }
     args_t args = {
         .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)count, .rdtype = datatype, .op = op};
-    return handle(module, comm, COLL_POWERAWARE_ALLREDUCE, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_ALLREDUCE, bytes, bytes, &args);
 }
 
 /* sdtype means nothing when sbuf is MPI_IN_PLACE */
@@ -246,13 +271,17 @@ int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, datatype_t *s
                              mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLTOALL, bytes)) {
+        return CALL_SAVED(&m->saved, alltoall, sbuf, scount, sdtype, rbuf, rcount, rdtype, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
                    .sdtype = sdtype,
                    .rbuf = rbuf,
                    .rcount = (size_t)rcount,
                    .rdtype = rdtype};
-    return handle(module, comm, COLL_POWERAWARE_ALLTOALL, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_ALLTOALL, bytes, bytes, &args);
 }
 
 int coll_poweraware_alltoallv(const void *sbuf, pwr_counts_t scounts, pwr_displs_t sdispls,
@@ -261,6 +290,11 @@ int coll_poweraware_alltoallv(const void *sbuf, pwr_counts_t scounts, pwr_displs
                               mca_coll_base_module_t *module)
 {
     size_t own_bytes = bytes_of(sum_of(rcounts, comm), rdtype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLTOALLV, own_bytes)) {
+        return CALL_SAVED(&m->saved, alltoallv, sbuf, scounts, sdispls, sdtype, rbuf, rcounts,
+                          rdispls, rdtype, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scounts = scounts,
                    .sdispls = sdispls,
@@ -269,7 +303,7 @@ int coll_poweraware_alltoallv(const void *sbuf, pwr_counts_t scounts, pwr_displs
                    .rcounts = rcounts,
                    .rdispls = rdispls,
                    .rdtype = rdtype};
-    return handle(module, comm, COLL_POWERAWARE_ALLTOALLV, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
+    return handle(m, comm, COLL_POWERAWARE_ALLTOALLV, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
                   &args);
 }
 
@@ -282,6 +316,11 @@ int coll_poweraware_alltoallw(const void *sbuf, pwr_counts_t scounts, pwr_displs
     for (int i = 0; i < ompi_comm_size(comm); ++i) {
         own_bytes += bytes_of(pwr_ompi_count(rcounts, i), rdtypes[i]);
     }
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_ALLTOALLW, own_bytes)) {
+        return CALL_SAVED(&m->saved, alltoallw, sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                          rdispls, rdtypes, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scounts = scounts,
                    .sdispls = sdispls,
@@ -290,22 +329,30 @@ int coll_poweraware_alltoallw(const void *sbuf, pwr_counts_t scounts, pwr_displs
                    .rcounts = rcounts,
                    .rdispls = rdispls,
                    .rdtypes = rdtypes};
-    return handle(module, comm, COLL_POWERAWARE_ALLTOALLW, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
+    return handle(m, comm, COLL_POWERAWARE_ALLTOALLW, COLL_POWERAWARE_BYTES_UNKNOWN, own_bytes,
                   &args);
 }
 
 int coll_poweraware_barrier(comm_t *comm, mca_coll_base_module_t *module)
 {
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_BARRIER, 0)) {
+        return CALL_SAVED(&m->saved, barrier, comm);
+    }
     args_t args = {0};
-    return handle(module, comm, COLL_POWERAWARE_BARRIER, 0, 0, &args);
+    return handle(m, comm, COLL_POWERAWARE_BARRIER, 0, 0, &args);
 }
 
 int coll_poweraware_bcast(void *buffer, pwr_count_t count, datatype_t *datatype, int root,
                           comm_t *comm, mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_BCAST, bytes)) {
+        return CALL_SAVED(&m->saved, bcast, buffer, count, datatype, root, comm);
+    }
     args_t args = {.rbuf = buffer, .rcount = (size_t)count, .rdtype = datatype, .root = root};
-    return handle(module, comm, COLL_POWERAWARE_BCAST, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_BCAST, bytes, bytes, &args);
 }
 
 /* At the root sbuf may be MPI_IN_PLACE, elsewhere rdtype means nothing. */
@@ -316,6 +363,11 @@ int coll_poweraware_gather(const void *sbuf, pwr_count_t scount, datatype_t *sdt
     size_t block = root == ompi_comm_rank(comm) ? bytes_of((size_t)rcount, rdtype)
                                                 : bytes_of((size_t)scount, sdtype);
     size_t bytes = block * (size_t)ompi_comm_size(comm);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_GATHER, bytes)) {
+        return CALL_SAVED(&m->saved, gather, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
+                          comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
                    .sdtype = sdtype,
@@ -323,7 +375,7 @@ int coll_poweraware_gather(const void *sbuf, pwr_count_t scount, datatype_t *sdt
                    .rcount = (size_t)rcount,
                    .rdtype = rdtype,
                    .root = root};
-    return handle(module, comm, COLL_POWERAWARE_GATHER, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_GATHER, bytes, bytes, &args);
 }
 
 int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count, datatype_t *datatype,
@@ -331,13 +383,17 @@ int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count, data
                            mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)count, datatype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_REDUCE, bytes)) {
+        return CALL_SAVED(&m->saved, reduce, sbuf, rbuf, count, datatype, op, root, comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .rbuf = rbuf,
                    .rcount = (size_t)count,
                    .rdtype = datatype,
                    .op = op,
                    .root = root};
-    return handle(module, comm, COLL_POWERAWARE_REDUCE, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_REDUCE, bytes, bytes, &args);
 }
 
 int coll_poweraware_reduce_scatter(const void *sbuf, void *rbuf, pwr_counts_t rcounts,
@@ -345,8 +401,12 @@ int coll_poweraware_reduce_scatter(const void *sbuf, void *rbuf, pwr_counts_t rc
                                    mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of(sum_of(rcounts, comm), datatype);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_REDUCE_SCATTER, bytes)) {
+        return CALL_SAVED(&m->saved, reduce_scatter, sbuf, rbuf, rcounts, datatype, op, comm);
+    }
     args_t args = {.sbuf = sbuf, .rbuf = rbuf, .rcounts = rcounts, .rdtype = datatype, .op = op};
-    return handle(module, comm, COLL_POWERAWARE_REDUCE_SCATTER, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_REDUCE_SCATTER, bytes, bytes, &args);
 }
 
 int coll_poweraware_reduce_scatter_block(const void *sbuf, void *rbuf, pwr_count_t rcount,
@@ -354,9 +414,13 @@ int coll_poweraware_reduce_scatter_block(const void *sbuf, void *rbuf, pwr_count
                                          mca_coll_base_module_t *module)
 {
     size_t bytes = bytes_of((size_t)rcount, datatype) * (size_t)ompi_comm_size(comm);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_REDUCE_SCATTER_BLOCK, bytes)) {
+        return CALL_SAVED(&m->saved, reduce_scatter_block, sbuf, rbuf, rcount, datatype, op, comm);
+    }
     args_t args = {
         .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)rcount, .rdtype = datatype, .op = op};
-    return handle(module, comm, COLL_POWERAWARE_REDUCE_SCATTER_BLOCK, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_REDUCE_SCATTER_BLOCK, bytes, bytes, &args);
 }
 
 /* At the root rbuf may be MPI_IN_PLACE, elsewhere sdtype means nothing. */
@@ -367,6 +431,11 @@ int coll_poweraware_scatter(const void *sbuf, pwr_count_t scount, datatype_t *sd
     size_t block = root == ompi_comm_rank(comm) ? bytes_of((size_t)scount, sdtype)
                                                 : bytes_of((size_t)rcount, rdtype);
     size_t bytes = block * (size_t)ompi_comm_size(comm);
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (is_left_alone(m, COLL_POWERAWARE_SCATTER, bytes)) {
+        return CALL_SAVED(&m->saved, scatter, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
+                          comm);
+    }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
                    .sdtype = sdtype,
@@ -374,5 +443,5 @@ int coll_poweraware_scatter(const void *sbuf, pwr_count_t scount, datatype_t *sd
                    .rcount = (size_t)rcount,
                    .rdtype = rdtype,
                    .root = root};
-    return handle(module, comm, COLL_POWERAWARE_SCATTER, bytes, bytes, &args);
+    return handle(m, comm, COLL_POWERAWARE_SCATTER, bytes, bytes, &args);
 }

@@ -67,7 +67,28 @@ static const coll_poweraware_choices_t *known_choices(const mca_coll_poweraware_
     return m->table->any;
 }
 
-/* Until the ranks have agreed on a table, every call has to see to that. */
+static bool is_stock(const coll_poweraware_choices_t *choices, int collective, size_t bytes)
+{
+    return COLL_POWERAWARE_DECISION_STOCK ==
+           coll_poweraware_choices_find(choices, collective, bytes)->algorithms[0];
+}
+
+static bool bytes_are_known(int collective)
+{
+    return COLL_POWERAWARE_ALLTOALLV != collective && COLL_POWERAWARE_ALLTOALLW != collective;
+}
+
+/* From how many bytes on calls may be ours; UINT64_MAX: never. */
+static uint64_t ours_from(const coll_poweraware_choices_t *choices, int collective)
+{
+    if (bytes_are_known(collective)) {
+        return coll_poweraware_choices_from(choices, collective);
+    }
+    return is_stock(choices, collective, COLL_POWERAWARE_BYTES_UNKNOWN) ? UINT64_MAX : 0;
+}
+
+/* Until the ranks have agreed on a table, every call has to see to that.  Where ranks know only
+   their own bytes, either none may be ours that is smaller than min_bytes, or all. */
 static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
 {
     const coll_poweraware_params_t *params = &SELF->params;
@@ -77,9 +98,12 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
     if (m->algorithm[collective] >= 0) {
         return 0;
     }
-    if (COLL_POWERAWARE_AUTO != params->scheme ||
-        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
+    if (COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
         return params->min_bytes;
+    }
+    if (COLL_POWERAWARE_AUTO != params->scheme) {
+        bool any = COLL_POWERAWARE_THROTTLE == params->scheme && !bytes_are_known(collective);
+        return any ? 0 : params->min_bytes;
     }
     if (NULL == m->table) {
         return 0;
@@ -88,7 +112,7 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
     if (NULL == choices) {
         return params->min_bytes;
     }
-    uint64_t from = coll_poweraware_choices_from(choices, collective);
+    uint64_t from = ours_from(choices, collective);
     return from < params->min_bytes ? (size_t)from : params->min_bytes;
 }
 
@@ -120,13 +144,18 @@ static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
     return NULL;
 }
 
+static bool shares(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
+                   pwr_segment_part_t part)
+{
+    return COLL_POWERAWARE_SHARED == m->state->shared[part] || coll_poweraware_share(m, comm, part);
+}
+
 /* The memory it runs in; where there is none, the stock function. */
-static bool has_memory(mca_coll_poweraware_module_t *m, const coll_poweraware_call_t *call,
+static bool has_memory(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *comm,
                        algorithm_t *a)
 {
-    return coll_poweraware_share(m, call->comm, PWR_SEGMENT_BOXES) &&
-           (0 == strcmp("box", a->name) ||
-            coll_poweraware_share(m, call->comm, PWR_SEGMENT_CHUNKS));
+    return shares(m, comm, PWR_SEGMENT_BOXES) &&
+           (PWR_SEGMENT_BOXES == a->memory || shares(m, comm, PWR_SEGMENT_CHUNKS));
 }
 
 static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
@@ -161,20 +190,15 @@ static bool wanted(mca_coll_poweraware_module_t *m, struct ompi_communicator_t *
         return COLL_POWERAWARE_THROTTLE == SELF->params.scheme && bytes >= SELF->params.min_bytes;
     }
     const coll_poweraware_table_t *table = coll_poweraware_table_of(m, comm);
-    return NULL != table->any &&
-           COLL_POWERAWARE_DECISION_STOCK !=
-               coll_poweraware_choices_find(table->any, collective, bytes)->algorithms[0];
+    return NULL != table->any && !is_stock(table->any, collective, bytes);
 }
 
-static coll_poweraware_state_t *state_of(mca_coll_poweraware_module_t *m,
-                                         struct ompi_communicator_t *comm)
+static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_t *m,
+                                                     struct ompi_communicator_t *comm)
 {
-    bool is_first = !m->state_tried;
-    coll_poweraware_state_t *state = coll_poweraware_state_get(m, comm);
-    if (is_first) {
-        coll_poweraware_find_thresholds(m); /* the layout is known now */
-    }
-    if (is_first && NULL != state) {
+    const coll_poweraware_state_t *state = coll_poweraware_state_build(m, comm);
+    coll_poweraware_find_thresholds(m); /* the layout is known now */
+    if (NULL != state) {
         coll_poweraware_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
                             state->hierarchy->size, state->hierarchy->num_nodes,
                             state->hierarchy->max_local);
@@ -183,25 +207,19 @@ static coll_poweraware_state_t *state_of(mca_coll_poweraware_module_t *m,
 }
 
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *m,
-                                                          coll_poweraware_call_t *call,
+                                                          struct ompi_communicator_t *comm,
                                                           coll_poweraware_collective_t collective,
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes)
 {
-    if (!wanted(m, call->comm, collective, bytes)) {
+    if (!wanted(m, comm, collective, bytes)) {
         return NULL;
     }
-    coll_poweraware_state_t *state = state_of(m, call->comm);
-    if (NULL == state) {
+    const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m, comm);
+    if (NULL == state || m->ended) {
         return NULL;
     }
-    call->hierarchy = state->hierarchy;
-    call->segment = state->segment;
-    call->wait_policy = &state->wait_policy;
-    call->wait_stats = &state->wait_stats;
-    call->messages = state->messages;
-    call->numbers = state->numbers;
-    call->pids = state->pids;
+    const coll_poweraware_call_t *call = state->call;
     algorithm_t *a = NULL;
     if (m->algorithm[collective] >= 0) {
         a = &coll_poweraware_algorithms[m->algorithm[collective]];
@@ -211,5 +229,5 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     } else {
         a = first_that_can(call, collective, args, bytes);
     }
-    return NULL != a && has_memory(m, call, a) ? a : NULL;
+    return NULL != a && has_memory(m, comm, a) ? a : NULL;
 }

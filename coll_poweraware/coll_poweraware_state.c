@@ -16,7 +16,7 @@
  * The stock functions saved by the module do the talking, so that nothing here is on the call path
  * of our own collectives.
  */
-#include "coll_poweraware.h"
+#include "coll_poweraware_words.h"
 
 #include "pwr_ompi/single_copy.h"
 
@@ -160,6 +160,24 @@ static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
     return pids;
 }
 
+/* What is the same for all calls. */
+static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *comm)
+{
+    coll_poweraware_call_t *call = calloc(1, sizeof *call);
+    if (NULL != call) {
+        *call = (coll_poweraware_call_t){
+            .comm = comm,
+            .hierarchy = state->hierarchy,
+            .segment = state->segment,
+            .wait_policy = &state->wait_policy,
+            .wait_stats = &state->wait_stats,
+            .messages = state->messages,
+            .numbers = state->numbers,
+        };
+    }
+    return call;
+}
+
 /* All there is to know without shared memory; false when out of memory. */
 static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places,
                  const coll_poweraware_table_t *table)
@@ -179,8 +197,9 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                              sizeof *state->messages);
     state->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *state->numbers);
+    state->call = new_call(state, comm);
     return NULL != state->segment && NULL != state->messages && NULL != state->numbers &&
-           coll_poweraware_table_compile(table, h, &state->choices);
+           NULL != state->call && coll_poweraware_table_compile(table, h, &state->choices);
 }
 
 /* Step 3. */
@@ -194,7 +213,11 @@ static bool agree(const mca_coll_poweraware_module_t *m, comm_t *comm, bool ok,
         free(state->pids);
         state->pids = NULL;
     }
-    return FAILED != least;
+    if (FAILED == least) {
+        return false;
+    }
+    state->call->pids = state->pids;
+    return true;
 }
 
 static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *comm)
@@ -218,13 +241,11 @@ static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *c
     return state;
 }
 
-coll_poweraware_state_t *coll_poweraware_state_get(mca_coll_poweraware_module_t *m, comm_t *comm)
+coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_t *m, comm_t *comm)
 {
-    if (!m->state_tried) {
-        m->state_tried = true;
-        m->state = build(m, comm);
-    }
-    return m->ended ? NULL : m->state;
+    m->state_tried = true;
+    m->state = build(m, comm);
+    return m->state;
 }
 
 void coll_poweraware_state_free(coll_poweraware_state_t *state)
@@ -233,6 +254,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
         coll_poweraware_unshare(state);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
+        free(state->call);
         free(state->messages);
         free(state->numbers);
         free(state->pids);

@@ -13,21 +13,22 @@
 
 #include "coll_poweraware.h"
 
-/* One call of a collective on one communicator. */
+/* One call of a collective on one communicator.  What is the same for all of its calls comes
+   first. */
 typedef struct coll_poweraware_call {
-    coll_poweraware_collective_t collective;
     struct ompi_communicator_t *comm;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
     const pwr_wait_policy_t *wait_policy;
     pwr_wait_stats_t *wait_stats;
     const int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
-    int tag;         /* of all messages of this call */
-    bool levers;     /* this rank moves levers in this call */
-    coll_poweraware_message_t *messages;
-    int lane; /* of which messages are posted and completed now */
+    coll_poweraware_message_t *messages; /* of all lanes, one after the other */
+    size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
+    coll_poweraware_collective_t collective;
+    int tag;     /* of all messages of this call */
+    bool levers; /* this rank moves levers in this call */
+    int lane;    /* of which messages are posted and completed now */
     int posted[COLL_POWERAWARE_LANES];
-    size_t *numbers;  /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
     int error;        /* the first one on this rank; its messages are empty from then on */
     jmp_buf *way_out; /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
@@ -96,7 +97,8 @@ static inline void coll_poweraware_begin_round(coll_poweraware_call_t *call)
 {
     pwr_boxes_begin(&call->segment->boxes, coll_poweraware_wait_in_round, call);
 }
-/* I read nothing more of this round and those before. */
+/* I read nothing more of this round and those before.  Not needed where every rank waits for all.
+ */
 static inline void coll_poweraware_end_round(coll_poweraware_call_t *call)
 {
     pwr_boxes_end(&call->segment->boxes);

@@ -90,6 +90,10 @@ void pwr_boxes_begin(pwr_boxes_t *b, pwr_boxes_wait_fn_t wait, void *who)
         *posted = old; /* nobody waits for it */
         pwr_flag_set(&post_of(b, b->my_local)->flag, old);
     }
+    if (b->round - b->left >= PWR_BOX_REFRESH) {
+        b->left = old;
+        pwr_flag_set(&b->lines[b->my_local].left, old);
+    }
 }
 
 /* The invariant: all have ended round - DEPTH.  Who runs that far ahead waits until half of the
@@ -195,5 +199,6 @@ const unsigned char *pwr_boxes_read_set(const pwr_boxes_t *b, int local, size_t 
 
 void pwr_boxes_end(pwr_boxes_t *b)
 {
+    b->left = b->round;
     set_flag(b, &b->lines[b->my_local].left);
 }

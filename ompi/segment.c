@@ -70,6 +70,7 @@ pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
     s->shape = *shape;
     s->box_bytes = shape->box_bytes;
     s->slot_bytes = shape->slot_bytes;
+    s->boxes.set_bytes = set_bytes(shape); /* known before anything is mapped */
     return s;
 }
 

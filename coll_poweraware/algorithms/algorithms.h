@@ -10,8 +10,7 @@
 
 struct coll_poweraware_algorithm {
     coll_poweraware_collective_t collective;
-    /* The word of coll_poweraware_<collective>_algorithm and of decision tables.  What is called
-       "box" uses no chunks, so it never waits for their memory. */
+    /* The word of coll_poweraware_<collective>_algorithm and of decision tables. */
     const char *name;
     /* Whether it can do this call; NULL: every call.  The same answer on all ranks: it looks only
        at what they know equally.  bytes is COLL_POWERAWARE_BYTES_UNKNOWN where they do not know it.
@@ -22,6 +21,7 @@ struct coll_poweraware_algorithm {
        itself where others wait for it and posts its messages, which are empty then.  So nobody is
        left waiting, and segment and messages are in order for the next call. */
     int (*run)(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+    pwr_segment_part_t memory; /* chunks: boxes, too */
 };
 
 /* All of them; those of a collective in order of preference.  [coll_poweraware_num_algorithms] */

@@ -57,7 +57,6 @@ int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
             rc = first_of(rc, coll_poweraware_block_unpack(&block, theirs + place));
         }
     }
-    coll_poweraware_end_round(call);
     pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);
     return rc;
 }

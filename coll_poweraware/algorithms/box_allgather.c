@@ -80,7 +80,6 @@ static int gather_on_node(coll_poweraware_call_t *call, args_t *args,
             rc = coll_poweraware_unpack_block(blocks, rank, box);
         }
     }
-    coll_poweraware_end_round(call);
     return rc;
 }
 

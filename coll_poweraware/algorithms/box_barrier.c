@@ -49,6 +49,5 @@ int coll_poweraware_box_barrier(coll_poweraware_call_t *call, const coll_poweraw
     coll_poweraware_my_box(call, 0);
     coll_poweraware_join(call, OMPI_SUCCESS);
     coll_poweraware_wait_all(call);
-    coll_poweraware_end_round(call);
     return OMPI_SUCCESS;
 }

@@ -111,7 +111,6 @@ static int reduce_together(const reduction_t *r)
     if (OMPI_SUCCESS == rc) {
         rc = combine(r, coll_poweraware_box, r->first, r->count, r->rbuf); /* 2 */
     }
-    coll_poweraware_end_round(r->call);
     return rc;
 }
 
@@ -147,7 +146,6 @@ static int combine_my_slice(const reduction_t *r)
         rc = combine(r, coll_poweraware_box, slice_start(r, me), slice_count(r, me),
                      slice_of(r, me));
     }
-    coll_poweraware_end_round(r->call);
     return rc;
 }
 
@@ -170,7 +168,6 @@ static int reduce_in_slices(const reduction_t *r)
                                                slice_count(r, i));
         }
     }
-    coll_poweraware_end_round(r->call);
     return rc;
 }
 

@@ -23,12 +23,13 @@
  * Invariant: nobody writes to the set of round r before every rank has ended round r - DEPTH.
  * Whoever has seen all join round r knows that all have ended the rounds before it, and tells it
  * (`known`) with every post.  So where collectives are not all from one root, nobody looks at
- * `left`.
+ * `left`; and rounds in which every rank waits for all are not even written there.
  *
  * Messages of up to PWR_BOX_INLINE bytes lie beside the flag, on its cache line.
  *
- * Round numbers wrap.  They are compared by signed distance, so a `posted` that nobody has had a
- * reason to write for REFRESH rounds is written all the same, and a `known` as old is forgotten.
+ * Round numbers wrap.  They are compared by signed distance, so a `posted` or `left` that nobody
+ * has had a reason to write for REFRESH rounds is written all the same, and a `known` as old is
+ * forgotten.
  */
 #ifndef PWR_OMPI_BOXES_H
 #define PWR_OMPI_BOXES_H
@@ -85,6 +86,7 @@ typedef struct pwr_boxes {
     void *who;
     uint32_t round;
     uint32_t known;
+    uint32_t left;                   /* what my line says */
     uint32_t posted[PWR_BOX_ROUNDS]; /* what my lines say */
     uint32_t joined[PWR_BOX_ROUNDS]; /* what the node's count is to be */
 } pwr_boxes_t;
@@ -102,7 +104,8 @@ void pwr_boxes_enter(pwr_boxes_t *boxes, int num_local, int my_local, bool crowd
 
 /* wait is called with who. */
 void pwr_boxes_begin(pwr_boxes_t *boxes, pwr_boxes_wait_fn_t wait, void *who);
-/* Ends this round and those before. */
+/* Ends this round and those before.  A round together in which every rank waits for all needs no
+   end: nobody asks who has left it, because all know of it. */
 void pwr_boxes_end(pwr_boxes_t *boxes);
 
 /* ---- together ---- */
