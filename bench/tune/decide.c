@@ -5,9 +5,10 @@
  *
  * 1. Points are read (points.c).
  * 2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of
- *    the blocks at most, or where it saves CPU time and is at most the margin slower.  Where bytes
- * are not known to all ranks, one answer has to do for all sizes: it must pay on average and be
- * nowhere worse than a given bound.
+ *    the blocks at most, or where it saves CPU time and is at most the margin slower.  It must not
+ *    be worse than a given bound in any of the documents, which may come from different days and
+ *    placements of the ranks.  Where bytes are not known to all ranks, one answer has to do for all
+ *    sizes: it must pay on average and be nowhere worse than the same bound.
  * 3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and
  *    the next point that was measured, for bytes, ranks per node and nodes alike.  Beyond the
  *    largest it goes on; below the fewest nodes or ranks that were measured nothing is said.
@@ -27,8 +28,8 @@ enum { CHAIN_MAX = 4 };
 /* More blocks than this slower than stock: what looks faster may be noise. */
 static const double slower_most = 0.25;
 
-/* What one answer for all sizes may cost at its worst size. */
-static const double unknown_worst = 1.05;
+/* What an algorithm may cost at its worst, of stock's time. */
+static const double worst_time = 1.05;
 
 typedef struct paid {
     const char *name;
@@ -49,8 +50,8 @@ static bool pays(const tune_rules_t *rules, const tune_result_t *result)
     double time = exp(result->log_time / result->documents);
     double cpu = exp(result->log_cpu / result->documents);
     double slower = result->slower / result->documents;
-    return (time <= 1 - rules->margin && slower <= slower_most) ||
-           (time <= 1 + rules->margin && cpu <= 1 - rules->saving);
+    return result->worst <= worst_time && ((time <= 1 - rules->margin && slower <= slower_most) ||
+                                           (time <= 1 + rules->margin && cpu <= 1 - rules->saving));
 }
 
 static int compare_paid(const void *left, const void *right)
@@ -104,7 +105,7 @@ static tune_point_t all_sizes(tune_point_t *const *line, size_t num)
                     result->log_time += r->log_time / r->documents;
                     result->log_cpu += r->log_cpu / r->documents;
                     result->documents++;
-                    bad = bad || r->log_time / r->documents > log(unknown_worst);
+                    bad = bad || r->worst > worst_time;
                 }
             }
             bad = bad || !found;

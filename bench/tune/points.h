@@ -10,12 +10,14 @@
 
 enum { TUNE_RESULTS_MAX = 16 };
 
-/* One algorithm at one point, sums over documents. */
+/* One algorithm at one point, sums over documents
+   but where something else is said. */
 typedef struct tune_result {
     char name[TUNE_NAME_MAX];
     double log_time; /* logarithms of ratios to stock */
     double log_cpu;
     double slower; /* shares of blocks that were slower than stock */
+    double worst;  /* the largest ratio of time in any document */
     int documents;
 } tune_result_t;
 

@@ -164,6 +164,20 @@ static void noise_keeps_stock(void **state)
     }
 }
 
+/* Ranks that share a cache one day, and not the next. */
+static void one_bad_day_keeps_stock(void **state)
+{
+    (void)state;
+    static const double days[] = {104, 107};
+    for (size_t i = 0; i < sizeof days / sizeof days[0]; i++) {
+        json_t *d[] = {document(), document(), document(), document()};
+        for (int day = 0; day < 4; day++) {
+            add(d[day], point("bcast", 1, 2, 8, 3 == day ? days[i] : 40, 150));
+        }
+        decides(d, 4, 0 == i ? "bcast 1..1 2..-1 0..-1 leader" : "");
+    }
+}
+
 static void one_answer_where_bytes_are_unknown(void **state)
 {
     (void)state;
@@ -249,6 +263,7 @@ int main(void)
         cmocka_unit_test(nothing_is_said_below_what_was_measured),
         cmocka_unit_test(saving_counts_within_the_margin),
         cmocka_unit_test(noise_keeps_stock),
+        cmocka_unit_test(one_bad_day_keeps_stock),
         cmocka_unit_test(one_answer_where_bytes_are_unknown),
         cmocka_unit_test(documents_are_pooled),
         cmocka_unit_test(other_components_and_wrong_data_are_no_candidates),
