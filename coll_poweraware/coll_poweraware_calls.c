@@ -156,7 +156,6 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
                args_t *args, bool levers)
 {
     coll_poweraware_call_t *call = m->state->call;
-    call->collective = algorithm->collective;
     call->tag = tags[algorithm->collective];
     call->lane = 0;
     call->error = OMPI_SUCCESS;

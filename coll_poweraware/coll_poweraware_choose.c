@@ -219,7 +219,8 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     if (NULL == state || m->ended) {
         return NULL;
     }
-    const coll_poweraware_call_t *call = state->call;
+    coll_poweraware_call_t *call = state->call;
+    call->collective = collective;
     algorithm_t *a = NULL;
     if (m->algorithm[collective] >= 0) {
         a = &coll_poweraware_algorithms[m->algorithm[collective]];

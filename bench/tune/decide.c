@@ -6,9 +6,9 @@
  * 1. Points are read (points.c).
  * 2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of
  *    the blocks at most, or where it saves CPU time and is at most the margin slower.  It must not
- *    be worse than a given bound in any of the documents, which may come from different days and
- *    placements of the ranks.  Where bytes are not known to all ranks, one answer has to do for all
- *    sizes: it must pay on average and be nowhere worse than the same bound.
+ *    be worse than a given bound in a tenth of the documents, which may come from different days
+ *    and placements of the ranks.  Where bytes are not known to all ranks, one answer has to do for
+ *    all sizes: it must pay on average and keep to the same bound everywhere.
  * 3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and
  *    the next point that was measured, for bytes, ranks per node and nodes alike.  Beyond the
  *    largest it goes on; below the fewest nodes or ranks that were measured nothing is said.
@@ -28,8 +28,8 @@ enum { CHAIN_MAX = 4 };
 /* More blocks than this slower than stock: what looks faster may be noise. */
 static const double slower_most = 0.25;
 
-/* What an algorithm may cost at its worst, of stock's time. */
-static const double worst_time = 1.05;
+/* More documents than this in which it was bad: it does not depend on us alone whether it pays. */
+static const double bad_most = 0.1;
 
 typedef struct paid {
     const char *name;
@@ -45,13 +45,18 @@ typedef struct chain {
 
 /* ---- step 2 ---- */
 
+static bool is_bad(const tune_result_t *result)
+{
+    return result->bad > bad_most * result->documents;
+}
+
 static bool pays(const tune_rules_t *rules, const tune_result_t *result)
 {
     double time = exp(result->log_time / result->documents);
     double cpu = exp(result->log_cpu / result->documents);
     double slower = result->slower / result->documents;
-    return result->worst <= worst_time && ((time <= 1 - rules->margin && slower <= slower_most) ||
-                                           (time <= 1 + rules->margin && cpu <= 1 - rules->saving));
+    return !is_bad(result) && ((time <= 1 - rules->margin && slower <= slower_most) ||
+                               (time <= 1 + rules->margin && cpu <= 1 - rules->saving));
 }
 
 static int compare_paid(const void *left, const void *right)
@@ -105,7 +110,7 @@ static tune_point_t all_sizes(tune_point_t *const *line, size_t num)
                     result->log_time += r->log_time / r->documents;
                     result->log_cpu += r->log_cpu / r->documents;
                     result->documents++;
-                    bad = bad || r->worst > worst_time;
+                    bad = bad || is_bad(r);
                 }
             }
             bad = bad || !found;

@@ -101,7 +101,7 @@ static void add_result(tune_point_t *point, const char *name, const json_t *mine
     result->log_time += log(time);
     result->log_cpu += log(cpu);
     result->slower += slower;
-    result->worst = time > result->worst ? time : result->worst;
+    result->bad += time > TUNE_WORST_TIME;
     result->documents++;
 }
 

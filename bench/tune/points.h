@@ -10,6 +10,9 @@
 
 enum { TUNE_RESULTS_MAX = 16 };
 
+/* What an algorithm may cost at its worst, of stock's time. */
+#define TUNE_WORST_TIME 1.05
+
 /* One algorithm at one point, sums over documents
    but where something else is said. */
 typedef struct tune_result {
@@ -17,7 +20,7 @@ typedef struct tune_result {
     double log_time; /* logarithms of ratios to stock */
     double log_cpu;
     double slower; /* shares of blocks that were slower than stock */
-    double worst;  /* the largest ratio of time in any document */
+    int bad;       /* documents in which it took more than TUNE_WORST_TIME of stock's time */
     int documents;
 } tune_result_t;
 

@@ -87,6 +87,11 @@ def test_results(eight: Nodes, layout: tuple[str, ...], round_: int) -> None:
     check(eight, layout, forced(round_))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
+def test_decision_table(eight: Nodes, layout: tuple[str, ...]) -> None:
+    check(eight, layout, {"coll_poweraware_scheme": "auto"})
+
+
 @pytest.mark.parametrize("round_", ROUNDS)
 def test_small_segment_polling(eight: Nodes, round_: int) -> None:
     check(eight, ("--layout", "3,2,2"),
@@ -132,3 +137,15 @@ def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
             taken |= {(collective, names[round_ % len(names)]) for collective, names in ALGORITHMS.items()
                       if counted[collective]["handled"]}
     assert {(collective, name) for collective, names in ALGORITHMS.items() for name in names} - taken == set()
+
+
+def test_the_first_call_may_be_ours(eight: Nodes, tmp_path: Path) -> None:
+    """An algorithm that asks how large boxes are must know it before they are mapped."""
+    tmp_path.chmod(0o777)
+    done = eight.run([str(BUILD / "bench" / "osu" / "osu_allgather"), "-m", "8:8", "-i", "5", "-x", "0"],
+                     "--layout", "2,2", mca={"coll_poweraware_allgather_algorithm": "box",
+                                             "coll_poweraware_min_bytes": "1000000000000",
+                                             "coll_poweraware_report_dir": str(tmp_path)})
+    assert done.returncode == 0, done.stdout
+    counted = json.loads((tmp_path / "rank-0.json").read_text())["collectives"]["allgather"]
+    assert counted["handled"] == counted["calls"] > 0

@@ -100,17 +100,17 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
-    """Five nodes of two packages with one core each."""
+    """Sixteen nodes of two packages with one core each."""
     machine = tmp_path_factory.mktemp("machine") / "two_cores.machine"
     text = (MACHINES / "skylake.machine").read_text()
     assert "\ncores = 4\n" in text
     machine.write_text(text.replace("\ncores = 4\n", "\ncores = 1\n"))
     name = f"coll-pairs-{os.getpid()}"
-    yield bring_up(name, 5, machine)
+    yield bring_up(name, 16, machine)
     cluster("down", "--name", name)
 
 
-@pytest.mark.parametrize("nodes", [4, 5])
+@pytest.mark.parametrize("nodes", [2, 3, 4, 5, 8, 11, 16])
 def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
     """log: at most 2 ceil(log2 N) + 2 per rank and Alltoall; paper: more, about 2 N."""
     bound = 2 * (nodes - 1).bit_length() + 2
@@ -135,7 +135,8 @@ def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
         assert rules.never_throttled([rank for rank in ranks if rank.package == 1], levers) == []
         most[schedule] = max(max(rules.state_changes(rank, levers)) for rank in ranks)
     assert 2 <= most["log"] <= bound
-    assert bound < most["paper"] <= 2 * nodes + 2
+    assert most["log"] <= most["paper"] <= 2 * nodes + 2
+    assert nodes < 4 or most["paper"] > bound
 
 
 # ---- however a job ends ----
