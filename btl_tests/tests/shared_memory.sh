@@ -8,10 +8,10 @@
 if has_btl vader; then
     carry vader
     # Without the kernel's help (CMA) large messages are copied through the segment.
-    carry vader --mca btl_vader_single_copy_mechanism none
+    carry vader btl_vader_single_copy_mechanism none
 elif has_btl sm; then
     carry sm
-    carry sm --mca smsc ^cma,knem,xpmem
+    carry sm smsc ^cma,knem,xpmem
 else
     echo "skipped: this Open MPI has no shared-memory transport (btl vader or sm)"
     exit 77

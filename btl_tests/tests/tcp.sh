@@ -9,5 +9,5 @@ if ! has_btl tcp; then
     echo "skipped: this Open MPI has no TCP transport (btl tcp)"
     exit 77
 fi
-carry tcp --mca btl_tcp_if_include 127.0.0.0/8
+carry tcp btl_tcp_if_include 127.0.0.0/8
 finish

@@ -10,17 +10,21 @@ has_btl() {
     "$OMPI_INFO" --parsable | grep -q "^mca:btl:$1:version:"
 }
 
-# carry BTL [MCA-PARAMETER VALUE]...: pml ob1 and nothing but self and BTL, so no other can help out
+# carry BTL [PARAMETER VALUE]...: pml ob1 and nothing but self and BTL, so no other can help out
 carry() {
-    btl=$1
+    export OMPI_MCA_pml=ob1 OMPI_MCA_btl="self,$1"
+    what=$*
     shift
-    set -- --mca pml ob1 --mca btl "self,$btl" "$@"
+    while [ $# -gt 0 ]; do
+        export "OMPI_MCA_$1=$2"
+        shift 2
+    done
     for np in 1 2 4; do
-        run "$np" "$@" ./transports
-        [ "$status" -eq 0 ] || fail "np $np, $*"
+        run "$np" ./transports
+        [ "$status" -eq 0 ] || fail "np $np, $what"
         # 22 sizes; for each pair of ranks 24 messages.
         wanted=$((22 * 24 * np * np))
-        [ "$(cat "$work/out")" = "$wanted checks ok" ] || fail "np $np, $*: not $wanted checks"
-        echo "np $np, $*: $(cat "$work/out")"
+        [ "$(cat "$work/out")" = "$wanted checks ok" ] || fail "np $np, $what: not $wanted checks"
+        echo "np $np, $what: $(cat "$work/out")"
     done
 }
