@@ -163,7 +163,7 @@ static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
 /* What is the same for all calls. */
 static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *comm)
 {
-    coll_poweraware_call_t *call = calloc(1, sizeof *call);
+    coll_poweraware_call_t *call = malloc(sizeof *call);
     if (NULL != call) {
         *call = (coll_poweraware_call_t){
             .comm = comm,

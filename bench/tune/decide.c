@@ -6,9 +6,9 @@
  * 1. Points are read (points.c).
  * 2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of
  *    the blocks at most, or where it saves CPU time and is at most the margin slower.  It must not
- *    be worse than a given bound in a tenth of the documents, which may come from different days
- *    and placements of the ranks.  Where bytes are not known to all ranks, one answer has to do for
- *    all sizes: it must pay on average and keep to the same bound everywhere.
+ *    be worse than a given bound in more than a tenth of the documents, which may come from
+ *    different days and placements of the ranks.  Where bytes are not known to all ranks, one
+ *    answer has to do for all sizes: it must pay on average and keep to the same bound everywhere.
  * 3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and
  *    the next point that was measured, for bytes, ranks per node and nodes alike.  Beyond the
  *    largest it goes on; below the fewest nodes or ranks that were measured nothing is said.

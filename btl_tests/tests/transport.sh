@@ -10,7 +10,8 @@ has_btl() {
     "$OMPI_INFO" --parsable | grep -q "^mca:btl:$1:version:"
 }
 
-# carry BTL [PARAMETER VALUE]...: pml ob1 and nothing but self and BTL, so no other can help out
+# carry BTL [PARAMETER VALUE]...: pml ob1 and nothing but self and BTL, so no other can help out.
+# The parameters stay set for the rest of the test.
 carry() {
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl="self,$1"
     what=$*
