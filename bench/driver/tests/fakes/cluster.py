@@ -3,10 +3,13 @@
 """Stands in for bench/cluster/cluster: the same command line, every program runs on this host.
 
 FAKE_STATE is its folder: `up` while a cluster is up, `calls` has a line per call, `pids` the
-programs it started, which `down` kills as the end of a node's processes would.
+programs it started, which `down` kills as the end of a node's processes would.  As on a real
+cluster a program starts before `down`, and is killed, or not at all: `lock` sees to that.
 """
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -14,9 +17,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 STATE = Path(os.environ["FAKE_STATE"])
+
+
+@contextlib.contextmanager
+def locked() -> Iterator[None]:
+    """Alone with the cluster."""
+    with (STATE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def split(arguments: List[str]) -> Tuple[List[str], List[str]]:
@@ -44,7 +55,14 @@ def up(words: List[str]) -> int:
     return 0
 
 
+def is_not_up() -> int:
+    print("cluster: is not up", file=sys.stderr)
+    return 1
+
+
 def status() -> int:
+    if not (STATE / "up").exists():
+        return is_not_up()
     count = int((STATE / "up").read_text())
     nodes = [{"name": f"n{k}", "state": str(STATE / f"nodes/n{k}")} for k in range(count)]
     print(json.dumps({"up": True, "nodes": nodes}))
@@ -53,9 +71,12 @@ def status() -> int:
 
 def start(program: List[str], extra: Dict[str, str]) -> int:
     """Runs a program, passing signals on; its status, as mpirun would give it."""
-    process = subprocess.Popen(program, env={**os.environ, **extra})
-    with (STATE / "pids").open("a") as pids:
-        pids.write(f"{process.pid}\n")
+    with locked():
+        if not (STATE / "up").exists():
+            return is_not_up()
+        process = subprocess.Popen(program, env={**os.environ, **extra})
+        with (STATE / "pids").open("a") as pids:
+            pids.write(f"{process.pid}\n")
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda number, _frame: process.send_signal(number))
     return process.wait()
@@ -72,14 +93,13 @@ def run(words: List[str], program: List[str]) -> int:
 
 
 def down() -> int:
-    if (STATE / "pids").exists():
-        for pid in (STATE / "pids").read_text().split():
-            try:
-                os.kill(int(pid), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-    (STATE / "up").unlink(missing_ok=True)
-    shutil.rmtree(STATE / "nodes", ignore_errors=True)
+    with locked():
+        (STATE / "up").unlink(missing_ok=True)
+        shutil.rmtree(STATE / "nodes", ignore_errors=True)
+        if (STATE / "pids").exists():
+            for pid in (STATE / "pids").read_text().split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
     return 0
 
 
@@ -93,9 +113,6 @@ def main() -> int:
         return up(words)
     if command == "down":
         return down()
-    if not (STATE / "up").exists():
-        print("cluster: is not up", file=sys.stderr)
-        return 1
     if command == "status":
         return status()
     return run(words, program) if command == "run" else start(program, {})
