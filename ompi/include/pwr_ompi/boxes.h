@@ -25,7 +25,8 @@
  * (`known`) with every post.  So where collectives are not all from one root, nobody looks at
  * `left`; and rounds in which every rank waits for all are not even written there.
  *
- * Messages of up to PWR_BOX_INLINE bytes lie beside the flag, on its cache line.
+ * Messages of up to PWR_BOX_INLINE bytes lie beside the flag: on its cache line and the one that
+ * processors fetch with it.
  *
  * Round numbers wrap.  They are compared by signed distance, so a `posted` or `left` that nobody
  * has had a reason to write for REFRESH rounds is written all the same, and a `known` as old is
@@ -41,7 +42,7 @@
 
 enum {
     PWR_BOX_ROUNDS = 8,     /* DEPTH, a power of 2 */
-    PWR_BOX_INLINE = 48,    /* aligned to 16 */
+    PWR_BOX_INLINE = 112,   /* aligned to 16 */
     PWR_BOX_LARGEST = 8192, /* a box much larger than this is no faster than a slot */
     PWR_BOX_REFRESH = 1 << 29
 };
@@ -59,7 +60,7 @@ typedef union pwr_post {
 
 /* Shared, per rank of the node. */
 typedef struct pwr_rank_lines {
-    pwr_post_t posted[PWR_BOX_ROUNDS];
+    _Alignas(128) pwr_post_t posted[PWR_BOX_ROUNDS];
     pwr_flag_t left;
 } pwr_rank_lines_t;
 

@@ -16,15 +16,14 @@
  * Slots, for messages that move in chunks.  Chunk s uses slot s % PWR_SEGMENT_SLOTS: some are
  * filled while others are copied out or are on the network.
  *
- *   arrived  a rank has put its part of the chunk into the slot  (+1 per rank that has one)
- *   reduced  a rank has reduced its slice                        (+1 per rank and chunk of a
- * reduction) ready    the leader has put a result into the slot           (+1 per chunk of a
- * reduction) released a rank will not touch this chunk any more           (+1 per rank that touches
- * it)
+ *   arrived   a rank has put its part of the chunk into the slot  (+1 per rank that has one)
+ *   reduced   a rank has reduced its slice            (+1 per rank and chunk of a reduction)
+ *   ready     the leader has put a result into the slot            (+1 per chunk of a reduction)
+ *   released  a rank will not touch this chunk any more            (+1 per rank that touches it)
  *
  * Who has a part in a chunk, all ranks of the node know equally: the others need not wait for it,
- * nor be waited for. Invariant: nobody writes to a slot before `released` says that all have left
- * its last chunk.
+ * nor be waited for.
+ * Invariant: nobody writes to a slot before `released` says that all have left its last chunk.
  *
  * Boxes, for small messages: pwr_ompi/boxes.h.
  */
