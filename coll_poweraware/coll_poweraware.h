@@ -150,6 +150,7 @@ typedef struct mca_coll_poweraware_module {
         from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock, no lever moves */
     const coll_poweraware_table_t *table; /* with scheme auto; NULL until all ranks agreed on one */
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
+    bool under_way;   /* one of its calls */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED]; /* calls */

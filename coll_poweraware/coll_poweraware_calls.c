@@ -165,10 +165,15 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
 }
 
 /* Most calls of most programs are small: they must cost no more than this.  own_bytes: of this
-   rank; where all ranks know the bytes of the call, those. */
+   rank; where all ranks know the bytes of the call, those.  Calls within a call are those of a
+   saved function, coll/basic's Allreduce for one: they are not the application's, and what they are
+   made for may be the very thing that one of our algorithms needs first. */
 static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
                                  coll_poweraware_collective_t collective, size_t own_bytes)
 {
+    if (m->under_way) {
+        return true;
+    }
     ++m->counters[collective].calls;
     return own_bytes < m->from_bytes[collective] && !SELF->watched;
 }
@@ -181,6 +186,7 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     coll_poweraware_counters_t *counters = &m->counters[collective];
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
+    m->under_way = true;
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, comm, collective, args, bytes);
     bool levers = begin_levers(own_bytes);
@@ -188,6 +194,7 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     int rc = NULL != algorithm ? run(m, algorithm, args, levers)
                                : stock[collective](&m->saved, args, comm);
     end_levers(levers);
+    m->under_way = false;
     pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     if (0 != start_ns) {
         counters->ns += pwr_env_now_ns(&SELF->env) - start_ns;

@@ -109,9 +109,9 @@ static bool share(const mca_coll_poweraware_module_t *m, comm_t *comm, pwr_segme
     bool ok = coll_poweraware_all_agree(m, comm, created || !leading);
     if (ok) { /* 2 */
         ok = leading || PWR_OK == pwr_segment_attach(state->segment, part, name);
-        if (ok && PWR_SEGMENT_BOXES == part) {
-            pwr_boxes_enter(&state->segment->boxes, state->hierarchy->num_local,
-                            state->hierarchy->my_local, state->wait_policy.oversubscribed);
+        if (ok) {
+            pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
+                              state->hierarchy->my_local, state->wait_policy.oversubscribed);
         }
         ok = coll_poweraware_all_agree(m, comm, ok); /* 3 */
     }

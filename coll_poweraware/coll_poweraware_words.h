@@ -13,6 +13,10 @@
 
 #include "coll_poweraware.h"
 
+/* A shorter block costs less as a message than as a system call that looks up another process:
+   2 KiB among 4 ranks took 3 times as long by single copy, 4 KiB as long as by messages. */
+enum { COLL_POWERAWARE_SHORTEST_SINGLE_COPY = 4096 };
+
 /* One call of a collective on one communicator.  What is the same for all of its calls comes
    first. */
 typedef struct coll_poweraware_call {

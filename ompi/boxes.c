@@ -37,17 +37,11 @@ static unsigned char *whole_set(const pwr_boxes_t *b, int local, size_t bytes)
     return bytes <= PWR_BOX_INLINE ? post_of(b, local)->with.bytes : set(b, b->round);
 }
 
-/* Final before the first round: every rank's enter came before it. */
-static bool crowded(const pwr_boxes_t *b)
-{
-    return pwr_flag_reached(&b->control->crowded, 1);
-}
-
 /* Who shares a CPU goes to sleep without lingering. */
 static void set_flag(const pwr_boxes_t *b, pwr_flag_t *flag)
 {
     pwr_flag_publish(flag, b->round);
-    if (crowded(b)) {
+    if (pwr_boxes_are_crowded(b)) {
         pwr_fence();
     }
     pwr_flag_wake(flag);
@@ -126,7 +120,7 @@ void pwr_boxes_join(pwr_boxes_t *b, int error)
     unsigned set = set_of(b->round);
     pwr_post_t *post = post_of(b, b->my_local);
     post->with.error = error;
-    if (crowded(b)) {
+    if (pwr_boxes_are_crowded(b)) {
         b->joined[set] += (uint32_t)b->num_local;
         pwr_flag_arrive(&b->control->joined[set], b->joined[set]);
         return;
@@ -137,7 +131,7 @@ void pwr_boxes_join(pwr_boxes_t *b, int error)
 
 int pwr_boxes_wait_all(pwr_boxes_t *b)
 {
-    bool counted = crowded(b);
+    bool counted = pwr_boxes_are_crowded(b);
     int error = 0;
     if (counted) {
         unsigned set = set_of(b->round);

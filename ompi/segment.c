@@ -30,9 +30,15 @@ static size_t lines_offset(void)
     return round_up(sizeof(pwr_segment_control_t), PAGE);
 }
 
+static size_t costs_offset(const pwr_segment_shape_t *shape)
+{
+    return lines_offset() + (size_t)shape->num_ranks * sizeof(pwr_rank_lines_t);
+}
+
 static size_t boxes_offset(const pwr_segment_shape_t *shape)
 {
-    return lines_offset() + round_up((size_t)shape->num_ranks * sizeof(pwr_rank_lines_t), PAGE);
+    return round_up(costs_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_copy_costs_t),
+                    PAGE);
 }
 
 static size_t boxes_end(const pwr_segment_shape_t *shape)
@@ -84,6 +90,7 @@ static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
         .set_bytes = set_bytes(&s->shape),
         .box_stride = pwr_box_stride(s->shape.box_bytes),
     };
+    s->copier.costs = (pwr_copy_costs_t *)(void *)(base + costs_offset(&s->shape));
 }
 
 static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
@@ -107,6 +114,15 @@ static pwr_status_t map(int fd, pwr_segment_t *s, pwr_segment_part_t part)
         point_into_chunks(s, base);
     }
     return PWR_OK;
+}
+
+void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local, int my_local,
+                       bool crowded)
+{
+    if (PWR_SEGMENT_BOXES == part) {
+        pwr_boxes_enter(&s->boxes, num_local, my_local, crowded);
+        pwr_copier_enter(&s->copier, s->copier.costs, num_local, my_local);
+    }
 }
 
 /* Free space is asked for first: filling memory until it is full, only to give it back, could end

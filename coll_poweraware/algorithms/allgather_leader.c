@@ -272,7 +272,8 @@ int coll_poweraware_allgather_leader(coll_poweraware_call_t *call,
     int rc = begin(&a);
     a.packs = OMPI_SUCCESS == rc;
     call->error = rc;
-    rc = coll_poweraware_pipeline_run(&pipeline, &a, call, rounds * (size_t)h->num_nodes, a.leader);
+    rc = coll_poweraware_pipeline_run(&pipeline, &a, call, a.stripe * rounds,
+                                      rounds * (size_t)h->num_nodes, a.leader);
     if (a.packs) {
         pwr_packer_end(&a.packer);
     }

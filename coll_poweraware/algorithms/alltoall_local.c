@@ -46,10 +46,6 @@ typedef struct offer {
     uint16_t gives_some; /* to anybody */
 } offer_t;
 
-/* A shorter block costs less as a message than as a system call that looks up another process:
-   2 KiB among 4 ranks took 3 times as long by single copy, 4 KiB as long as by messages. */
-enum { SHORTEST_SINGLE_COPY = 4096 };
-
 typedef struct local {
     const exchange_t *x;
     coll_poweraware_call_t *call;
@@ -89,14 +85,14 @@ static bool uses_offers(const local_t *l)
 {
     size_t bytes = l->x->recv.count * l->x->recv.size;
     bool of_use = COLL_POWERAWARE_ALLTOALL != l->call->collective ||
-                  (NULL != l->call->pids && bytes >= SHORTEST_SINGLE_COPY);
+                  (NULL != l->call->pids && bytes >= COLL_POWERAWARE_SHORTEST_SINGLE_COPY);
     return of_use && fits_slot(l, 1);
 }
 
 /* The first byte of a block that may be copied at once, else NULL. */
 static unsigned char *single_copy_of(const local_t *l, const block_t *b)
 {
-    return NULL != l->call->pids && b->bytes >= SHORTEST_SINGLE_COPY
+    return NULL != l->call->pids && b->bytes >= COLL_POWERAWARE_SHORTEST_SINGLE_COPY
                ? pwr_packer_contiguous(b->data, b->count, b->datatype)
                : NULL;
 }

@@ -11,6 +11,7 @@
  *    into its slot;
  * 2. leaders send it to their child nodes;
  * 3. all ranks but the root, throttled until now, unpack it.
+ * On one node the root may lend its memory instead (lend.h).
  * Where nobody shares the node and the data have no gaps, messages go to and from user memory.
  *
  * Leaders form a binomial tree or a chain, whichever is through first if a leader passes on one
@@ -19,6 +20,7 @@
  */
 #include "algorithms.h"
 
+#include "lend.h"
 #include "node_tree.h"
 #include "pipeline.h"
 #include "pwr_ompi/packer.h"
@@ -135,10 +137,23 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    const coll_poweraware_loan_t loan = {
+        .root = args->root,
+        .bytes = b.packer.total,
+        .memory = b.packer.contiguous,
+        .root_copies = 1,
+        .buffer = args->rbuf,
+        .count = args->rcount,
+        .datatype = args->rdtype,
+    };
+    if (coll_poweraware_lend(call, &loan, &rc)) {
+        pwr_packer_end(&b.packer);
+        return rc;
+    }
     b.piece_bytes = coll_poweraware_piece_bytes(call, b.packer.total);
     size_t num_pieces = (b.packer.total + b.piece_bytes - 1) / b.piece_bytes;
     find_peers(&b, num_pieces);
-    rc = coll_poweraware_pipeline_run(&pipeline, &b, call, num_pieces, b.leader);
+    rc = coll_poweraware_pipeline_run(&pipeline, &b, call, b.packer.total, num_pieces, b.leader);
     pwr_packer_end(&b.packer);
     return rc;
 }

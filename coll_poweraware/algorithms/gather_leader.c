@@ -86,7 +86,10 @@ int coll_poweraware_gather_leader(coll_poweraware_call_t *call, const coll_power
         coll_poweraware_rooted_begin(&g, call, args->root, args->sbuf, args->scount, args->sdtype,
                                      true);
     }
-    int rc = coll_poweraware_pipeline_run(&pipeline, &g, call, g.num_pieces, g.leader);
+    int rc = call->error;
+    if (!coll_poweraware_rooted_lend(&g, true, &rc)) {
+        rc = coll_poweraware_pipeline_run(&pipeline, &g, call, g.block, g.num_pieces, g.leader);
+    }
     if (root && MPI_IN_PLACE != args->sbuf && OMPI_SUCCESS == rc) {
         rc = ompi_datatype_sndrcv(args->sbuf, (pwr_count_t)args->scount, args->sdtype,
                                   coll_poweraware_rooted_block(&g, args->root),

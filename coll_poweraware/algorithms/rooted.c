@@ -5,6 +5,8 @@
  */
 #include "rooted.h"
 
+#include "lend.h"
+
 #include "ompi/datatype/ompi_datatype.h"
 
 /* Blocks in a node's stream. */
@@ -84,6 +86,22 @@ void coll_poweraware_rooted_begin(coll_poweraware_rooted_t *r, coll_poweraware_c
     if (h->my_rank != root) {
         open_mine(r, packs);
     }
+}
+
+bool coll_poweraware_rooted_lend(const coll_poweraware_rooted_t *r, bool to_root, int *rc)
+{
+    const coll_poweraware_loan_t loan = {
+        .root = r->root,
+        .bytes = r->block,
+        .to_root = to_root,
+        .memory = pwr_packer_contiguous(r->buffer, r->count, r->datatype),
+        .stride = r->stride,
+        .root_copies = r->call->hierarchy->num_local - 1,
+        .buffer = r->buffer,
+        .count = r->count,
+        .datatype = r->datatype,
+    };
+    return coll_poweraware_lend(r->call, &loan, rc);
 }
 
 static void take_piece(const coll_poweraware_rooted_t *r, coll_poweraware_piece_t *piece, int node,

@@ -7,6 +7,8 @@
  * and is cut into pieces.  The sequence of pieces (pipeline.h) is on the root's node: those of its
  * own stream, in turn with those of the other nodes, one node after the other; elsewhere: those of
  * its own stream.
+ *
+ * On one node the root may lend its memory instead (lend.h).
  */
 #ifndef COLL_POWERAWARE_ROOTED_H
 #define COLL_POWERAWARE_ROOTED_H
@@ -53,6 +55,9 @@ typedef struct coll_poweraware_part {
 void coll_poweraware_rooted_begin(coll_poweraware_rooted_t *rooted, coll_poweraware_call_t *call,
                                   int root, const void *buffer, size_t count,
                                   struct ompi_datatype_t *datatype, bool packs);
+
+/* On one node (lend.h): the same on all ranks. */
+bool coll_poweraware_rooted_lend(const coll_poweraware_rooted_t *rooted, bool to_root, int *rc);
 
 /* Which bytes the next piece of the sequence has: node, first and bytes. */
 void coll_poweraware_rooted_next(coll_poweraware_rooted_t *rooted, size_t index,

@@ -84,7 +84,10 @@ int coll_poweraware_scatter_leader(coll_poweraware_call_t *call, const coll_powe
         coll_poweraware_rooted_begin(&s, call, args->root, args->rbuf, args->rcount, args->rdtype,
                                      false);
     }
-    int rc = coll_poweraware_pipeline_run(&pipeline, &s, call, s.num_pieces, s.leader);
+    int rc = call->error;
+    if (!coll_poweraware_rooted_lend(&s, false, &rc)) {
+        rc = coll_poweraware_pipeline_run(&pipeline, &s, call, s.block, s.num_pieces, s.leader);
+    }
     if (root && MPI_IN_PLACE != args->rbuf && OMPI_SUCCESS == rc) {
         rc = ompi_datatype_sndrcv(coll_poweraware_rooted_block(&s, args->root),
                                   (pwr_count_t)args->scount, args->sdtype, args->rbuf,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * process_vm_readv linked in front of the C library's: counts what is read, refuses the probe.
+ * process_vm_readv and _writev in front of the C library's (LD_PRELOAD): counts copies, refuses the
+ * probe.
  *
  * PWR_REFUSE_RANK=N: on rank N the kernel refuses to read a word (8 bytes), as Yama, a container or
- * a seccomp filter would.  At its end rank 0 prints how many longer reads it made.
+ * a seccomp filter would.  At its end each rank prints how many longer copies it made.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 enum { WORD = 8 };
 
-static long reads;
+static long copies;
 
 static bool is_rank(const char *rank)
 {
@@ -28,8 +29,8 @@ static bool is_rank(const char *rank)
 
 __attribute__((destructor)) static void tell(void)
 {
-    if (is_rank("0")) {
-        printf("single copies: %ld\n", reads);
+    if (NULL != getenv("OMPI_COMM_WORLD_RANK")) {
+        printf("single copies: %ld\n", copies);
     }
 }
 
@@ -41,6 +42,14 @@ process_vm_readv(pid_t pid, const struct iovec *ours, unsigned long num_ours,
         errno = EPERM;
         return -1;
     }
-    reads += ours->iov_len > WORD;
+    copies += ours->iov_len > WORD;
     return syscall(SYS_process_vm_readv, pid, ours, num_ours, theirs, num_theirs, flags);
+}
+
+__attribute__((visibility("default"))) ssize_t
+process_vm_writev(pid_t pid, const struct iovec *ours, unsigned long num_ours,
+                  const struct iovec *theirs, unsigned long num_theirs, unsigned long flags)
+{
+    copies += ours->iov_len > WORD;
+    return syscall(SYS_process_vm_writev, pid, ours, num_ours, theirs, num_theirs, flags);
 }

@@ -103,6 +103,13 @@ static inline size_t pwr_box_stride(size_t box_bytes)
 /* Once, before the first round of any rank: who I am.  crowded: this rank shares its CPU. */
 void pwr_boxes_enter(pwr_boxes_t *boxes, int num_local, int my_local, bool crowded);
 
+/* Whether some rank of the node shares its CPU: final before the first round, because every rank's
+   enter came before it. */
+static inline bool pwr_boxes_are_crowded(const pwr_boxes_t *boxes)
+{
+    return pwr_flag_reached(&boxes->control->crowded, 1);
+}
+
 /* wait is called with who. */
 void pwr_boxes_begin(pwr_boxes_t *boxes, pwr_boxes_wait_fn_t wait, void *who);
 /* Ends this round and those before.  A round together in which every rank waits for all needs no

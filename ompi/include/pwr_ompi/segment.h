@@ -3,7 +3,7 @@
  *
  * One shared memory segment per node and communicator, and what is in it.
  *
- * Layout:  part 1: control block | lines of each rank | sets of boxes
+ * Layout:  part 1: control block | lines of each rank | costs of each rank | sets of boxes
  *          part 2: slots
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
@@ -36,6 +36,7 @@
 #include "pwr/status.h"
 #include "pwr/wait.h"
 #include "pwr_ompi/boxes.h"
+#include "pwr_ompi/copy_costs.h"
 
 enum { PWR_SEGMENT_SLOTS = 8, PWR_SEGMENT_NAME_MAX = 64 };
 
@@ -86,6 +87,7 @@ typedef struct pwr_segment {
     void *part[PWR_SEGMENT_PARTS];          /* NULL: not mapped */
     pwr_segment_control_t *control;         /* PWR_SEGMENT_BOXES */
     pwr_boxes_t boxes;                      /* PWR_SEGMENT_BOXES */
+    pwr_copier_t copier;                    /* PWR_SEGMENT_BOXES */
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
@@ -97,6 +99,11 @@ typedef struct pwr_segment {
 /* A segment of which nothing is mapped yet: what will fit is known.  NULL when out of memory. */
 pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape);
 size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part_t part);
+
+/* Once a part is mapped, before its first use by any rank; the arguments are those of
+   pwr_boxes_enter. */
+void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_local, int my_local,
+                       bool crowded);
 
 /* Creates a part (mode 0600, backed at once, so that a full /dev/shm is an error here and not a
    SIGBUS later) and maps it.  Errors: PERM, NOMEM (file system full), IO. */

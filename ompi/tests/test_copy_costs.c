@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Which way a root takes when copies cost so much: played with invented costs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pwr_ompi/copy_costs.h"
+
+enum { MOST = 4, CLASS = 1, BYTES = 32 * 1024, EXPLORED = 4, SETTLED = EXPLORED + 3 };
+
+typedef struct world {
+    pwr_copy_costs_t costs[MOST];
+    pwr_copier_t rank[MOST];
+    int num;
+    int root_copies;
+    uint64_t ns[PWR_COPY_WAYS]; /* what a copy takes */
+    uint64_t root_ns;           /* what the root's takes, through */
+} world_t;
+
+static void make(world_t *w, int num, uint64_t through_ns, uint64_t lent_ns)
+{
+    memset(w, 0, sizeof *w);
+    w->num = num;
+    w->root_copies = 1;
+    w->ns[PWR_COPY_THROUGH] = w->root_ns = through_ns;
+    w->ns[PWR_COPY_LENT] = lent_ns;
+    for (int i = 0; i < num; ++i) {
+        pwr_copier_enter(&w->rank[i], w->costs, num, i);
+    }
+}
+
+/* Rank 0 is the root of some messages.  Returns how many were lent. */
+static int run(world_t *w, int messages)
+{
+    int lent = 0;
+    for (int m = 0; m < messages; ++m) {
+        pwr_copy_way_t way = pwr_copier_choose(&w->rank[0], CLASS, w->root_copies);
+        if (PWR_COPY_THROUGH == way) {
+            pwr_copier_copied(&w->rank[0], CLASS, way, BYTES, w->root_ns);
+        }
+        for (int i = 1; i < w->num; ++i) {
+            pwr_copier_copied(&w->rank[i], CLASS, way, BYTES, w->ns[way]);
+        }
+        lent += PWR_COPY_LENT == way;
+    }
+    return lent;
+}
+
+static bool lends(const world_t *w)
+{
+    return PWR_COPY_LENT == w->rank[0].choices[CLASS].way;
+}
+
+static void test_the_cheaper_way_is_found_at_once(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, SETTLED);
+    assert_false(lends(&w));
+    make(&w, 2, 3000, 1000);
+    run(&w, SETTLED);
+    assert_true(lends(&w));
+}
+
+static void test_a_change_is_noticed(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, 5000);
+    w.ns[PWR_COPY_THROUGH] = 12000; /* in use: seen with every message */
+    run(&w, 32);
+    assert_true(lends(&w));
+    run(&w, 5000);
+    w.ns[PWR_COPY_THROUGH] = 1000; /* not in use: seen when it is tried */
+    run(&w, 2 * EXPLORED * 1024);
+    assert_false(lends(&w));
+}
+
+static void test_the_dearer_way_is_taken_ever_more_seldom(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, SETTLED);
+    assert_in_range(run(&w, EXPLORED * 128), EXPLORED, 3 * EXPLORED);
+    run(&w, EXPLORED * 2048);
+    assert_in_range(run(&w, EXPLORED * 10 * 1024), EXPLORED * 9, EXPLORED * 10);
+}
+
+static void test_one_bad_copy_changes_nothing(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, 100);
+    pwr_copier_copied(&w.rank[1], CLASS, PWR_COPY_THROUGH, BYTES, 50 * 1000 * 1000);
+    for (int i = 0; i < 100; ++i) {
+        run(&w, 1);
+        assert_false(lends(&w));
+    }
+}
+
+static void test_small_differences_do_not_matter(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 960, 1000);
+    run(&w, 1000);
+    assert_true(lends(&w));
+}
+
+static void test_the_slowest_copy_counts(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 4, 500, 1000);
+    run(&w, SETTLED);
+    assert_false(lends(&w));
+    make(&w, 4, 500, 1000);
+    w.root_ns = 2000;
+    run(&w, SETTLED);
+    assert_true(lends(&w));
+    make(&w, 4, 500, 1000);
+    w.root_copies = 3; /* Gather, Scatter */
+    run(&w, SETTLED);
+    assert_true(lends(&w));
+}
+
+static void test_classes_are_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(pwr_copy_class(1), 0);
+    assert_int_equal(pwr_copy_class(64 * 1024), 0);
+    assert_int_equal(pwr_copy_class(64 * 1024 + 1), 1);
+    assert_int_equal(pwr_copy_class(512 * 1024 + 1), 2);
+    assert_int_equal(pwr_copy_class(SIZE_MAX), PWR_COPY_CLASSES - 1);
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, 100);
+    assert_false(lends(&w));
+    assert_true(PWR_COPY_LENT == w.rank[0].choices[CLASS + 1].way);
+}
+
+static void test_extreme_costs(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 0, UINT64_MAX);
+    run(&w, 200);
+    assert_false(lends(&w));
+    make(&w, 2, UINT64_MAX, 0);
+    run(&w, 200);
+    assert_true(lends(&w));
+}
+
+static void test_numbers_of_messages_wrap(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    run(&w, 100);
+    w.rank[0].choices[CLASS].messages = w.rank[0].choices[CLASS].explore_at = UINT32_MAX - 1;
+    run(&w, 5000);
+    w.ns[PWR_COPY_LENT] = 100;
+    run(&w, 2 * EXPLORED * 1024);
+    assert_true(lends(&w));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_cheaper_way_is_found_at_once),
+        cmocka_unit_test(test_a_change_is_noticed),
+        cmocka_unit_test(test_the_dearer_way_is_taken_ever_more_seldom),
+        cmocka_unit_test(test_one_bad_copy_changes_nothing),
+        cmocka_unit_test(test_small_differences_do_not_matter),
+        cmocka_unit_test(test_the_slowest_copy_counts),
+        cmocka_unit_test(test_classes_are_apart),
+        cmocka_unit_test(test_extreme_costs),
+        cmocka_unit_test(test_numbers_of_messages_wrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
