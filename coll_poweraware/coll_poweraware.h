@@ -135,9 +135,6 @@ typedef struct coll_poweraware_state {
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
     struct coll_poweraware_call *call;                  /* the one that is under way */
-    coll_poweraware_message_t *messages;                /* its messages */
-    size_t *numbers;                                    /* its numbers */
-    int *pids;     /* [num_local] for single copy; NULL where some rank may not */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
 

@@ -160,6 +160,8 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
     call->lane = 0;
     call->error = OMPI_SUCCESS;
     call->levers = levers;
+    call->measured_bytes = 0;
+    call->work_ns = 0;
     __atomic_fetch_add(&SELF->handled, 1, __ATOMIC_RELAXED);
     return coll_poweraware_run(m, algorithm, call, args);
 }

@@ -160,20 +160,36 @@ static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
     return pids;
 }
 
-/* What is the same for all calls. */
+static void free_call(coll_poweraware_call_t *call)
+{
+    if (NULL != call) {
+        free(call->pids);
+        free(call->messages);
+        free(call->numbers);
+        free(call->scratch);
+        free(call);
+    }
+}
+
+/* What is the same for all calls, but for pids.  NULL when out of memory. */
 static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *comm)
 {
-    coll_poweraware_call_t *call = malloc(sizeof *call);
-    if (NULL != call) {
-        *call = (coll_poweraware_call_t){
-            .comm = comm,
-            .hierarchy = state->hierarchy,
-            .segment = state->segment,
-            .wait_policy = &state->wait_policy,
-            .wait_stats = &state->wait_stats,
-            .messages = state->messages,
-            .numbers = state->numbers,
-        };
+    const pwr_hierarchy_t *h = state->hierarchy;
+    coll_poweraware_call_t *call = calloc(1, sizeof *call);
+    if (NULL == call) {
+        return NULL;
+    }
+    call->comm = comm;
+    call->hierarchy = h;
+    call->segment = state->segment;
+    call->wait_policy = &state->wait_policy;
+    call->wait_stats = &state->wait_stats;
+    call->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
+                            sizeof *call->messages);
+    call->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *call->numbers);
+    if (NULL == call->messages || NULL == call->numbers) {
+        free_call(call);
+        return NULL;
     }
     return call;
 }
@@ -193,13 +209,12 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);
-    state->pids = try_single_copy(h, places);
-    state->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
-                             sizeof *state->messages);
-    state->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *state->numbers);
     state->call = new_call(state, comm);
-    return NULL != state->segment && NULL != state->messages && NULL != state->numbers &&
-           NULL != state->call && coll_poweraware_table_compile(table, h, &state->choices);
+    if (NULL == state->segment || NULL == state->call) {
+        return false;
+    }
+    state->call->pids = try_single_copy(h, places);
+    return coll_poweraware_table_compile(table, h, &state->choices);
 }
 
 /* Step 3. */
@@ -207,17 +222,13 @@ static bool agree(const mca_coll_poweraware_module_t *m, comm_t *comm, bool ok,
                   coll_poweraware_state_t *state)
 {
     enum { FAILED, BUILT, WITH_SINGLE_COPY };
-    int mine = !ok ? FAILED : NULL == state->pids ? BUILT : WITH_SINGLE_COPY;
+    int mine = !ok ? FAILED : NULL == state->call->pids ? BUILT : WITH_SINGLE_COPY;
     int least = coll_poweraware_least_of_all(m, comm, mine);
-    if (WITH_SINGLE_COPY != least) {
-        free(state->pids);
-        state->pids = NULL;
+    if (BUILT == least) {
+        free(state->call->pids);
+        state->call->pids = NULL;
     }
-    if (FAILED == least) {
-        return false;
-    }
-    state->call->pids = state->pids;
-    return true;
+    return FAILED != least;
 }
 
 static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *comm)
@@ -254,10 +265,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
         coll_poweraware_unshare(state);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
-        free(state->call);
-        free(state->messages);
-        free(state->numbers);
-        free(state->pids);
+        free_call(state->call);
         free(state);
     }
 }

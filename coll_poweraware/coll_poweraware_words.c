@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Waits through the ladder, throttling around them, chunks.
+ * Waits through the ladder, throttling around them, memory of a rank's own.
  */
 #include "coll_poweraware_words.h"
+
+#include <stdlib.h>
 
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 
 #define SELF (&mca_coll_poweraware_component)
+
+char *coll_poweraware_scratch(coll_poweraware_call_t *call)
+{
+    if (NULL == call->scratch) {
+        call->scratch = malloc(COLL_POWERAWARE_SCRATCH_BYTES);
+    }
+    return call->scratch;
+}
 
 static int progress(void *arg)
 {

@@ -25,17 +25,25 @@ typedef struct coll_poweraware_call {
     pwr_segment_t *segment;
     const pwr_wait_policy_t *wait_policy;
     pwr_wait_stats_t *wait_stats;
-    const int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
+    int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
+    char *scratch;   /* [COLL_POWERAWARE_SCRATCH_BYTES], see coll_poweraware_scratch */
     coll_poweraware_collective_t collective;
     int tag;     /* of all messages of this call */
     bool levers; /* this rank moves levers in this call */
     int lane;    /* of which messages are posted and completed now */
     int posted[COLL_POWERAWARE_LANES];
-    int error;        /* the first one on this rank; its messages are empty from then on */
-    jmp_buf *way_out; /* NULL where communicators cannot end while they are used */
+    int error;             /* the first one on this rank; its messages are empty from then on */
+    size_t measured_bytes; /* of a message of which what it costs is to be known (lend.h), else 0 */
+    uint64_t work_ns;      /* of that */
+    jmp_buf *way_out;      /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
+
+/* Memory of this rank that stays in its caches, for the algorithm: the same in all calls, because
+   to touch new pages costs as much time as to copy them.  NULL when out of memory. */
+enum { COLL_POWERAWARE_SCRATCH_BYTES = 128 * 1024 };
+char *coll_poweraware_scratch(coll_poweraware_call_t *call);
 
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that

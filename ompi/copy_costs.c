@@ -7,23 +7,29 @@
 
 enum {
     UNIT_BYTES = 64 * 1024,
-    SMALLEST_CLASS = 64 * 1024, /* bytes; each class has 8 times as many */
-    SHARE = 4,                  /* of the mean is a new cost */
-    CLEARLY = 90                /* percent: so much cheaper must a way be to come into use */
+    SMALLEST_SIZE = 64 * 1024, /* each has 8 times as many bytes */
+    SHARE = 4,                 /* of the mean is a new cost */
+    CLEARLY = 90               /* percent: so much cheaper must a way be to come into use */
 };
 
 /* In messages.  The other way is taken for some messages in a row, because the first ones find
    caches as the usual way leaves them; it may cost some times as much, so it is taken ever more
    seldom while it stays the dearer one. */
-static const uint32_t explored_messages[PWR_COPY_CLASSES] = {8, 4, 1, 1};
+static const uint32_t by_size[PWR_COPY_SIZES] = {8, 4, 1, 1};
 enum {
-    FIRST_EXPLORED = 1,
-    FIRST_GAP = 32, /* these two times as many as are explored */
-    LONGEST_GAP = 1024,
+    FIRST_EXPLORED = 4, /* these times as many as are explored: few messages are not worth it */
+    FIRST_GAP = 32,
+    LONGEST_GAP = 1024, /* so far */
     LONGER = 4,
     LOOK_GAP = 16,
+    MEASURE_GAP = 4,
     KNOWN_AFTER = 1
 };
+
+static uint32_t explored_messages(int class)
+{
+    return by_size[class % PWR_COPY_SIZES];
+}
 
 void pwr_copier_enter(pwr_copier_t *c, pwr_copy_costs_t *costs, int num_local, int my_local)
 {
@@ -35,20 +41,20 @@ void pwr_copier_enter(pwr_copier_t *c, pwr_copy_costs_t *costs, int num_local, i
     for (int class = 0; class < PWR_COPY_CLASSES; ++class) {
         c->choices[class] = (pwr_copy_choice_t){
             .way = PWR_COPY_LENT, /* needs no memory, and is never very bad */
-            .explore_at = FIRST_EXPLORED,
-            .gap = FIRST_GAP * explored_messages[class],
+            .explore_at = FIRST_EXPLORED * explored_messages(class),
+            .gap = FIRST_GAP * explored_messages(class),
         };
     }
 }
 
-int pwr_copy_class(size_t message_bytes)
+int pwr_copy_class(int kind, size_t message_bytes)
 {
-    int class = 0;
-    for (size_t most = SMALLEST_CLASS; message_bytes > most && class < PWR_COPY_CLASSES - 1;
+    int size = 0;
+    for (size_t most = SMALLEST_SIZE; message_bytes > most && size < PWR_COPY_SIZES - 1;
          most *= 8) {
-        ++class;
+        ++size;
     }
-    return class;
+    return kind * PWR_COPY_SIZES + size;
 }
 
 /* Who lost its CPU in the middle of a copy has measured something else: what is much dearer than
@@ -65,8 +71,8 @@ static uint32_t new_mean(uint32_t old, size_t bytes, uint64_t ns)
     return 0 == cost ? 1 : (uint32_t)cost;
 }
 
-void pwr_copier_copied(const pwr_copier_t *c, int class, pwr_copy_way_t way, size_t bytes,
-                       uint64_t ns)
+void pwr_copier_took(const pwr_copier_t *c, int class, pwr_copy_way_t way, size_t bytes,
+                     uint64_t ns)
 {
     _Atomic uint32_t *mine = &c->costs[c->my_local].copy[class][way];
     uint32_t old = atomic_load_explicit(mine, memory_order_relaxed);
@@ -80,13 +86,12 @@ static uint64_t cost_of(const pwr_copier_t *c, int local, int class, pwr_copy_wa
     return atomic_load_explicit(&c->costs[local].copy[class][way], memory_order_relaxed);
 }
 
-/* The slowest one's; all copy at the same time.  0: not known. */
-static uint64_t way_cost(const pwr_copier_t *c, int class, pwr_copy_way_t way, int my_copies)
+/* The slowest one's; all work at the same time.  0: not known. */
+static uint64_t way_cost(const pwr_copier_t *c, int class, pwr_copy_way_t way)
 {
-    uint64_t most =
-        PWR_COPY_THROUGH == way ? cost_of(c, c->my_local, class, way) * (uint64_t)my_copies : 0;
+    uint64_t most = 0;
     for (int i = 0; i < c->num_local; ++i) {
-        uint64_t cost = i == c->my_local ? 0 : cost_of(c, i, class, way);
+        uint64_t cost = cost_of(c, i, class, way);
         most = cost > most ? cost : most;
     }
     return most;
@@ -98,31 +103,38 @@ static pwr_copy_way_t other(pwr_copy_way_t way)
 }
 
 /* Returns whether I take the other way from now on.  To what is not known nobody changes. */
-static bool change(const pwr_copier_t *c, int class, int my_copies)
+static bool change(const pwr_copier_t *c, int class)
 {
     pwr_copy_choice_t choice = c->choices[class];
-    uint64_t cost = way_cost(c, class, choice.way, my_copies);
-    uint64_t others = way_cost(c, class, other(choice.way), my_copies);
+    uint64_t cost = way_cost(c, class, choice.way);
+    uint64_t others = way_cost(c, class, other(choice.way));
     return 0 != others && others * 100 < cost * CLEARLY;
 }
 
 /* The others may still be busy with the message before this one: so what the last one that explored
    has cost is known one message later. */
-pwr_copy_way_t pwr_copier_choose(pwr_copier_t *c, int class, int my_copies)
+pwr_copy_way_t pwr_copier_choose(pwr_copier_t *c, int class)
 {
     pwr_copy_choice_t *choice = &c->choices[class];
     uint32_t message = choice->messages++;
-    uint32_t after = message - choice->explore_at; /* far beyond any gap: before */
-    bool explored = after == explored_messages[class] + KNOWN_AFTER;
-    if ((explored || 0 == message % LOOK_GAP) && change(c, class, my_copies)) {
+    uint32_t after = message - choice->explore_at; /* before: far beyond any gap */
+    bool explored = after == explored_messages(class) + KNOWN_AFTER;
+    if ((explored || 0 == message % LOOK_GAP) && change(c, class)) {
         choice->way = other(choice->way);
-        choice->gap = FIRST_GAP * explored_messages[class];
+        choice->gap = FIRST_GAP * explored_messages(class);
     }
     if (explored) {
         choice->explore_at = message + choice->gap;
-        uint32_t longest = LONGEST_GAP * explored_messages[class];
+        uint32_t longest = LONGEST_GAP * explored_messages(class);
         choice->gap = LONGER * choice->gap < longest ? LONGER * choice->gap : longest;
         return choice->way;
     }
-    return after < explored_messages[class] ? other(choice->way) : choice->way;
+    return after < explored_messages(class) ? other(choice->way) : choice->way;
+}
+
+bool pwr_copier_measures(const pwr_copier_t *c, int class)
+{
+    const pwr_copy_choice_t *choice = &c->choices[class];
+    uint32_t message = choice->messages - 1;
+    return message - choice->explore_at < explored_messages(class) || 0 == message % MEASURE_GAP;
 }

@@ -182,6 +182,19 @@ pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part,
     return status;
 }
 
+void pwr_segment_touch_slots(pwr_segment_t *s)
+{
+    if (s->touched || NULL == s->part[PWR_SEGMENT_CHUNKS]) {
+        return;
+    }
+    s->touched = true;
+    size_t bytes = pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS);
+    unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        __atomic_fetch_or(&slots[at], 0, __ATOMIC_RELAXED); /* others may be at work */
+    }
+}
+
 void pwr_segment_unlink(const char *name)
 {
     shm_unlink(name);

@@ -16,6 +16,7 @@
  */
 #include "algorithms.h"
 
+#include "lend.h"
 #include "pipeline.h"
 #include "pwr_ompi/packer.h"
 
@@ -223,6 +224,73 @@ static int take(void *self, const coll_poweraware_piece_t *piece, const unsigned
     return rc;
 }
 
+/* ---- on one node: every rank lends its block (lend.h) ---- */
+
+/* Bytes that every rank copies, about, in either way; the same on all ranks. */
+static size_t copied_bytes(const allgather_t *a)
+{
+    size_t bytes = 0;
+    for (int rank = 0; rank < a->call->hierarchy->size; ++rank) {
+        bytes += count_of(a, rank) * a->type_bytes;
+    }
+    return bytes;
+}
+
+/* Where my block has gaps nobody can copy it, even if that is where it belongs. */
+static coll_poweraware_offer_t my_offer(const allgather_t *a)
+{
+    const coll_poweraware_args_t *args = a->args;
+    int me = a->call->hierarchy->my_rank;
+    const unsigned char *from =
+        MPI_IN_PLACE == args->sbuf
+            ? pwr_packer_contiguous(block_of(a, me), count_of(a, me), args->rdtype)
+            : pwr_packer_contiguous(args->sbuf, args->scount, args->sdtype);
+    return (coll_poweraware_offer_t){.from = (uint64_t)(uintptr_t)from, .lends = NULL != from};
+}
+
+static int copy_own(const allgather_t *a)
+{
+    const coll_poweraware_args_t *args = a->args;
+    int me = a->call->hierarchy->my_rank;
+    if (MPI_IN_PLACE == args->sbuf) {
+        return OMPI_SUCCESS;
+    }
+    return ompi_datatype_sndrcv(args->sbuf, (pwr_count_t)args->scount, args->sdtype,
+                                block_of(a, me), (pwr_count_t)count_of(a, me), args->rdtype);
+}
+
+/* Starting with the next rank's, so that not all read the same. */
+static int copy_others(const allgather_t *a)
+{
+    const pwr_hierarchy_t *h = a->call->hierarchy;
+    int rc = OMPI_SUCCESS;
+    for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
+        int local = (h->my_local + d) % h->num_local;
+        int rank = h->local_ranks[local];
+        uint64_t from = coll_poweraware_offer_of(a->call, local).from;
+        rc = coll_poweraware_copy_lent(a->call, local, from, false, block_of(a, rank),
+                                       count_of(a, rank), a->args->rdtype,
+                                       count_of(a, rank) * a->type_bytes);
+    }
+    return rc;
+}
+
+static bool lend(const allgather_t *a, int *rc)
+{
+    size_t bytes = copied_bytes(a);
+    if (!coll_poweraware_may_lend(a->call, bytes / (size_t)a->call->hierarchy->size) ||
+        !coll_poweraware_all_lend(a->call, my_offer(a), bytes)) {
+        return false;
+    }
+    uint64_t begin_ns = coll_poweraware_begin_work(a->call);
+    *rc = copy_own(a);
+    *rc = OMPI_SUCCESS == *rc ? copy_others(a) : *rc;
+    coll_poweraware_end_work(a->call, begin_ns);
+    coll_poweraware_tell_work(a->call, PWR_COPY_LENT);
+    *rc = coll_poweraware_all_meet(a->call, *rc);
+    return true;
+}
+
 /* ---- the call ---- */
 
 static int begin(allgather_t *a)
@@ -268,12 +336,15 @@ int coll_poweraware_allgather_leader(coll_poweraware_call_t *call,
     };
     ompi_datatype_get_extent(args->rdtype, &lb, &a.extent);
     ompi_datatype_type_size(args->rdtype, &a.type_bytes);
+    int rc;
+    if (lend(&a, &rc)) {
+        return rc;
+    }
     size_t rounds = cut(&a);
-    int rc = begin(&a);
+    rc = begin(&a);
     a.packs = OMPI_SUCCESS == rc;
     call->error = rc;
-    rc = coll_poweraware_pipeline_run(&pipeline, &a, call, a.stripe * rounds,
-                                      rounds * (size_t)h->num_nodes, a.leader);
+    rc = coll_poweraware_pipeline_run(&pipeline, &a, call, rounds * (size_t)h->num_nodes, a.leader);
     if (a.packs) {
         pwr_packer_end(&a.packer);
     }

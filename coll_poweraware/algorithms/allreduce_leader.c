@@ -17,6 +17,7 @@
  * once and copied, or computed in the same order by both ranks.
  */
 #include "among_leaders.h"
+#include "lend.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 
@@ -88,6 +89,12 @@ int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t count = args->rcount;
+    const coll_poweraware_sum_loan_t loan = {
+        .args = args, .count = count, .to = COLL_POWERAWARE_TO_ALL};
+    int rc;
+    if (coll_poweraware_lend_sum(call, &loan, &rc)) {
+        return rc;
+    }
     coll_poweraware_reduction_t r;
     coll_poweraware_reduction_begin(&r, call, args, count, 1);
     r.num_chunks = (count + r.capacity - 1) / r.capacity;

@@ -141,7 +141,6 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
         .root = args->root,
         .bytes = b.packer.total,
         .memory = b.packer.contiguous,
-        .root_copies = 1,
         .buffer = args->rbuf,
         .count = args->rcount,
         .datatype = args->rdtype,
@@ -153,7 +152,7 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
     b.piece_bytes = coll_poweraware_piece_bytes(call, b.packer.total);
     size_t num_pieces = (b.packer.total + b.piece_bytes - 1) / b.piece_bytes;
     find_peers(&b, num_pieces);
-    rc = coll_poweraware_pipeline_run(&pipeline, &b, call, b.packer.total, num_pieces, b.leader);
+    rc = coll_poweraware_pipeline_run(&pipeline, &b, call, num_pieces, b.leader);
     pwr_packer_end(&b.packer);
     return rc;
 }

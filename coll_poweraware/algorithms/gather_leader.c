@@ -88,7 +88,7 @@ int coll_poweraware_gather_leader(coll_poweraware_call_t *call, const coll_power
     }
     int rc = call->error;
     if (!coll_poweraware_rooted_lend(&g, true, &rc)) {
-        rc = coll_poweraware_pipeline_run(&pipeline, &g, call, g.block, g.num_pieces, g.leader);
+        rc = coll_poweraware_pipeline_run(&pipeline, &g, call, g.num_pieces, g.leader);
     }
     if (root && MPI_IN_PLACE != args->sbuf && OMPI_SUCCESS == rc) {
         rc = ompi_datatype_sndrcv(args->sbuf, (pwr_count_t)args->scount, args->sdtype,

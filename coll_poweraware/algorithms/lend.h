@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Bcast, Scatter and Gather of long blocks on one node: the root lends its memory.
+ * Long messages on one node by single copy: ranks lend each other their memory.
  *
- * 1. The root tells where its memory is, in a round of boxes; or that it does not lend it, because
- *    its data have gaps, or because the other way (pipeline.h) has been faster lately
- *    (pwr_ompi/copy_costs.h).
- * 2. All others copy at the same time, from there or to there, by single copy.
- * 3. They join a round when they are through; the root waits for all.
+ * The leader algorithms of one node choose between this and going through shared memory, by what
+ * has been faster lately (pwr_ompi/copy_costs.h).  All ranks take the same way; a rank whose data
+ * have gaps where others are to copy from or to cannot lend, and then nobody does.
  *
  * Not where ranks share CPUs: to wait for all in every call would be more changes of rank than the
- * pipeline needs.  4 ranks on 2 CPUs took 1.8 us for a Bcast of 16 KiB there, and 6.7 us so.
+ * other way needs.  4 ranks on 2 CPUs took 1.8 us for a Bcast of 16 KiB that way, and 6.7 us so.
  */
 #ifndef COLL_POWERAWARE_LEND_H
 #define COLL_POWERAWARE_LEND_H
 
 #include "../coll_poweraware_words.h"
 
+/* Whether this call may, if every rank copies so many bytes: the same on all ranks. */
+bool coll_poweraware_may_lend(const coll_poweraware_call_t *call, size_t bytes);
+
+/* ---- what it costs: a rank's work on a message, without waits, in either way ---- */
+
+/* All three without effect when the message is not to be measured (call->measured_bytes). */
+uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call);
+void coll_poweraware_end_work(coll_poweraware_call_t *call, uint64_t begin_ns);
+void coll_poweraware_tell_work(const coll_poweraware_call_t *call, pwr_copy_way_t way);
+
+/* ---- Bcast, Scatter, Gather: the root lends (lend_rooted.c) ---- */
+
 typedef struct coll_poweraware_loan {
     int root;
     size_t bytes; /* of a block, packed: the same on all ranks */
     bool to_root; /* the others copy to the root's memory */
     /* At the root: the packed bytes of rank r's block are at memory + r * stride; NULL: they are
-       not packed there.  The root copies root_copies blocks when they go the other way. */
+       not packed there. */
     unsigned char *memory;
     ptrdiff_t stride;
-    int root_copies;
     /* Elsewhere: my block. */
     void *buffer;
     size_t count;
@@ -37,7 +46,45 @@ typedef struct coll_poweraware_loan {
 bool coll_poweraware_lend(coll_poweraware_call_t *call, const coll_poweraware_loan_t *loan,
                           int *rc);
 
-/* Whether this call may, and what copies cost is to be known. */
-bool coll_poweraware_may_lend(const coll_poweraware_call_t *call);
+/* ---- all ranks lend (lend_all.c) ---- */
+
+/* What a rank tells the others. */
+typedef struct coll_poweraware_offer {
+    uint64_t from; /* address that others copy from ... */
+    uint64_t to;   /* ... and to */
+    int32_t lends;
+    int32_t way;      /* the first rank's choice */
+    int32_t measures; /* and whether it wants to know what it costs */
+} coll_poweraware_offer_t;
+
+/* Everybody offers; mine: from, to and lends.  Returns whether everybody lends, and the first rank
+   has chosen it; bytes: of the message. */
+bool coll_poweraware_all_lend(coll_poweraware_call_t *call, coll_poweraware_offer_t mine,
+                              size_t bytes);
+/* The offer of a local rank, until I go on to the next round. */
+coll_poweraware_offer_t coll_poweraware_offer_of(const coll_poweraware_call_t *call, int local);
+/* All ranks wait for all.  Returns the first error of any. */
+int coll_poweraware_all_meet(coll_poweraware_call_t *call, int error);
+
+/* Copies the packed bytes of my block from, or to, what a local rank lends. */
+int coll_poweraware_copy_lent(const coll_poweraware_call_t *call, int local, uint64_t there,
+                              bool to_there, void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, size_t bytes);
+
+/* ---- Reduce, Allreduce, Reduce_scatter(_block) (lend_reduce.c) ---- */
+
+enum { COLL_POWERAWARE_TO_ALL = -1, COLL_POWERAWARE_TO_EACH = -2 };
+
+typedef struct coll_poweraware_sum_loan {
+    const coll_poweraware_args_t *args;
+    size_t count; /* elements of the message */
+    int to;       /* the rank that has the sum, or COLL_POWERAWARE_TO_ALL, or _TO_EACH its part */
+    bool alone;   /* that rank may do all the work */
+    /* TO_EACH: rank r's part is elements begin[r] .. begin[r + 1] - 1. */
+    const size_t *begin;
+} coll_poweraware_sum_loan_t;
+
+bool coll_poweraware_lend_sum(coll_poweraware_call_t *call, const coll_poweraware_sum_loan_t *loan,
+                              int *rc);
 
 #endif

@@ -23,9 +23,6 @@ typedef struct run {
     void *self;
     coll_poweraware_call_t *call;
     int leader;
-    bool measures; /* my copies */
-    int copy_class;
-    size_t copies; /* mine */
     size_t num_pieces;
     size_t claimed; /* pieces that are through step 1, ... */
     size_t opened;  /* ... 2, ... */
@@ -114,32 +111,16 @@ static void count_filled(const run_t *run, stage_t *stage)
     coll_poweraware_arrive(&stage->claim.slot->arrived, stage->claim.filled);
 }
 
-typedef int (*copy_fn_t)(run_t *run, const stage_t *stage);
-
-static int fill_slot(run_t *run, const stage_t *stage)
+static uint64_t begin_copy(const run_t *run, const coll_poweraware_piece_t *piece)
 {
-    return run->pipeline->fill(run->self, &stage->piece, stage->claim.data);
+    pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
+    return coll_poweraware_begin_work(run->call);
 }
 
-static int take_from_slot(run_t *run, const stage_t *stage)
+static void end_copy(run_t *run, uint64_t begin_ns, int rc)
 {
-    return run->pipeline->take(run->self, &stage->piece, stage->claim.data);
-}
-
-/* Some copies are measured, for who chooses between this and lend.h. */
-static void copy(run_t *run, const stage_t *stage, copy_fn_t fn)
-{
-    enum { MEASURED = 3 };
-    const pwr_env_t *env = &mca_coll_poweraware_component.env;
-    size_t bytes = stage->piece.bytes;
-    bool measured = run->measures && 0 == run->copies++ % MEASURED;
-    pwr_events_add(PWR_EVENT_COPY, 0, -1, bytes);
-    uint64_t begin_ns = measured ? pwr_env_now_ns(env) : 0;
-    note(run, fn(run, stage));
-    if (measured) {
-        pwr_copier_copied(&run->call->segment->copier, run->copy_class, PWR_COPY_THROUGH, bytes,
-                          pwr_env_now_ns(env) - begin_ns);
-    }
+    note(run, rc);
+    coll_poweraware_end_work(run->call, begin_ns);
     pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
 }
 
@@ -151,7 +132,8 @@ static void fill(run_t *run, stage_t *stage)
         send_next(run);
     }
     if (NULL == piece->direct || !piece->reads || piece->readers > 1) {
-        copy(run, stage, fill_slot);
+        uint64_t begin_ns = begin_copy(run, piece);
+        end_copy(run, begin_ns, run->pipeline->fill(run->self, piece, stage->claim.data));
     }
     count_filled(run, stage);
 }
@@ -278,7 +260,8 @@ static void close_stage(run_t *run, size_t index)
     }
     send_filled(run);
     if (piece->takes && OMPI_SUCCESS == run->call->error) { /* 5 */
-        copy(run, stage, take_from_slot);
+        uint64_t begin_ns = begin_copy(run, piece);
+        end_copy(run, begin_ns, run->pipeline->take(run->self, piece, stage->claim.data));
     }
     if (piece->reads && 0 == piece->num_to) { /* 6 */
         coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);
@@ -311,16 +294,13 @@ static void run_stages(run_t *run)
 }
 
 int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, void *self,
-                                 coll_poweraware_call_t *call, size_t bytes, size_t num_pieces,
-                                 int leader)
+                                 coll_poweraware_call_t *call, size_t num_pieces, int leader)
 {
     run_t run = {
         .pipeline = pipeline,
         .self = self,
         .call = call,
         .leader = leader,
-        .measures = coll_poweraware_may_lend(call),
-        .copy_class = pwr_copy_class(bytes),
         .num_pieces = num_pieces,
     };
     const pwr_hierarchy_t *h = call->hierarchy;
@@ -335,5 +315,6 @@ int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, voi
         coll_poweraware_end_leading(call);
     }
     coll_poweraware_use_lane(call, 0);
+    coll_poweraware_tell_work(call, PWR_COPY_THROUGH);
     return call->error;
 }

@@ -59,11 +59,9 @@ typedef struct coll_poweraware_pipeline {
     int (*take)(void *self, const coll_poweraware_piece_t *piece, const unsigned char *slot);
 } coll_poweraware_pipeline_t;
 
-/* bytes: of a rank's message.  leader: of my node.  Returns the first error of this rank or of what
-   it was to read. */
+/* leader: of my node.  Returns the first error of this rank or of what it was to read. */
 int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, void *self,
-                                 coll_poweraware_call_t *call, size_t bytes, size_t num_pieces,
-                                 int leader);
+                                 coll_poweraware_call_t *call, size_t num_pieces, int leader);
 
 /* A good size of pieces for a message of so many bytes: coll_poweraware_chunk_bytes or, so that a
    shorter one has some pieces to overlap, less. */

@@ -14,6 +14,7 @@
  * buffer: the others only contribute, and step 2 of a chunk overlaps step 1 of the next.
  */
 #include "among_leaders.h"
+#include "lend.h"
 
 #include "ompi/op/op.h"
 
@@ -82,6 +83,12 @@ int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_power
         .root = args->root,
         .root_alone = 1 == h->num_nodes && h->num_local <= MOST_RANKS_ALONE,
     };
+    const coll_poweraware_sum_loan_t loan = {
+        .args = args, .count = args->rcount, .to = args->root, .alone = reduce.root_alone};
+    int rc;
+    if (coll_poweraware_lend_sum(call, &loan, &rc)) {
+        return rc;
+    }
     coll_poweraware_reduction_t r;
     coll_poweraware_reduction_begin(&r, call, args, reduce.count, 1);
     r.num_chunks = (reduce.count + r.capacity - 1) / r.capacity;

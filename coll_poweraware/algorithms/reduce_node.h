@@ -25,6 +25,8 @@
  * the order depends on the number of ranks only; where slices and chunks begin, on layout and
  * count. Every sum is computed by one rank and copied by the others.
  *
+ * On one node a long message may go another way (lend.h).
+ *
  * Errors: a rank that failed goes on counting itself and taking part on the network, so that
  * neither its node nor other nodes wait for ever; the first error is returned.
  */

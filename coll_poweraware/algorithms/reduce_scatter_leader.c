@@ -19,6 +19,7 @@
  * every run.
  */
 #include "among_leaders.h"
+#include "lend.h"
 
 #include <stdlib.h>
 
@@ -236,6 +237,12 @@ static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
     };
     coll_poweraware_reduction_t r;
     find_blocks(&s, h);
+    const coll_poweraware_sum_loan_t loan = {
+        .args = args, .count = s.total, .to = COLL_POWERAWARE_TO_EACH, .begin = s.begin};
+    int rc;
+    if (coll_poweraware_lend_sum(call, &loan, &rc)) {
+        return rc;
+    }
     size_t least = least_elements(h);
     coll_poweraware_reduction_begin(&r, call, args, s.total, least);
     r.capacity = r.capacity < least ? least : r.capacity;

@@ -96,7 +96,6 @@ bool coll_poweraware_rooted_lend(const coll_poweraware_rooted_t *r, bool to_root
         .to_root = to_root,
         .memory = pwr_packer_contiguous(r->buffer, r->count, r->datatype),
         .stride = r->stride,
-        .root_copies = r->call->hierarchy->num_local - 1,
         .buffer = r->buffer,
         .count = r->count,
         .datatype = r->datatype,

@@ -86,7 +86,7 @@ int coll_poweraware_scatter_leader(coll_poweraware_call_t *call, const coll_powe
     }
     int rc = call->error;
     if (!coll_poweraware_rooted_lend(&s, false, &rc)) {
-        rc = coll_poweraware_pipeline_run(&pipeline, &s, call, s.block, s.num_pieces, s.leader);
+        rc = coll_poweraware_pipeline_run(&pipeline, &s, call, s.num_pieces, s.leader);
     }
     if (root && MPI_IN_PLACE != args->rbuf && OMPI_SUCCESS == rc) {
         rc = ompi_datatype_sndrcv(coll_poweraware_rooted_block(&s, args->root),

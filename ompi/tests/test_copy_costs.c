@@ -13,13 +13,12 @@
 
 #include "pwr_ompi/copy_costs.h"
 
-enum { MOST = 4, CLASS = 1, BYTES = 32 * 1024, EXPLORED = 4, SETTLED = EXPLORED + 3 };
+enum { MOST = 4, CLASS = 1, BYTES = 32 * 1024, EXPLORED = 4, SETTLED = 5 * EXPLORED + 2 };
 
 typedef struct world {
     pwr_copy_costs_t costs[MOST];
     pwr_copier_t rank[MOST];
     int num;
-    int root_copies;
     uint64_t ns[PWR_COPY_WAYS]; /* what a copy takes */
     uint64_t root_ns;           /* what the root's takes, through */
 } world_t;
@@ -28,7 +27,6 @@ static void make(world_t *w, int num, uint64_t through_ns, uint64_t lent_ns)
 {
     memset(w, 0, sizeof *w);
     w->num = num;
-    w->root_copies = 1;
     w->ns[PWR_COPY_THROUGH] = w->root_ns = through_ns;
     w->ns[PWR_COPY_LENT] = lent_ns;
     for (int i = 0; i < num; ++i) {
@@ -41,12 +39,12 @@ static int run(world_t *w, int messages)
 {
     int lent = 0;
     for (int m = 0; m < messages; ++m) {
-        pwr_copy_way_t way = pwr_copier_choose(&w->rank[0], CLASS, w->root_copies);
+        pwr_copy_way_t way = pwr_copier_choose(&w->rank[0], CLASS);
         if (PWR_COPY_THROUGH == way) {
-            pwr_copier_copied(&w->rank[0], CLASS, way, BYTES, w->root_ns);
+            pwr_copier_took(&w->rank[0], CLASS, way, BYTES, w->root_ns);
         }
         for (int i = 1; i < w->num; ++i) {
-            pwr_copier_copied(&w->rank[i], CLASS, way, BYTES, w->ns[way]);
+            pwr_copier_took(&w->rank[i], CLASS, way, BYTES, w->ns[way]);
         }
         lent += PWR_COPY_LENT == way;
     }
@@ -102,7 +100,7 @@ static void test_one_bad_copy_changes_nothing(void **state)
     world_t w;
     make(&w, 2, 1000, 3000);
     run(&w, 100);
-    pwr_copier_copied(&w.rank[1], CLASS, PWR_COPY_THROUGH, BYTES, 50 * 1000 * 1000);
+    pwr_copier_took(&w.rank[1], CLASS, PWR_COPY_THROUGH, BYTES, 50 * 1000 * 1000);
     for (int i = 0; i < 100; ++i) {
         run(&w, 1);
         assert_false(lends(&w));
@@ -129,25 +127,38 @@ static void test_the_slowest_copy_counts(void **state)
     w.root_ns = 2000;
     run(&w, SETTLED);
     assert_true(lends(&w));
-    make(&w, 4, 500, 1000);
-    w.root_copies = 3; /* Gather, Scatter */
-    run(&w, SETTLED);
-    assert_true(lends(&w));
 }
 
 static void test_classes_are_apart(void **state)
 {
     (void)state;
-    assert_int_equal(pwr_copy_class(1), 0);
-    assert_int_equal(pwr_copy_class(64 * 1024), 0);
-    assert_int_equal(pwr_copy_class(64 * 1024 + 1), 1);
-    assert_int_equal(pwr_copy_class(512 * 1024 + 1), 2);
-    assert_int_equal(pwr_copy_class(SIZE_MAX), PWR_COPY_CLASSES - 1);
+    assert_int_equal(pwr_copy_class(0, 1), 0);
+    assert_int_equal(pwr_copy_class(0, 64 * 1024), 0);
+    assert_int_equal(pwr_copy_class(0, 64 * 1024 + 1), 1);
+    assert_int_equal(pwr_copy_class(0, 512 * 1024 + 1), 2);
+    assert_int_equal(pwr_copy_class(0, SIZE_MAX), PWR_COPY_SIZES - 1);
+    assert_int_equal(pwr_copy_class(1, 1), PWR_COPY_SIZES);
+    assert_int_equal(pwr_copy_class(PWR_COPY_KINDS - 1, SIZE_MAX), PWR_COPY_CLASSES - 1);
     world_t w;
     make(&w, 2, 1000, 3000);
     run(&w, 100);
     assert_false(lends(&w));
     assert_true(PWR_COPY_LENT == w.rank[0].choices[CLASS + 1].way);
+}
+
+static void test_what_explores_is_measured(void **state)
+{
+    (void)state;
+    world_t w;
+    make(&w, 2, 1000, 3000);
+    int measured = 0;
+    for (int m = 0; m < 1000; ++m) {
+        pwr_copy_way_t way = pwr_copier_choose(&w.rank[0], CLASS);
+        bool measures = pwr_copier_measures(&w.rank[0], CLASS);
+        assert_true(measures || way == w.rank[0].choices[CLASS].way);
+        measured += measures;
+    }
+    assert_in_range(measured, 250, 300);
 }
 
 static void test_extreme_costs(void **state)
@@ -185,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_small_differences_do_not_matter),
         cmocka_unit_test(test_the_slowest_copy_counts),
         cmocka_unit_test(test_classes_are_apart),
+        cmocka_unit_test(test_what_explores_is_measured),
         cmocka_unit_test(test_extreme_costs),
         cmocka_unit_test(test_numbers_of_messages_wrap),
     };

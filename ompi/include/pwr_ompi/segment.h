@@ -30,6 +30,7 @@
 #ifndef PWR_OMPI_SEGMENT_H
 #define PWR_OMPI_SEGMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +92,7 @@ typedef struct pwr_segment {
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
+    bool touched;         /* the slots */
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
@@ -110,6 +112,9 @@ void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Maps what another rank of this node created with the same shape. */
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
+/* Makes this process's first use of the slots as fast as later ones: each page costs a fault.
+   Changes nothing.  Only once. */
+void pwr_segment_touch_slots(pwr_segment_t *segment);
 /* Removes the name; mappings stay. */
 void pwr_segment_unlink(const char *name);
 /* Unmaps what is mapped.  segment may be NULL. */

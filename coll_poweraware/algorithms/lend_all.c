@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What calls have in common in which all ranks of a node lend each other memory.
+ */
+#include <string.h>
+
+#include "lend.h"
+#include "pwr_ompi/packer.h"
+#include "pwr_ompi/single_copy.h"
+
+bool coll_poweraware_may_lend(const coll_poweraware_call_t *call, size_t bytes)
+{
+    enum { SHORTEST = 2 * COLL_POWERAWARE_SHORTEST_SINGLE_COPY }; /* two rounds are to be paid */
+    return bytes >= SHORTEST && 1 == call->hierarchy->num_nodes && call->hierarchy->num_local > 1 &&
+           NULL != call->pids && !pwr_boxes_are_crowded(&call->segment->boxes);
+}
+
+/* ---- what it costs ---- */
+
+_Static_assert((int)COLL_POWERAWARE_NUM_COLLECTIVES <= (int)PWR_COPY_KINDS,
+               "a kind for each collective");
+
+uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call)
+{
+    return call->measured_bytes > 0 ? pwr_env_now_ns(&mca_coll_poweraware_component.env) : 0;
+}
+
+void coll_poweraware_end_work(coll_poweraware_call_t *call, uint64_t begin_ns)
+{
+    if (call->measured_bytes > 0) {
+        call->work_ns += pwr_env_now_ns(&mca_coll_poweraware_component.env) - begin_ns;
+    }
+}
+
+void coll_poweraware_tell_work(const coll_poweraware_call_t *call, pwr_copy_way_t way)
+{
+    if (call->measured_bytes > 0) {
+        pwr_copier_took(&call->segment->copier,
+                        pwr_copy_class((int)call->collective, call->measured_bytes), way,
+                        call->measured_bytes, call->work_ns);
+    }
+}
+
+/* ---- rounds in which everybody waits for all ---- */
+
+coll_poweraware_offer_t coll_poweraware_offer_of(const coll_poweraware_call_t *call, int local)
+{
+    coll_poweraware_offer_t offer;
+    memcpy(&offer, coll_poweraware_box(call, local, sizeof offer), sizeof offer);
+    return offer;
+}
+
+bool coll_poweraware_all_lend(coll_poweraware_call_t *call, coll_poweraware_offer_t mine,
+                              size_t bytes)
+{
+    if (0 == call->hierarchy->my_local) {
+        pwr_copier_t *copier = &call->segment->copier;
+        int class = pwr_copy_class((int)call->collective, bytes);
+        mine.way = (int32_t)pwr_copier_choose(copier, class);
+        mine.measures = pwr_copier_measures(copier, class);
+    }
+    coll_poweraware_begin_round(call);
+    memcpy(coll_poweraware_my_box(call, sizeof mine), &mine, sizeof mine);
+    coll_poweraware_join(call, OMPI_SUCCESS);
+    coll_poweraware_wait_all(call);
+    coll_poweraware_offer_t first = coll_poweraware_offer_of(call, 0);
+    bool lends = PWR_COPY_LENT == (pwr_copy_way_t)first.way;
+    for (int i = 0; i < call->hierarchy->num_local && lends; ++i) {
+        lends = 0 != coll_poweraware_offer_of(call, i).lends;
+    }
+    call->measured_bytes = 0 != first.measures ? bytes : 0;
+    if (!lends) {
+        pwr_segment_touch_slots(call->segment);
+    }
+    return lends;
+}
+
+int coll_poweraware_all_meet(coll_poweraware_call_t *call, int error)
+{
+    coll_poweraware_begin_round(call);
+    coll_poweraware_my_box(call, 0);
+    coll_poweraware_join(call, error);
+    return coll_poweraware_wait_all(call);
+}
+
+/* ---- copies ---- */
+
+static int code_of(int error)
+{
+    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+static int write_packed(pwr_packer_t *packer, pid_t pid, uint64_t there, unsigned char *buffer,
+                        size_t bytes)
+{
+    int rc = pwr_packer_pack(packer, buffer, bytes);
+    return OMPI_SUCCESS == rc ? code_of(pwr_single_copy_write(pid, there, buffer, bytes)) : rc;
+}
+
+static int read_packed(pwr_packer_t *packer, pid_t pid, uint64_t there, unsigned char *buffer,
+                       size_t bytes)
+{
+    int rc = code_of(pwr_single_copy_read(pid, buffer, there, bytes));
+    return OMPI_SUCCESS == rc ? pwr_packer_unpack(packer, buffer, bytes) : rc;
+}
+
+/* Where my block has gaps: through a buffer that stays in the nearest cache. */
+static int copy_with_gaps(pwr_packer_t *packer, pid_t pid, uint64_t there, bool to_there,
+                          size_t bytes)
+{
+    unsigned char buffer[16 * 1024];
+    int rc = OMPI_SUCCESS;
+    for (size_t done = 0; done < bytes && OMPI_SUCCESS == rc; done += sizeof buffer) {
+        size_t left = bytes - done;
+        size_t some = left < sizeof buffer ? left : sizeof buffer;
+        rc = to_there ? write_packed(packer, pid, there + done, buffer, some)
+                      : read_packed(packer, pid, there + done, buffer, some);
+    }
+    return rc;
+}
+
+int coll_poweraware_copy_lent(const coll_poweraware_call_t *call, int local, uint64_t there,
+                              bool to_there, void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, size_t bytes)
+{
+    pid_t pid = call->pids[local];
+    unsigned char *here = pwr_packer_contiguous(buffer, count, datatype);
+    if (NULL != here) {
+        return code_of(to_there ? pwr_single_copy_write(pid, there, here, bytes)
+                                : pwr_single_copy_read(pid, here, there, bytes));
+    }
+    pwr_packer_t packer;
+    int rc = to_there ? pwr_packer_begin_pack(&packer, buffer, count, datatype)
+                      : pwr_packer_begin_unpack(&packer, buffer, count, datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = copy_with_gaps(&packer, pid, there, to_there, bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
