@@ -5,9 +5,9 @@
  * contributions, and where the sum goes.
  *
  * 1. Everybody tells where its memory is, or that it does not lend it.
- * 2. Every rank, or the root alone if that is quicker, reduces its part of the elements, in pieces
- * that stay in its own cache: operands of others are copied there first.  Its sum goes straight
- * into its own buffer, or is copied into the root's.
+ * 2. Every rank reduces its part of the elements, in pieces that stay in its own cache: operands of
+ *    others are copied there first.  Its sum goes straight into its own buffer, or is copied into
+ *    the root's.  Where that is quicker, the root's part is all of them.
  * 3. All meet: sums are there, and nobody needs a contribution any more.
  * 4. Allreduce: everybody copies the sums of all other parts; all meet again.
  *
@@ -17,8 +17,6 @@
  * Order: as in reduce_node.h, so the bytes are the same whichever way a message goes.
  */
 #include "lend.h"
-
-#include <limits.h>
 
 #include "box.h"
 #include "reduce_node.h"
