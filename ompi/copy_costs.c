@@ -13,18 +13,20 @@ enum {
 };
 
 /* In messages.  The other way is taken for some messages in a row, because the first ones find
-   caches as the usual way leaves them; it may cost some times as much, so it is taken ever more
-   seldom while it stays the dearer one. */
+   caches as the usual way leaves them. */
 static const uint32_t by_size[PWR_COPY_SIZES] = {8, 4, 1, 1};
 enum {
     FIRST_EXPLORED = 4, /* these times as many as are explored: few messages are not worth it */
-    FIRST_GAP = 32,
-    LONGEST_GAP = 1024, /* so far */
-    LONGER = 4,
+    LEAST_GAP = 16,
+    LONGEST_GAP = 4096, /* so far */
     LOOK_GAP = 16,
     MEASURE_GAP = 4,
     KNOWN_AFTER = 1
 };
+
+/* It may cost some times as much: then it is taken so seldom that this is one part in SPENT of all
+   time. */
+enum { SPENT = 100 };
 
 static uint32_t explored_messages(int class)
 {
@@ -42,7 +44,6 @@ void pwr_copier_enter(pwr_copier_t *c, pwr_copy_costs_t *costs, int num_local, i
         c->choices[class] = (pwr_copy_choice_t){
             .way = PWR_COPY_LENT, /* needs no memory, and is never very bad */
             .explore_at = FIRST_EXPLORED * explored_messages(class),
-            .gap = FIRST_GAP * explored_messages(class),
         };
     }
 }
@@ -102,13 +103,26 @@ static pwr_copy_way_t other(pwr_copy_way_t way)
     return PWR_COPY_LENT == way ? PWR_COPY_THROUGH : PWR_COPY_LENT;
 }
 
-/* Returns whether I take the other way from now on.  To what is not known nobody changes. */
-static bool change(const pwr_copier_t *c, int class)
+/* To what is not known nobody changes. */
+static void look(pwr_copier_t *c, int class)
 {
-    pwr_copy_choice_t choice = c->choices[class];
-    uint64_t cost = way_cost(c, class, choice.way);
-    uint64_t others = way_cost(c, class, other(choice.way));
-    return 0 != others && others * 100 < cost * CLEARLY;
+    pwr_copy_choice_t *choice = &c->choices[class];
+    uint64_t cost = way_cost(c, class, choice->way);
+    uint64_t others = way_cost(c, class, other(choice->way));
+    if (0 != others && others * 100 < cost * CLEARLY) {
+        choice->way = other(choice->way);
+    }
+}
+
+/* Messages until the other way is taken again. */
+static uint32_t gap(const pwr_copier_t *c, int class)
+{
+    uint64_t cost = way_cost(c, class, c->choices[class].way);
+    uint64_t others = way_cost(c, class, other(c->choices[class].way));
+    uint64_t wanted = others > cost && cost > 0 ? (others - cost) * SPENT / cost : LEAST_GAP;
+    wanted = wanted < LEAST_GAP ? LEAST_GAP : wanted;
+    wanted = wanted > LONGEST_GAP ? LONGEST_GAP : wanted;
+    return (uint32_t)wanted * explored_messages(class);
 }
 
 /* The others may still be busy with the message before this one: so what the last one that explored
@@ -119,14 +133,11 @@ pwr_copy_way_t pwr_copier_choose(pwr_copier_t *c, int class)
     uint32_t message = choice->messages++;
     uint32_t after = message - choice->explore_at; /* before: far beyond any gap */
     bool explored = after == explored_messages(class) + KNOWN_AFTER;
-    if ((explored || 0 == message % LOOK_GAP) && change(c, class)) {
-        choice->way = other(choice->way);
-        choice->gap = FIRST_GAP * explored_messages(class);
+    if (explored || 0 == message % LOOK_GAP) {
+        look(c, class);
     }
     if (explored) {
-        choice->explore_at = message + choice->gap;
-        uint32_t longest = LONGEST_GAP * explored_messages(class);
-        choice->gap = LONGER * choice->gap < longest ? LONGER * choice->gap : longest;
+        choice->explore_at = message + gap(c, class);
         return choice->way;
     }
     return after < explored_messages(class) ? other(choice->way) : choice->way;

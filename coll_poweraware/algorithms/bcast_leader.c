@@ -145,7 +145,7 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
         .count = args->rcount,
         .datatype = args->rdtype,
     };
-    if (coll_poweraware_lend(call, &loan, &rc)) {
+    if (coll_poweraware_lend_root(call, &loan, &rc)) {
         pwr_packer_end(&b.packer);
         return rc;
     }

@@ -72,7 +72,7 @@ static int copy(coll_poweraware_call_t *call, loan_t *loan, const offer_t *offer
     return rc;
 }
 
-bool coll_poweraware_lend(coll_poweraware_call_t *call, loan_t *loan, int *rc)
+bool coll_poweraware_lend_root(coll_poweraware_call_t *call, loan_t *loan, int *rc)
 {
     if (!coll_poweraware_may_lend(call, loan->bytes)) {
         return false;

@@ -100,7 +100,7 @@ bool coll_poweraware_rooted_lend(const coll_poweraware_rooted_t *r, bool to_root
         .count = r->count,
         .datatype = r->datatype,
     };
-    return coll_poweraware_lend(r->call, &loan, rc);
+    return coll_poweraware_lend_root(r->call, &loan, rc);
 }
 
 static void take_piece(const coll_poweraware_rooted_t *r, coll_poweraware_piece_t *piece, int node,

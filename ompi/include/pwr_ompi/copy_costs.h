@@ -45,7 +45,6 @@ typedef struct pwr_copy_choice {
     pwr_copy_way_t way;
     uint32_t messages;
     uint32_t explore_at; /* the first message that takes the other way */
-    uint32_t gap;        /* messages until that happens again */
 } pwr_copy_choice_t;
 
 /* A rank's view. */
