@@ -122,6 +122,8 @@ def _run(series: str, options: argparse.Namespace, folder: Path) -> None:
             if options.build_only:  # the next run meets the same errors, and counts them
                 return
             results.collect(tree / "build", folder)
+    if status:
+        _say(series, f"FAIL: exit status {status}, see {log}")
     results.write(folder, "build", "FAIL" if status else "PASS")
 
 
