@@ -236,7 +236,7 @@ static size_t copied_bytes(const allgather_t *a)
     return bytes;
 }
 
-/* Where my block has gaps nobody can copy it, even if that is where it belongs. */
+/* My block, unless it has gaps. */
 static coll_poweraware_offer_t my_offer(const allgather_t *a)
 {
     const coll_poweraware_args_t *args = a->args;
@@ -245,7 +245,10 @@ static coll_poweraware_offer_t my_offer(const allgather_t *a)
         MPI_IN_PLACE == args->sbuf
             ? pwr_packer_contiguous(block_of(a, me), count_of(a, me), args->rdtype)
             : pwr_packer_contiguous(args->sbuf, args->scount, args->sdtype);
-    return (coll_poweraware_offer_t){.from = (uint64_t)(uintptr_t)from, .lends = NULL != from};
+    return (coll_poweraware_offer_t){
+        .from = (uint64_t)(uintptr_t)from,
+        .lends = NULL != from || 0 == count_of(a, me),
+    };
 }
 
 static int copy_own(const allgather_t *a)

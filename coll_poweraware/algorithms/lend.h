@@ -44,7 +44,7 @@ typedef struct coll_poweraware_loan {
 /* Returns whether the message has gone that way, the same on all ranks; *rc is then an OMPI_* code.
  */
 bool coll_poweraware_lend_root(coll_poweraware_call_t *call, const coll_poweraware_loan_t *loan,
-                          int *rc);
+                               int *rc);
 
 /* ---- all ranks lend (lend_all.c) ---- */
 
