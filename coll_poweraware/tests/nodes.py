@@ -35,7 +35,7 @@ class Nodes:
     state: Path
 
     def run(self, program: list[str], *options: str, mca: dict[str, str] | None = None,
-            timeout: int = 150) -> subprocess.CompletedProcess[str]:
+            timeout: int = 400) -> subprocess.CompletedProcess[str]:
         """Runs an MPI program; output and errors come together."""
         command = [str(CLUSTER), "run", "--name", self.name, "--timeout", str(timeout), *options,
                    "--env", f"OMPI_MCA_mca_base_component_path={BUILD}/coll_poweraware/component:SYS_DEFAULT"]
