@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Waits through the ladder, throttling around them, memory of a rank's own.
+ * Waits through the ladder, throttling around them; a rank's own memory, and single copy.
  */
 #include "coll_poweraware_words.h"
 
@@ -9,6 +9,7 @@
 
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
+#include "pwr_ompi/single_copy.h"
 
 #define SELF (&mca_coll_poweraware_component)
 
@@ -18,6 +19,20 @@ char *coll_poweraware_scratch(coll_poweraware_call_t *call)
         call->scratch = malloc(COLL_POWERAWARE_SCRATCH_BYTES);
     }
     return call->scratch;
+}
+
+int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to, uint64_t from,
+                         size_t bytes)
+{
+    int error = pwr_single_copy_read(call->pids[local], to, from, bytes);
+    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
+                          const void *from, size_t bytes)
+{
+    int error = pwr_single_copy_write(call->pids[local], to, from, bytes);
+    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 static int progress(void *arg)

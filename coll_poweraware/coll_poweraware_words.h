@@ -45,6 +45,13 @@ typedef struct coll_poweraware_call {
 enum { COLL_POWERAWARE_SCRATCH_BYTES = 128 * 1024 };
 char *coll_poweraware_scratch(coll_poweraware_call_t *call);
 
+/* Copies between memory of mine and of a local rank; where call->pids is not NULL.  Return an
+   OMPI_* code. */
+int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to, uint64_t from,
+                         size_t bytes);
+int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
+                          const void *from, size_t bytes);
+
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
    never comes, and nothing is left over for the next call.  Returns OMPI_SUCCESS: _complete tells.
@@ -130,6 +137,14 @@ static inline void coll_poweraware_join(coll_poweraware_call_t *call, int error)
 static inline int coll_poweraware_wait_all(coll_poweraware_call_t *call)
 {
     return pwr_boxes_wait_all(&call->segment->boxes);
+}
+/* A round without messages: all wait for all.  Returns the first error. */
+static inline int coll_poweraware_meet(coll_poweraware_call_t *call, int error)
+{
+    coll_poweraware_begin_round(call);
+    coll_poweraware_my_box(call, 0);
+    coll_poweraware_join(call, error);
+    return coll_poweraware_wait_all(call);
 }
 static inline const unsigned char *coll_poweraware_box(const coll_poweraware_call_t *call,
                                                        int local, size_t bytes)

@@ -285,12 +285,12 @@ static bool lend(const allgather_t *a, int *rc)
         !coll_poweraware_all_lend(a->call, my_offer(a), bytes)) {
         return false;
     }
-    uint64_t begin_ns = coll_poweraware_begin_work(a->call);
+    uint64_t begin_ns = coll_poweraware_begin_work(a->call, 0, bytes);
     *rc = copy_own(a);
     *rc = OMPI_SUCCESS == *rc ? copy_others(a) : *rc;
-    coll_poweraware_end_work(a->call, begin_ns);
+    coll_poweraware_end_work(a->call, 0, begin_ns);
     coll_poweraware_tell_work(a->call, PWR_COPY_LENT);
-    *rc = coll_poweraware_all_meet(a->call, *rc);
+    *rc = coll_poweraware_meet(a->call, *rc);
     return true;
 }
 

@@ -31,7 +31,6 @@
 #include "alltoall_schedule.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/packer.h"
-#include "pwr_ompi/single_copy.h"
 
 typedef coll_poweraware_exchange_t exchange_t;
 typedef coll_poweraware_block_t block_t;
@@ -149,11 +148,6 @@ static offer_t offer_from(local_t *l, int local, const unsigned char **data)
     return offer;
 }
 
-static int code_of(int error)
-{
-    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
 static int take_from_box(const local_t *l, int local, const offer_t *theirs,
                          const unsigned char *data)
 {
@@ -170,8 +164,8 @@ static int take_by_single_copy(const local_t *l, int local, const offer_t *their
     block_t block = coll_poweraware_block_from(l->x, rank_of(l, local));
     return theirs->bytes > block.bytes
                ? MPI_ERR_TRUNCATE
-               : code_of(pwr_single_copy_read(l->call->pids[local], single_copy_of(l, &block),
-                                              theirs->address, theirs->bytes));
+               : coll_poweraware_read(l->call, local, single_copy_of(l, &block), theirs->address,
+                                      theirs->bytes);
 }
 
 /* 4. with one other rank; the rest of 3. */
@@ -214,22 +208,22 @@ static void exchange_apart(local_t *l)
 }
 
 /* 4. in place: bytes from..to of my block against the same of the peer's. */
-static int swap_part(const local_t *l, int pid, unsigned char *mine, uint64_t theirs, size_t from,
+static int swap_part(const local_t *l, int local, unsigned char *mine, uint64_t theirs, size_t from,
                      size_t to)
 {
     unsigned char *spare = l->swap->buffer[0];
-    int error = 0;
-    for (; from < to && 0 == error; from += l->swap->bytes) {
+    int rc = OMPI_SUCCESS;
+    for (; from < to && OMPI_SUCCESS == rc; from += l->swap->bytes) {
         size_t bytes = to - from < l->swap->bytes ? to - from : l->swap->bytes;
-        error = pwr_single_copy_read(pid, spare, theirs + from, bytes);
-        if (0 == error) {
-            error = pwr_single_copy_write(pid, theirs + from, mine + from, bytes);
+        rc = coll_poweraware_read(l->call, local, spare, theirs + from, bytes);
+        if (OMPI_SUCCESS == rc) {
+            rc = coll_poweraware_write(l->call, local, theirs + from, mine + from, bytes);
         }
-        if (0 == error) {
+        if (OMPI_SUCCESS == rc) {
             memcpy(mine + from, spare, bytes);
         }
     }
-    return code_of(error);
+    return rc;
 }
 
 static void swap_by_single_copy(local_t *l, int local, uint64_t theirs)
@@ -237,7 +231,7 @@ static void swap_by_single_copy(local_t *l, int local, uint64_t theirs)
     block_t block = coll_poweraware_block_from(l->x, rank_of(l, local));
     size_t half = block.bytes / 2;
     bool first = l->call->hierarchy->my_local < local;
-    int rc = swap_part(l, l->call->pids[local], single_copy_of(l, &block), theirs, first ? 0 : half,
+    int rc = swap_part(l, local, single_copy_of(l, &block), theirs, first ? 0 : half,
                        first ? half : block.bytes);
     l->failed = l->failed || OMPI_SUCCESS != rc;
     keep_first(l, rc);

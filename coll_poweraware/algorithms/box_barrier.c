@@ -45,9 +45,5 @@ int coll_poweraware_box_barrier(coll_poweraware_call_t *call, const coll_poweraw
     if (call->hierarchy->num_nodes > 1) {
         return barrier_of_nodes(call);
     }
-    coll_poweraware_begin_round(call); /* 1 */
-    coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call, OMPI_SUCCESS);
-    coll_poweraware_wait_all(call);
-    return OMPI_SUCCESS;
+    return coll_poweraware_meet(call, OMPI_SUCCESS); /* 1 */
 }

@@ -20,9 +20,11 @@ bool coll_poweraware_may_lend(const coll_poweraware_call_t *call, size_t bytes);
 
 /* ---- what it costs: a rank's work on a message, without waits, in either way ---- */
 
-/* All three without effect when the message is not to be measured (call->measured_bytes). */
-uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call);
-void coll_poweraware_end_work(coll_poweraware_call_t *call, uint64_t begin_ns);
+/* Around all copying and reducing, which they also trace as step of the algorithm.  No clock is
+   read when the message is not to be measured (call->measured_bytes). */
+uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call, int step, size_t bytes);
+void coll_poweraware_end_work(coll_poweraware_call_t *call, int step, uint64_t begin_ns);
+/* What all of it took; without effect when it is not measured. */
 void coll_poweraware_tell_work(const coll_poweraware_call_t *call, pwr_copy_way_t way);
 
 /* ---- Bcast, Scatter, Gather: the root lends (lend_rooted.c) ---- */
@@ -63,8 +65,6 @@ bool coll_poweraware_all_lend(coll_poweraware_call_t *call, coll_poweraware_offe
                               size_t bytes);
 /* The offer of a local rank, until I go on to the next round. */
 coll_poweraware_offer_t coll_poweraware_offer_of(const coll_poweraware_call_t *call, int local);
-/* All ranks wait for all.  Returns the first error of any. */
-int coll_poweraware_all_meet(coll_poweraware_call_t *call, int error);
 
 /* Copies the packed bytes of my block from, or to, what a local rank lends. */
 int coll_poweraware_copy_lent(const coll_poweraware_call_t *call, int local, uint64_t there,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lend.h"
+#include "pwr_ompi/events.h"
 #include "pwr_ompi/packer.h"
-#include "pwr_ompi/single_copy.h"
 
 bool coll_poweraware_may_lend(const coll_poweraware_call_t *call, size_t bytes)
 {
@@ -21,16 +21,18 @@ bool coll_poweraware_may_lend(const coll_poweraware_call_t *call, size_t bytes)
 _Static_assert((int)COLL_POWERAWARE_NUM_COLLECTIVES <= (int)PWR_COPY_KINDS,
                "a kind for each collective");
 
-uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call)
+uint64_t coll_poweraware_begin_work(const coll_poweraware_call_t *call, int step, size_t bytes)
 {
+    pwr_events_add(PWR_EVENT_COPY, step, -1, bytes);
     return call->measured_bytes > 0 ? pwr_env_now_ns(&mca_coll_poweraware_component.env) : 0;
 }
 
-void coll_poweraware_end_work(coll_poweraware_call_t *call, uint64_t begin_ns)
+void coll_poweraware_end_work(coll_poweraware_call_t *call, int step, uint64_t begin_ns)
 {
     if (call->measured_bytes > 0) {
         call->work_ns += pwr_env_now_ns(&mca_coll_poweraware_component.env) - begin_ns;
     }
+    pwr_events_add(PWR_EVENT_COPY_END, step, -1, 0);
 }
 
 void coll_poweraware_tell_work(const coll_poweraware_call_t *call, pwr_copy_way_t way)
@@ -42,7 +44,7 @@ void coll_poweraware_tell_work(const coll_poweraware_call_t *call, pwr_copy_way_
     }
 }
 
-/* ---- rounds in which everybody waits for all ---- */
+/* ---- offers ---- */
 
 coll_poweraware_offer_t coll_poweraware_offer_of(const coll_poweraware_call_t *call, int local)
 {
@@ -76,46 +78,33 @@ bool coll_poweraware_all_lend(coll_poweraware_call_t *call, coll_poweraware_offe
     return lends;
 }
 
-int coll_poweraware_all_meet(coll_poweraware_call_t *call, int error)
-{
-    coll_poweraware_begin_round(call);
-    coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call, error);
-    return coll_poweraware_wait_all(call);
-}
-
 /* ---- copies ---- */
 
-static int code_of(int error)
-{
-    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
-static int write_packed(pwr_packer_t *packer, pid_t pid, uint64_t there, unsigned char *buffer,
-                        size_t bytes)
+static int write_packed(const coll_poweraware_call_t *call, int local, uint64_t there,
+                        pwr_packer_t *packer, unsigned char *buffer, size_t bytes)
 {
     int rc = pwr_packer_pack(packer, buffer, bytes);
-    return OMPI_SUCCESS == rc ? code_of(pwr_single_copy_write(pid, there, buffer, bytes)) : rc;
+    return OMPI_SUCCESS == rc ? coll_poweraware_write(call, local, there, buffer, bytes) : rc;
 }
 
-static int read_packed(pwr_packer_t *packer, pid_t pid, uint64_t there, unsigned char *buffer,
-                       size_t bytes)
+static int read_packed(const coll_poweraware_call_t *call, int local, uint64_t there,
+                       pwr_packer_t *packer, unsigned char *buffer, size_t bytes)
 {
-    int rc = code_of(pwr_single_copy_read(pid, buffer, there, bytes));
+    int rc = coll_poweraware_read(call, local, buffer, there, bytes);
     return OMPI_SUCCESS == rc ? pwr_packer_unpack(packer, buffer, bytes) : rc;
 }
 
 /* Where my block has gaps: through a buffer that stays in the nearest cache. */
-static int copy_with_gaps(pwr_packer_t *packer, pid_t pid, uint64_t there, bool to_there,
-                          size_t bytes)
+static int copy_with_gaps(const coll_poweraware_call_t *call, int local, uint64_t there,
+                          bool to_there, pwr_packer_t *packer, size_t bytes)
 {
     unsigned char buffer[16 * 1024];
     int rc = OMPI_SUCCESS;
     for (size_t done = 0; done < bytes && OMPI_SUCCESS == rc; done += sizeof buffer) {
         size_t left = bytes - done;
         size_t some = left < sizeof buffer ? left : sizeof buffer;
-        rc = to_there ? write_packed(packer, pid, there + done, buffer, some)
-                      : read_packed(packer, pid, there + done, buffer, some);
+        rc = to_there ? write_packed(call, local, there + done, packer, buffer, some)
+                      : read_packed(call, local, there + done, packer, buffer, some);
     }
     return rc;
 }
@@ -124,17 +113,16 @@ int coll_poweraware_copy_lent(const coll_poweraware_call_t *call, int local, uin
                               bool to_there, void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, size_t bytes)
 {
-    pid_t pid = call->pids[local];
     unsigned char *here = pwr_packer_contiguous(buffer, count, datatype);
     if (NULL != here) {
-        return code_of(to_there ? pwr_single_copy_write(pid, there, here, bytes)
-                                : pwr_single_copy_read(pid, here, there, bytes));
+        return to_there ? coll_poweraware_write(call, local, there, here, bytes)
+                        : coll_poweraware_read(call, local, here, there, bytes);
     }
     pwr_packer_t packer;
     int rc = to_there ? pwr_packer_begin_pack(&packer, buffer, count, datatype)
                       : pwr_packer_begin_unpack(&packer, buffer, count, datatype);
     if (OMPI_SUCCESS == rc) {
-        rc = copy_with_gaps(&packer, pid, there, to_there, bytes);
+        rc = copy_with_gaps(call, local, there, to_there, &packer, bytes);
         pwr_packer_end(&packer);
     }
     return rc;

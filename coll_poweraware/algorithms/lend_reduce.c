@@ -20,8 +20,6 @@
 
 #include "box.h"
 #include "reduce_node.h"
-#include "pwr_ompi/events.h"
-#include "pwr_ompi/single_copy.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
@@ -80,12 +78,6 @@ static size_t first_of(const sum_t *s, int local)
     return coll_poweraware_part(loan->count, (size_t)local, (size_t)s->call->hierarchy->num_local);
 }
 
-static int read_from(const sum_t *s, int local, void *to, uint64_t address, size_t bytes)
-{
-    int error = pwr_single_copy_read(s->call->pids[local], to, address, bytes);
-    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
 /* ---- 2. ---- */
 
 /* A local rank's operand of elements from first on; buffer is where it may be copied to. */
@@ -96,7 +88,7 @@ static const char *operand(const sum_t *s, int local, size_t first, size_t count
         return s->contribution + first * s->size;
     }
     uint64_t from = coll_poweraware_offer_of(s->call, local).from + first * s->size;
-    int rc_read = read_from(s, local, buffer, from, count * s->size);
+    int rc_read = coll_poweraware_read(s->call, local, buffer, from, count * s->size);
     *rc = coll_poweraware_first_error(*rc, rc_read);
     return buffer;
 }
@@ -135,8 +127,7 @@ static int finish_piece(const sum_t *s, size_t first, size_t count, const char *
     size_t bytes = count * s->size;
     if (root >= 0 && root != s->call->hierarchy->my_local) {
         uint64_t to = coll_poweraware_offer_of(s->call, root).to + first * s->size;
-        int error = pwr_single_copy_write(s->call->pids[root], to, sum, bytes);
-        return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
+        return coll_poweraware_write(s->call, root, to, sum, bytes);
     }
     return coll_poweraware_copy_operands(&s->operands, place_of(s, first), sum, count);
 }
@@ -170,7 +161,8 @@ static int copy_other_parts(const sum_t *s, const size_t *to)
         int local = (h->my_local + d) % h->num_local;
         size_t first = first_of(s, local) * s->size;
         size_t bytes = first_of(s, local + 1) * s->size - first;
-        rc = read_from(s, local, (char *)s->loan->args->rbuf + first, to[local] + first, bytes);
+        rc = coll_poweraware_read(s->call, local, (char *)s->loan->args->rbuf + first,
+                                  to[local] + first, bytes);
     }
     return rc;
 }
@@ -211,20 +203,16 @@ static int run(sum_t *s)
         for (int i = 0; i < h->num_local && to_all; ++i) {
             to[i] = coll_poweraware_offer_of(s->call, i).to; /* before the boxes are used again */
         }
-        pwr_events_add(PWR_EVENT_COPY, 2, -1, 0);
-        uint64_t begin_ns = coll_poweraware_begin_work(s->call);
+        uint64_t begin_ns = coll_poweraware_begin_work(s->call, 2, 0);
         rc = reduce_my_part(s); /* 2 */
-        coll_poweraware_end_work(s->call, begin_ns);
-        pwr_events_add(PWR_EVENT_COPY_END, 2, -1, 0);
+        coll_poweraware_end_work(s->call, 2, begin_ns);
     }
-    rc = coll_poweraware_all_meet(s->call, rc); /* 3 */
-    if (to_all) {                               /* 4 */
-        pwr_events_add(PWR_EVENT_COPY, 4, -1, 0);
-        uint64_t begin_ns = coll_poweraware_begin_work(s->call);
+    rc = coll_poweraware_meet(s->call, rc); /* 3 */
+    if (to_all) {                           /* 4 */
+        uint64_t begin_ns = coll_poweraware_begin_work(s->call, 4, 0);
         rc = OMPI_SUCCESS == rc ? copy_other_parts(s, to) : rc;
-        coll_poweraware_end_work(s->call, begin_ns);
-        pwr_events_add(PWR_EVENT_COPY_END, 4, -1, 0);
-        rc = coll_poweraware_all_meet(s->call, rc);
+        coll_poweraware_end_work(s->call, 4, begin_ns);
+        rc = coll_poweraware_meet(s->call, rc);
     }
     coll_poweraware_tell_work(s->call, PWR_COPY_LENT);
     return rc;

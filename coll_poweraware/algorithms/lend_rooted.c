@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "pwr_ompi/events.h"
-
 typedef const coll_poweraware_loan_t loan_t;
 
 /* What the root posts. */
@@ -62,13 +60,11 @@ static int copy(coll_poweraware_call_t *call, loan_t *loan, const offer_t *offer
         return MPI_ERR_TRUNCATE;
     }
     uint64_t there = offer->memory + (uint64_t)(offer->stride * h->my_rank);
-    pwr_events_add(PWR_EVENT_COPY, 0, -1, loan->bytes);
-    uint64_t begin_ns = coll_poweraware_begin_work(call);
+    uint64_t begin_ns = coll_poweraware_begin_work(call, 0, loan->bytes);
     int rc = coll_poweraware_copy_lent(call, h->local_of[loan->root], there, loan->to_root,
                                        loan->buffer, loan->count, loan->datatype, loan->bytes);
-    coll_poweraware_end_work(call, begin_ns);
+    coll_poweraware_end_work(call, 0, begin_ns);
     coll_poweraware_tell_work(call, PWR_COPY_LENT);
-    pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
     return rc;
 }
 

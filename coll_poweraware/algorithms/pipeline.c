@@ -111,19 +111,6 @@ static void count_filled(const run_t *run, stage_t *stage)
     coll_poweraware_arrive(&stage->claim.slot->arrived, stage->claim.filled);
 }
 
-static uint64_t begin_copy(const run_t *run, const coll_poweraware_piece_t *piece)
-{
-    pwr_events_add(PWR_EVENT_COPY, 0, -1, piece->bytes);
-    return coll_poweraware_begin_work(run->call);
-}
-
-static void end_copy(run_t *run, uint64_t begin_ns, int rc)
-{
-    note(run, rc);
-    coll_poweraware_end_work(run->call, begin_ns);
-    pwr_events_add(PWR_EVENT_COPY_END, 0, -1, 0);
-}
-
 /* 2. my part. */
 static void fill(run_t *run, stage_t *stage)
 {
@@ -132,8 +119,9 @@ static void fill(run_t *run, stage_t *stage)
         send_next(run);
     }
     if (NULL == piece->direct || !piece->reads || piece->readers > 1) {
-        uint64_t begin_ns = begin_copy(run, piece);
-        end_copy(run, begin_ns, run->pipeline->fill(run->self, piece, stage->claim.data));
+        uint64_t begin_ns = coll_poweraware_begin_work(run->call, 0, piece->bytes);
+        note(run, run->pipeline->fill(run->self, piece, stage->claim.data));
+        coll_poweraware_end_work(run->call, 0, begin_ns);
     }
     count_filled(run, stage);
 }
@@ -260,8 +248,9 @@ static void close_stage(run_t *run, size_t index)
     }
     send_filled(run);
     if (piece->takes && OMPI_SUCCESS == run->call->error) { /* 5 */
-        uint64_t begin_ns = begin_copy(run, piece);
-        end_copy(run, begin_ns, run->pipeline->take(run->self, piece, stage->claim.data));
+        uint64_t begin_ns = coll_poweraware_begin_work(run->call, 0, piece->bytes);
+        note(run, run->pipeline->take(run->self, piece, stage->claim.data));
+        coll_poweraware_end_work(run->call, 0, begin_ns);
     }
     if (piece->reads && 0 == piece->num_to) { /* 6 */
         coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);

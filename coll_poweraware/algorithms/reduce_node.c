@@ -6,7 +6,6 @@
 #include "reduce_node.h"
 
 #include "lend.h"
-#include "pwr_ompi/events.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
@@ -28,19 +27,6 @@ static void copy(coll_poweraware_reduction_t *r, char *to, const char *from, siz
     }
 }
 
-/* What a rank does of a step, without waits. */
-static uint64_t begin_work(const coll_poweraware_reduction_t *r, int step)
-{
-    pwr_events_add(PWR_EVENT_COPY, step, -1, 0);
-    return coll_poweraware_begin_work(r->call);
-}
-
-static void end_work(coll_poweraware_reduction_t *r, int step, uint64_t begin_ns)
-{
-    coll_poweraware_end_work(r->call, begin_ns);
-    pwr_events_add(PWR_EVENT_COPY_END, step, -1, 0);
-}
-
 /* ---- 1. ---- */
 
 static void give(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk,
@@ -59,7 +45,7 @@ static void give(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_ch
 static void contribute(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
-    uint64_t begin_ns = begin_work(r, 1);
+    uint64_t begin_ns = coll_poweraware_begin_work(r->call, 1, 0);
     if (0 == h->my_local) {
         chunk->slot.slot->error = OMPI_SUCCESS;
     }
@@ -69,7 +55,7 @@ static void contribute(coll_poweraware_reduction_t *r, coll_poweraware_reduce_ch
         give(r, chunk, 0, chunk->from);
         give(r, chunk, chunk->to, chunk->count);
     }
-    end_work(r, 1, begin_ns);
+    coll_poweraware_end_work(r->call, 1, begin_ns);
     coll_poweraware_arrive(&chunk->slot.slot->arrived, chunk->slot.expect->arrived);
 }
 
@@ -130,7 +116,7 @@ static void reduce_slice(coll_poweraware_reduction_t *r, coll_poweraware_reduce_
 {
     if (chunk->from < chunk->to) {
         await_contributions(r, chunk);
-        uint64_t begin_ns = begin_work(r, 2);
+        uint64_t begin_ns = coll_poweraware_begin_work(r->call, 2, 0);
         for (size_t k = 0; k < r->num_runs; ++k) {
             coll_poweraware_stretch_t s =
                 coll_poweraware_reduction_clip(r, k, chunk->from, chunk->to);
@@ -138,7 +124,7 @@ static void reduce_slice(coll_poweraware_reduction_t *r, coll_poweraware_reduce_
                 reduce_stretch(r, chunk, &s);
             }
         }
-        end_work(r, 2, begin_ns);
+        coll_poweraware_end_work(r->call, 2, begin_ns);
     }
     if (r->shares_sum) {
         coll_poweraware_arrive(&chunk->slot.slot->reduced, chunk->slot.expect->reduced);
@@ -191,11 +177,11 @@ static void take(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
         await_sum(r, chunk);
     }
     if (!r->direct && OMPI_SUCCESS == r->error && chunk->take_count > 0) {
-        uint64_t begin_ns = begin_work(r, 4);
+        uint64_t begin_ns = coll_poweraware_begin_work(r->call, 4, 0);
         copy(r, r->rbuf + (ptrdiff_t)chunk->take_to * r->extent,
              coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)chunk->take_from * r->extent,
              chunk->take_count);
-        end_work(r, 4, begin_ns);
+        coll_poweraware_end_work(r->call, 4, begin_ns);
     }
     release_slots(r, chunk);
 }
