@@ -14,6 +14,10 @@
 
 #include "pwr_ompi/compat.h"
 
+#include "pwr/monitor.h"
+#include "pwr/audit.h"
+#include "pwr/history.h"
+#include "pwr/meter.h"
 #include "pwr/power.h"
 #include "pwr/wait.h"
 #include "pwr_ompi/hierarchy.h"
@@ -37,10 +41,12 @@ typedef enum coll_poweraware_scope {
     COLL_POWERAWARE_SCOPE_PACKAGE /* T-states act on the whole package (Nehalem) */
 } coll_poweraware_scope_t;
 
-typedef enum coll_poweraware_wait {
-    COLL_POWERAWARE_WAIT_LADDER, /* spin, then sleep */
-    COLL_POWERAWARE_WAIT_POLL    /* poll as the paper's ranks do */
-} coll_poweraware_wait_t;
+/* Where waiting ranks give the CPU back. */
+typedef enum coll_poweraware_idle {
+    COLL_POWERAWARE_IDLE_OFF,         /* nowhere: poll as the paper's ranks do */
+    COLL_POWERAWARE_IDLE_COLLECTIVES, /* in our algorithms */
+    COLL_POWERAWARE_IDLE_ALL          /* in all blocking calls of MPI (pwr_ompi/idle.h) */
+} coll_poweraware_idle_t;
 
 /* Values of coll_poweraware_<collective>_algorithm that are not an index of an algorithm. */
 enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
@@ -54,17 +60,21 @@ typedef struct coll_poweraware_params {
     int tstate_leader;     /* level of a leader's package, 0..7, when the scope is the package */
     int group;             /* pwr_topo_level_t: what the ranks of a group share */
     int alltoall_schedule; /* index of coll_poweraware_schedules */
-    int wait;              /* coll_poweraware_wait_t */
+    int idle;              /* coll_poweraware_idle_t */
     int spin_us;           /* -1: from the calibration */
+    double max_slowdown;   /* percent; 0: not audited */
     size_t min_bytes;      /* smaller calls stay with the stock function */
     size_t segment_bytes;  /* of one node's segment */
     size_t segments_total_bytes; /* of all segments that one process creates */
     size_t chunk_bytes;          /* of a message that move at once */
     int leaders;                 /* of each node in reductions */
+    int hang_report;             /* seconds after which a wait is spoken about; 0: never */
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
+    size_t ucx_min_bytes; /* 0: none */
     bool single_copy;
+    bool wait_monitor;    /* a waiting rank may rest on a cache line */
     char *calibration;    /* NULL: where pwr_policy_load looks */
     char *decision_table; /* NULL: the built-in one */
     char *helper_dir;
@@ -86,21 +96,34 @@ typedef struct coll_poweraware_table {
     coll_poweraware_choices_t *any; /* of any layout: what is stock here is so everywhere */
 } coll_poweraware_table_t;
 
+/* What became of the audit of one class of calls on a communicator that is gone. */
+typedef struct coll_poweraware_audited {
+    coll_poweraware_collective_t collective;
+    int class;
+    pwr_audit_result_t result;
+} coll_poweraware_audited_t;
+enum { COLL_POWERAWARE_KEPT_AUDITS = 128 };
+
 typedef struct mca_coll_poweraware_component {
     mca_coll_base_component_t super;
     coll_poweraware_params_t params;
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers (scheme off, several threads) */
     const char *no_power_why;
+    const char *no_ucx_why; /* the worker of ucx_min_bytes */
+    pwr_meter_t *meter;     /* NULL: this rank reads no energy */
     /* of communicators that are gone: */
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED];
     unsigned long long handled; /* calls by algorithms of ours, see the MPI_T variable */
+    unsigned num_audited;       /* may exceed what is kept */
+    coll_poweraware_audited_t audited[COLL_POWERAWARE_KEPT_AUDITS];
     uint64_t start_ns;
     coll_poweraware_table_t builtin_table; /* with scheme auto */
     coll_poweraware_table_t users_table;   /* with scheme auto, if one is named and right */
-    uint32_t spin_ns;                      /* longest pause before a waiting rank sleeps */
+    pwr_wait_policy_t wait_policy;         /* before MPI_Init tells whether ranks share CPUs */
+    pwr_wait_stats_t idle_stats;           /* of waits outside of our algorithms; at the end */
     bool watched;       /* somebody wants a report or a trace: small calls count too */
     bool running;       /* between init_query and close in an MPI process */
     _Atomic bool armed; /* it is decided whether levers are used */
@@ -112,9 +135,27 @@ struct coll_poweraware_call; /* coll_poweraware_words.h */
 
 typedef struct coll_poweraware_message {
     ompi_request_t *request;
+    int peer;
     bool receives;
-    bool bytes_due; /* and must not come out empty */
+    bool bytes_due; /* if received, it must not come out empty */
+    bool by_ucx;    /* not through the PML */
 } coll_poweraware_message_t;
+
+/* The first waits of a call, each with what is known of it. */
+enum { COLL_POWERAWARE_KNOWN_WAITS = 8 };
+typedef struct coll_poweraware_sites {
+    pwr_history_t history[COLL_POWERAWARE_KNOWN_WAITS];
+    int next; /* of this call */
+} coll_poweraware_sites_t;
+
+/* Calls of one collective and size on one communicator (coll_poweraware_classes.c). */
+enum { COLL_POWERAWARE_NUM_CLASSES = 16 };
+typedef struct coll_poweraware_class {
+    coll_poweraware_sites_t sites;
+    pwr_audit_t audit; /* if audited */
+    bool known;
+    bool audited;
+} coll_poweraware_class_t;
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
@@ -149,6 +190,7 @@ typedef struct mca_coll_poweraware_module {
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     bool under_way;   /* one of its calls */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
+    coll_poweraware_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* [NUM_CLASSES] or NULL */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED]; /* calls */
 } mca_coll_poweraware_module_t;
@@ -246,6 +288,24 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           coll_poweraware_collective_t collective,
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes);
+
+/* coll_poweraware_classes.c: of calls whose ranks know bytes, or COLL_POWERAWARE_BYTES_UNKNOWN;
+   NULL when out of memory.  Every rank asks for the same classes in the same order. */
+coll_poweraware_class_t *coll_poweraware_class_of(mca_coll_poweraware_module_t *module,
+                                                  coll_poweraware_collective_t collective,
+                                                  size_t bytes);
+void coll_poweraware_classes_free(mca_coll_poweraware_module_t *module);
+/* The meter from which the audit knows energy; after the levers were opened, before they close. */
+enum { COLL_POWERAWARE_METER_DOMAINS = 64 };
+void coll_poweraware_meter_open(void);
+void coll_poweraware_meter_close(void);
+/* The largest call of a class, bytes. */
+size_t coll_poweraware_class_bytes(int index);
+/* Around a call; class may be NULL. */
+bool coll_poweraware_class_may_move_levers(const coll_poweraware_class_t *class);
+void coll_poweraware_class_begin(coll_poweraware_class_t *class, struct coll_poweraware_call *call,
+                                 const pwr_wait_policy_t *usual);
+void coll_poweraware_class_end(coll_poweraware_class_t *class);
 
 /* coll_poweraware_ended.c: runs an algorithm; returns its OMPI_* code, also when the communicator
    ends meanwhile. */

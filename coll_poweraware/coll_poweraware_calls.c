@@ -153,9 +153,10 @@ static void end_levers(bool moved)
 }
 
 static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *algorithm,
-               args_t *args, bool levers)
+               coll_poweraware_class_t *class, args_t *args, bool levers)
 {
     coll_poweraware_call_t *call = m->state->call;
+    coll_poweraware_class_begin(class, call, &m->state->wait_policy);
     call->tag = tags[algorithm->collective];
     call->lane = 0;
     call->error = OMPI_SUCCESS;
@@ -180,6 +181,18 @@ static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
     return own_bytes < m->from_bytes[collective] && !SELF->watched;
 }
 
+/* NULL for calls in which nothing is saved, the same on all ranks: they count together. */
+static coll_poweraware_class_t *class_of(mca_coll_poweraware_module_t *m,
+                                         coll_poweraware_collective_t collective, size_t bytes,
+                                         const coll_poweraware_algorithm_t *algorithm)
+{
+    bool levers_everywhere = COLL_POWERAWARE_BYTES_UNKNOWN != bytes &&
+                             bytes >= SELF->params.min_bytes &&
+                             COLL_POWERAWARE_OFF != SELF->params.scheme;
+    return NULL != algorithm || levers_everywhere ? coll_poweraware_class_of(m, collective, bytes)
+                                                  : NULL;
+}
+
 /* bytes: what all ranks know, own_bytes: what this rank moves. */
 static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
                   coll_poweraware_collective_t collective, size_t bytes, size_t own_bytes,
@@ -191,11 +204,13 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     m->under_way = true;
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, comm, collective, args, bytes);
-    bool levers = begin_levers(own_bytes);
+    coll_poweraware_class_t *class = class_of(m, collective, bytes, algorithm);
+    bool levers = coll_poweraware_class_may_move_levers(class) && begin_levers(own_bytes);
     counters->handled += NULL != algorithm || levers;
-    int rc = NULL != algorithm ? run(m, algorithm, args, levers)
+    int rc = NULL != algorithm ? run(m, algorithm, class, args, levers)
                                : stock[collective](&m->saved, args, comm);
     end_levers(levers);
+    coll_poweraware_class_end(class);
     m->under_way = false;
     pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     if (0 != start_ns) {

@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "pwr/policy.h"
+#include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/events.h"
+#include "pwr_ompi/idle.h"
 #include "pwr_ompi/select.h"
+#include "pwr_ompi/ucx.h"
 
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
@@ -22,6 +25,7 @@ enum { PRIORITY_WHEN_NAMED = 77 }; /* below the components that stage GPU buffer
 enum { TRACE_EVENTS = 1 << 18 };
 
 static int register_component(void);
+static int open_component(void);
 static int close_component(void);
 static int init_query(bool progress_threads, bool mpi_threads);
 
@@ -34,6 +38,7 @@ mca_coll_poweraware_component_t mca_coll_poweraware_component = {
                     PWR_COLL_VERSION,
                     .mca_component_name = "poweraware",
                     MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    .mca_open_component = open_component,
                     .mca_close_component = close_component,
                     .mca_register_component_params = register_component,
                 },
@@ -87,6 +92,18 @@ static int register_component(void)
     return pwr_ompi_select_companions(component_name);
 }
 
+/* The only time at which processes can still be told something before they talk. */
+static int open_component(void)
+{
+    if (SELF->params.priority > 0 && COLL_POWERAWARE_IDLE_ALL == SELF->params.idle) {
+        pwr_doorbell_publish(&SELF->super.collm_version);
+    }
+    if (SELF->params.priority > 0 && 0 != SELF->params.ucx_min_bytes) {
+        SELF->no_ucx_why = pwr_ucx_publish(&SELF->super.collm_version);
+    }
+    return OMPI_SUCCESS;
+}
+
 /* Levers need a process whose only computing thread is the one that waits in MPI. */
 static void open_power(bool mpi_threads)
 {
@@ -111,30 +128,88 @@ static void open_power(bool mpi_threads)
     }
 }
 
-/* Only ranks that run our algorithms wait by themselves. */
-static void decide_spin(void)
+/* How long waiting ranks spin and rest before they sleep. */
+static void set_lengths(pwr_wait_policy_t *waits)
 {
     const coll_poweraware_params_t *params = &SELF->params;
     pwr_policy_t *policy;
-    if (COLL_POWERAWARE_OFF == params->scheme) {
-        return;
-    }
     if (params->spin_us >= 0) {
-        SELF->spin_ns = (uint32_t)params->spin_us * 1000u;
+        waits->spin_ns = (uint32_t)params->spin_us * 1000u;
+        waits->monitor_ns = waits->spin_ns;
         return;
     }
     if (PWR_OK != pwr_policy_load(&SELF->env, params->calibration, &policy)) {
-        SELF->spin_ns = 0; /* out of memory: sleeping at once is right, if not best */
-        return;
+        return; /* out of memory: sleeping at once is right, if not best */
     }
-    SELF->spin_ns = pwr_policy_spin_ns(policy);
+    waits->spin_ns = pwr_policy_spin_ns(policy);
+    waits->monitor_ns = pwr_policy_monitor_ns(policy);
     if ('\0' != pwr_policy_why(policy)[0]) {
         coll_poweraware_say(coll_poweraware_level_alike(1), "calibration not used: %s",
                             pwr_policy_why(policy));
     }
     coll_poweraware_say(2, "waiting ranks spin for %u.%03u us before they sleep (%s)",
-                        SELF->spin_ns / 1000, SELF->spin_ns % 1000, pwr_policy_source(policy));
+                        waits->spin_ns / 1000, waits->spin_ns % 1000, pwr_policy_source(policy));
     pwr_policy_free(policy);
+}
+
+/* By which instruction waiting ranks rest before they sleep. */
+static const pwr_monitor_t *find_monitor(uint32_t monitor_ns)
+{
+    if (!SELF->params.wait_monitor) {
+        return NULL;
+    }
+    const pwr_monitor_t *monitor = pwr_monitor_find();
+    if (NULL == monitor) {
+        coll_poweraware_say(2, "waiting ranks do not rest on cache lines: the processor offers no "
+                               "umwait, mwaitx or WFE");
+    } else if (0 == monitor_ns) {
+        coll_poweraware_say(2, "waiting ranks do not rest on cache lines: %s",
+                            SELF->params.spin_us < 0 ? "by its calibration that saves nothing here"
+                                                     : "they are to sleep at once (spin_us 0)");
+    } else {
+        coll_poweraware_say(2, "waiting ranks rest by %s for %u.%03u us before they sleep",
+                            pwr_monitor_name(monitor), monitor_ns / 1000, monitor_ns % 1000);
+    }
+    return monitor;
+}
+
+static bool has_more_ranks_than_cpus(void)
+{
+    return NULL != SELF->power && (unsigned)opal_process_info.num_local_peers + 1 >
+                                      pwr_topo_num_cpus(pwr_power_topo(SELF->power));
+}
+
+/* Only ranks that run our algorithms, or are to be idle everywhere, wait by themselves. */
+static void prepare_waits(void)
+{
+    enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 4000 * 1000 };
+    const coll_poweraware_params_t *params = &SELF->params;
+    if (COLL_POWERAWARE_OFF == params->scheme && COLL_POWERAWARE_IDLE_ALL != params->idle) {
+        return;
+    }
+    SELF->wait_policy = (pwr_wait_policy_t){
+        .sleep_min_ns = SLEEP_MIN_NS,
+        .sleep_max_ns = SLEEP_MAX_NS,
+        .oversubscribed = has_more_ranks_than_cpus(),
+        .poll = COLL_POWERAWARE_IDLE_OFF == params->idle,
+    };
+    set_lengths(&SELF->wait_policy);
+    SELF->wait_policy.monitor = find_monitor(SELF->wait_policy.monitor_ns);
+    if (COLL_POWERAWARE_IDLE_ALL == params->idle) {
+        pwr_doorbell_hang();
+        pwr_idle_everywhere_start(&SELF->wait_policy);
+    }
+}
+
+/* A worker that this rank lacks, all others do without when they talk to it. */
+static void start_ucx(void)
+{
+    if (0 != SELF->params.ucx_min_bytes && !pwr_ucx_start()) {
+        coll_poweraware_say(coll_poweraware_level_alike(1),
+                            "coll_poweraware_ucx_min_bytes has no effect: %s",
+                            NULL == SELF->no_ucx_why ? "it is for pml ucx (mpirun --mca pml ucx)"
+                                                     : SELF->no_ucx_why);
+    }
 }
 
 static int init_query(bool progress_threads, bool mpi_threads)
@@ -153,7 +228,9 @@ static int init_query(bool progress_threads, bool mpi_threads)
     SELF->running = true;
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
-    decide_spin();
+    prepare_waits();
+    start_ucx();
+    coll_poweraware_meter_open();
     if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
         coll_poweraware_tables_load();
     }
@@ -185,10 +262,14 @@ static int close_component(void)
 {
     if (SELF->running) {
         SELF->running = false;
+        SELF->idle_stats = pwr_idle_everywhere_stop();
         write_results();
+        coll_poweraware_meter_close();
         pwr_power_close(SELF->power);
         SELF->power = NULL;
     }
+    pwr_doorbell_take_down();
+    pwr_ucx_stop();
     coll_poweraware_tables_free();
     coll_poweraware_params_free(&SELF->params);
     return OMPI_SUCCESS;

@@ -57,6 +57,7 @@ int coll_poweraware_run(mca_coll_poweraware_module_t *m, const coll_poweraware_a
         call->way_out = &way_out;
         if (0 != setjmp(way_out)) {
             m->ended = true; /* 3 */
+            pwr_roll_end(&call->segment->roll);
             if (!cancel_messages(call)) {
                 m->state = NULL; /* 2 */
             }
@@ -66,6 +67,8 @@ int coll_poweraware_run(mca_coll_poweraware_module_t *m, const coll_poweraware_a
             return pwr_ompi_comm_error(call->comm);
         }
     }
+    pwr_roll_begin(&call->segment->roll, a->collective);
     int rc = a->run(call, args);
+    pwr_roll_end(&call->segment->roll);
     return OMPI_SUCCESS == rc ? call->error : rc;
 }

@@ -14,8 +14,14 @@
  */
 #include "coll_poweraware_words.h"
 
+#include "coll_poweraware_hang.h"
+
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
+#include "pwr_ompi/idle.h"
+#include "pwr_ompi/ucx.h"
+
+#define SELF (&mca_coll_poweraware_component)
 
 static void note(coll_poweraware_call_t *call, int rc)
 {
@@ -27,31 +33,56 @@ static coll_poweraware_message_t *next_message(const coll_poweraware_call_t *cal
     return coll_poweraware_message(call, call->lane, call->posted[call->lane]);
 }
 
-static int try_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
-                    struct ompi_datatype_t *datatype, int peer)
+/* Over our UCP worker, or through the PML?  All depends on what both sides know. */
+static bool goes_by_ucx(const coll_poweraware_call_t *call, size_t bytes, int peer)
 {
-    return MCA_PML_CALL(
-        irecv(buffer, count, datatype, peer, call->tag, call->comm, &next_message(call)->request));
+    size_t least = SELF->params.ucx_min_bytes;
+    return 0 != least && bytes >= least && peer != ompi_comm_rank(call->comm) &&
+           pwr_ucx_reaches(call->comm, peer);
 }
 
-static int try_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
-                    struct ompi_datatype_t *datatype, int peer)
+static coll_poweraware_message_t *describe(const coll_poweraware_call_t *call, size_t count,
+                                           const struct ompi_datatype_t *datatype, int peer)
 {
-    return MCA_PML_CALL(isend(buffer, count, datatype, peer, call->tag, MCA_PML_BASE_SEND_STANDARD,
-                              call->comm, &next_message(call)->request));
+    size_t bytes = count * datatype->super.size;
+    coll_poweraware_message_t *message = next_message(call);
+    message->peer = peer;
+    message->bytes_due = 0 != bytes;
+    message->by_ucx = goes_by_ucx(call, bytes, peer);
+    return message;
+}
+
+static int try_recv(const coll_poweraware_call_t *call, coll_poweraware_message_t *message,
+                    void *buffer, size_t count, struct ompi_datatype_t *datatype)
+{
+    if (message->by_ucx) {
+        return pwr_ucx_irecv(buffer, count, datatype, message->peer, call->tag, call->comm,
+                             &message->request);
+    }
+    return MCA_PML_CALL(
+        irecv(buffer, count, datatype, message->peer, call->tag, call->comm, &message->request));
+}
+
+static int try_send(const coll_poweraware_call_t *call, coll_poweraware_message_t *message,
+                    const void *buffer, size_t count, struct ompi_datatype_t *datatype)
+{
+    if (message->by_ucx) {
+        return pwr_ucx_isend(buffer, count, datatype, message->peer, call->tag, call->comm,
+                             &message->request);
+    }
+    return MCA_PML_CALL(isend(buffer, count, datatype, message->peer, call->tag,
+                              MCA_PML_BASE_SEND_STANDARD, call->comm, &message->request));
 }
 
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
-    size_t size;
-    ompi_datatype_type_size(datatype, &size);
-    next_message(call)->receives = true;
-    next_message(call)->bytes_due = 0 != count && 0 != size;
-    int rc = try_recv(call, buffer, count, datatype, peer);
+    coll_poweraware_message_t *message = describe(call, count, datatype, peer);
+    message->receives = true;
+    int rc = try_recv(call, message, buffer, count, datatype);
     if (OMPI_SUCCESS != rc) {
         note(call, rc);
-        rc = try_recv(call, buffer, count, datatype, peer); /* 2 */
+        rc = try_recv(call, message, buffer, count, datatype); /* 2 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
@@ -60,42 +91,101 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer)
 {
-    next_message(call)->receives = false;
-    next_message(call)->bytes_due = false;
+    coll_poweraware_message_t *message = describe(call, count, datatype, peer);
+    message->receives = false;
     int rc = OMPI_ERROR;
     if (OMPI_SUCCESS == call->error) {
-        rc = try_send(call, buffer, count, datatype, peer);
+        rc = try_send(call, message, buffer, count, datatype);
         note(call, rc);
     }
     if (OMPI_SUCCESS != call->error) {
-        rc = try_send(call, NULL, 0, MPI_BYTE, peer); /* 1, 3 */
+        rc = try_send(call, message, NULL, 0, MPI_BYTE); /* 1, 3 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
     return OMPI_SUCCESS;
 }
 
-/* An own request may be waited for only once: it is freed then. */
-static size_t finish(coll_poweraware_call_t *call, coll_poweraware_message_t *message)
+/* ---- waiting for them ---- */
+
+/* What of a call's messages is not over yet. */
+typedef struct open_messages {
+    const coll_poweraware_call_t *call;
+    int first; /* that is not over, posted if all are */
+    int posted;
+} open_messages_t;
+
+static bool is_over(const coll_poweraware_message_t *message)
+{
+    return REQUEST_COMPLETE(message->request) || pwr_ompi_request_failed(message->request);
+}
+
+static bool all_are_over(void *arg)
+{
+    open_messages_t *open = arg;
+    while (open->first < open->posted &&
+           is_over(coll_poweraware_message(open->call, open->call->lane, open->first))) {
+        ++open->first;
+    }
+    return open->first == open->posted;
+}
+
+static bool wakes(const coll_poweraware_call_t *call, const coll_poweraware_message_t *message)
+{
+    return message->by_ucx ? pwr_ucx_wakes() : pwr_idle_is_woken_by(call->comm, message->peer);
+}
+
+static bool all_wake(const open_messages_t *open)
+{
+    for (int i = open->first; i < open->posted; ++i) {
+        const coll_poweraware_message_t *message =
+            coll_poweraware_message(open->call, open->call->lane, i);
+        if (!is_over(message) && !wakes(open->call, message)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wait_for_all(const coll_poweraware_call_t *call, int posted)
+{
+    open_messages_t open = {.call = call, .posted = posted};
+    if (all_are_over(&open)) {
+        coll_poweraware_did_not_wait(call);
+        return;
+    }
+    coll_poweraware_one_wait_t wait = coll_poweraware_begin_wait(call);
+    coll_poweraware_patience_t patience;
+    coll_poweraware_patience_begin(&patience, call, &wait.policy, true);
+    while (PWR_OK !=
+           pwr_idle_wait(all_are_over, &open, all_wake(&open), patience.policy, call->wait_stats)) {
+        coll_poweraware_patience_lose(&patience, patience.policy->longest_ns);
+    }
+    coll_poweraware_patience_end(&patience);
+    coll_poweraware_end_wait(call, &wait);
+}
+
+/* An own request may be waited for only once: it is freed then, and after an error here. */
+static void finish(coll_poweraware_call_t *call, coll_poweraware_message_t *message)
 {
     ompi_status_public_t status = {.MPI_ERROR = MPI_SUCCESS};
     int rc = ompi_request_wait(&message->request, &status);
-    if (OMPI_SUCCESS == rc && message->bytes_due && 0 == status._ucount) {
+    if (OMPI_SUCCESS == rc && message->receives && message->bytes_due && 0 == status._ucount) {
         rc = OMPI_ERROR; /* 4 */
     }
+    if (MPI_REQUEST_NULL != message->request && REQUEST_COMPLETE(message->request)) {
+        ompi_request_free(&message->request);
+    }
     note(call, rc);
-    return status._ucount;
 }
 
-int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received)
+int coll_poweraware_complete(coll_poweraware_call_t *call, int first)
 {
     note(call, first);
     int posted = call->posted[call->lane];
+    wait_for_all(call, posted);
     call->posted[call->lane] = 0;
     for (int i = 0; i < posted; ++i) {
-        size_t bytes = finish(call, coll_poweraware_message(call, call->lane, i));
-        if (0 == i && NULL != received) {
-            *received = bytes;
-        }
+        finish(call, coll_poweraware_message(call, call->lane, i));
     }
     if (OMPI_SUCCESS != call->error) {
         coll_poweraware_leave_if_ended(call);

@@ -31,18 +31,14 @@ static void add_to_totals(const mca_coll_poweraware_module_t *m)
         __atomic_fetch_add(&component->counted[i], m->counted[i], __ATOMIC_RELAXED);
     }
     if (NULL != m->state) {
-        const pwr_wait_stats_t *waits = &m->state->wait_stats;
-        pwr_wait_stats_t *total = &component->wait_stats;
-        __atomic_fetch_add(&total->waits, waits->waits, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&total->sleeps, waits->sleeps, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&total->spin_ns, waits->spin_ns, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&total->sleep_ns, waits->sleep_ns, __ATOMIC_RELAXED);
+        pwr_wait_stats_add(&component->wait_stats, &m->state->wait_stats);
     }
 }
 
 static void destruct(mca_coll_poweraware_module_t *m)
 {
     add_to_totals(m);
+    coll_poweraware_classes_free(m);
     coll_poweraware_state_free(m->state);
 #define EACH(name)                                                                                 \
     if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {                   \

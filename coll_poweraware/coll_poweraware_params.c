@@ -23,7 +23,10 @@ enum { DEFAULT_MIN_BYTES = 64 * 1024 };
 enum { DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024, DEFAULT_SEGMENTS = 64 };
 enum { DEFAULT_CHUNK_BYTES = 256 * 1024 };
 enum { SMALLEST_SEGMENT_BYTES = 64 * 1024, SMALLEST_CHUNK_BYTES = 4 * 1024 };
-enum { MOST_LEADERS = 64 };
+enum { MOST_LEADERS = 64, MOST_SLOWDOWN = 1000 };
+/* Longer than what is usual between two collectives, output of a large job for one, and shorter
+   than people take to notice. */
+enum { DEFAULT_HANG_REPORT_S = 300, LONGEST_HANG_REPORT_S = 1000000 };
 
 typedef struct param_row {
     const char *name;
@@ -61,9 +64,10 @@ static const mca_base_var_enum_value_t alltoall_schedules[] = {
     {0, NULL},
 };
 
-static const mca_base_var_enum_value_t waits[] = {
-    {COLL_POWERAWARE_WAIT_LADDER, "ladder"},
-    {COLL_POWERAWARE_WAIT_POLL, "poll"},
+static const mca_base_var_enum_value_t idles[] = {
+    {COLL_POWERAWARE_IDLE_OFF, "off"},
+    {COLL_POWERAWARE_IDLE_COLLECTIVES, "collectives"},
+    {COLL_POWERAWARE_IDLE_ALL, "all"},
     {0, NULL},
 };
 
@@ -94,16 +98,19 @@ static void set_defaults(coll_poweraware_params_t *params)
         .tstate_leader = 4,
         .group = PWR_TOPO_PACKAGE,
         .alltoall_schedule = COLL_POWERAWARE_LOG,
-        .wait = COLL_POWERAWARE_WAIT_LADDER,
+        .idle = COLL_POWERAWARE_IDLE_COLLECTIVES,
         .spin_us = -1,
+        .max_slowdown = 1.0,
         .min_bytes = DEFAULT_MIN_BYTES,
         .segment_bytes = DEFAULT_SEGMENT_BYTES,
         .segments_total_bytes = (size_t)DEFAULT_SEGMENTS * DEFAULT_SEGMENT_BYTES,
         .chunk_bytes = DEFAULT_CHUNK_BYTES,
         .leaders = 1,
+        .hang_report = DEFAULT_HANG_REPORT_S,
         .pstates = true,
         .tstates = true,
         .single_copy = true,
+        .wait_monitor = true,
     };
 }
 
@@ -216,6 +223,13 @@ static void check_ranges(coll_poweraware_params_t *p)
     p->tstate_leader = clamp("tstate_leader", p->tstate_leader, 0, PWR_TSTATE_DEEPEST);
     p->leaders = clamp("leaders", p->leaders, 1, MOST_LEADERS);
     p->spin_us = clamp("spin_us", p->spin_us, -1, 1000000);
+    if (!(p->max_slowdown >= 0.0 && p->max_slowdown <= MOST_SLOWDOWN)) { /* no number, too */
+        coll_poweraware_say(coll_poweraware_level_alike(0),
+                            "coll_poweraware_max_slowdown %g is outside 0..%d: using 1",
+                            p->max_slowdown, MOST_SLOWDOWN);
+        p->max_slowdown = 1.0;
+    }
+    p->hang_report = clamp("hang_report", p->hang_report, 0, LONGEST_HANG_REPORT_S);
     p->segment_bytes = at_least("segment_bytes", p->segment_bytes, SMALLEST_SEGMENT_BYTES);
     p->chunk_bytes = at_least("chunk_bytes", p->chunk_bytes, SMALLEST_CHUNK_BYTES);
     if (COLL_POWERAWARE_SCOPE_PACKAGE == p->tstate_scope && PWR_TOPO_PACKAGE != p->group) {
@@ -259,12 +273,23 @@ static int register_rows(const mca_base_component_t *component)
         {"tstate_leader",
          "T-state of a leader's package in the network phase when the scope is package, 0..7",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_4, &p->tstate_leader},
-        {"wait", "How ranks of a node wait for each other: ladder (spin, then sleep) or poll",
-         MCA_BASE_VAR_TYPE_INT, waits, OPAL_INFO_LVL_4, &p->wait},
+        {"idle",
+         "Where waiting ranks give the CPU back: collectives (in power-aware algorithms), all (in "
+         "all blocking calls of MPI) or off (nowhere: ranks poll)",
+         MCA_BASE_VAR_TYPE_INT, idles, OPAL_INFO_LVL_3, &p->idle},
+        {"max_slowdown",
+         "By how many percent saving may slow the application down, with scheme auto. A class of "
+         "calls that is found to exceed it saves less from then on. 0: nobody looks",
+         MCA_BASE_VAR_TYPE_DOUBLE, NULL, OPAL_INFO_LVL_3, &p->max_slowdown},
         {"spin_us",
          "Longest spin before a waiting rank sleeps, microseconds. -1: as long as sleeping and "
          "waking costs according to the calibration",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->spin_us},
+        {"wait_monitor",
+         "Whether a waiting rank, once it has spun for a moment, may rest on a cache line before "
+         "it "
+         "sleeps, by umwait, mwaitx or WFE where the processor offers one",
+         MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &p->wait_monitor},
         {"calibration",
          "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
          "built-in figures)",
@@ -290,6 +315,14 @@ static int register_rows(const mca_base_component_t *component)
          "Ranks of each node that talk to other nodes in reductions, each for a part of the "
          "message; at most as many as the smallest node has",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->leaders},
+        {"hang_report",
+         "A rank that has waited this long in one of our algorithms, seconds, says who has not "
+         "arrived, and sleeps longer at a time. 0: never",
+         MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &p->hang_report},
+        {"ucx_min_bytes",
+         "With pml ucx: messages of our algorithms of at least so many bytes go over a UCP worker "
+         "of our own, on which ranks that wait for them sleep. 0: none do",
+         MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &p->ucx_min_bytes},
         {"single_copy",
          "Whether ranks of a node may copy from each other's memory, where the kernel allows it",
          MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &p->single_copy},

@@ -3,9 +3,13 @@
  *
  * What this rank did, as one JSON file (coll_poweraware_report_dir).
  */
-#include "coll_poweraware.h"
+#include "coll_poweraware_hang.h"
+
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/ucx.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +87,137 @@ static void write_counted(FILE *file)
     fprintf(file, "},\n");
 }
 
+static void write_waits(FILE *file, const char *name, const pwr_wait_stats_t *waits)
+{
+    fprintf(file,
+            " \"%s\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, "
+            "\"monitor_s\": %.9f, \"sleep_s\": %.9f},\n",
+            name, (unsigned long long)waits->waits, (unsigned long long)waits->sleeps,
+            1e-9 * (double)waits->spin_ns, 1e-9 * (double)waits->monitor_ns,
+            1e-9 * (double)waits->sleep_ns);
+}
+
+/* JSON has no infinity. */
+static void write_bound(FILE *file, const char *name, double value)
+{
+    if (isfinite(value)) {
+        fprintf(file, ", \"%s\": %.6g", name, value);
+    } else {
+        fprintf(file, ", \"%s\": null", name);
+    }
+}
+
+static void write_estimate(FILE *file, const char *name, pwr_audit_estimate_t estimate)
+{
+    fprintf(file, ", \"%s\": {\"middle\": %.6g", name, estimate.middle);
+    write_bound(file, "low", estimate.low);
+    write_bound(file, "high", estimate.high);
+    fprintf(file, "}");
+}
+
+static void write_change(FILE *file, const pwr_audit_change_t *change)
+{
+    fprintf(file, ", \"last_change\": {\"call\": %llu, \"from\": \"%s\", \"to\": \"%s\"",
+            (unsigned long long)change->call, pwr_audit_depth_name(change->from),
+            pwr_audit_depth_name(change->to));
+    write_estimate(file, "slowdown", change->slowdown);
+    fprintf(file, "}");
+}
+
+static void write_audited(FILE *file, const coll_poweraware_audited_t *audited)
+{
+    const pwr_audit_result_t *result = &audited->result;
+    size_t bytes = coll_poweraware_class_bytes(audited->class);
+    fprintf(file, "{\"collective\": \"%s\"", coll_poweraware_collective_name(audited->collective));
+    if (COLL_POWERAWARE_BYTES_UNKNOWN != bytes) {
+        fprintf(file, ", \"up_to_bytes\": %zu", bytes);
+    }
+    fprintf(file, ", \"calls\": %llu, \"pairs\": %u, \"depth\": \"%s\"",
+            (unsigned long long)result->calls, result->pairs, pwr_audit_depth_name(result->depth));
+    write_estimate(file, "slowdown", result->slowdown);
+    write_estimate(file, "cpu", result->cpu);
+    if (result->energy_samples > 0.0) {
+        write_estimate(file, "energy", result->energy);
+    }
+    fprintf(file, ", \"changes\": %u", result->changes);
+    if (0 != result->changes) {
+        write_change(file, &result->last);
+    }
+    fprintf(file, "}");
+}
+
+static void write_audits(FILE *file)
+{
+    unsigned kept = SELF->num_audited < COLL_POWERAWARE_KEPT_AUDITS ? SELF->num_audited
+                                                                    : COLL_POWERAWARE_KEPT_AUDITS;
+    fprintf(file,
+            " \"max_slowdown\": %.6g, \"energy_source\": ", SELF->params.max_slowdown / 100.0);
+    write_string(file, NULL == SELF->meter ? "" : pwr_meter_backend(SELF->meter));
+    fprintf(file, ", \"audits_lost\": %u, \"audits\": [", SELF->num_audited - kept);
+    for (unsigned i = 0; i < kept; ++i) {
+        fprintf(file, 0 == i ? "\n  " : ",\n  ");
+        write_audited(file, &SELF->audited[i]);
+    }
+    fprintf(file, "],\n");
+}
+
+/* ", " before all but the first number. */
+static void write_ranks(FILE *file, const coll_poweraware_ranks_t *ranks, bool *first)
+{
+    for (int i = 0; i < ranks->num && i < COLL_POWERAWARE_NAMED; ++i) {
+        fprintf(file, "%s%d", *first ? "" : ", ", ranks->rank[i]);
+        *first = false;
+    }
+}
+
+static void write_list(FILE *file, const char *name, const coll_poweraware_ranks_t *ranks)
+{
+    bool first = true;
+    fprintf(file, ", \"%s\": [", name);
+    write_ranks(file, ranks, &first);
+    fprintf(file, "]");
+}
+
+/* missing: those who are known to be it. */
+static void write_hang(FILE *file, const coll_poweraware_hang_t *hang)
+{
+    bool first = true;
+    fprintf(file, "\n  {\"collective\": \"%s\", \"communicator\": ",
+            coll_poweraware_collective_name(hang->collective));
+    write_string(file, hang->comm);
+    fprintf(file, ", \"cid\": %u, \"seconds\": %.3f, \"num_missing\": %d, \"missing\": [",
+            hang->cid, 1e-9 * (double)hang->waited_ns,
+            hang->absent.num + hang->behind.num + hang->elsewhere.num);
+    write_ranks(file, &hang->absent, &first);
+    write_ranks(file, &hang->behind, &first);
+    write_ranks(file, &hang->elsewhere, &first);
+    fprintf(file, "]");
+    write_list(file, "working", &hang->working);
+    write_list(file, "senders", &hang->senders);
+    write_list(file, "receivers", &hang->receivers);
+    fprintf(file, "}");
+}
+
+static void write_hangs(FILE *file)
+{
+    const coll_poweraware_hang_t *hangs;
+    int num = coll_poweraware_hangs(&hangs);
+    fprintf(file, " \"num_hangs\": %d, \"hangs\": [", num);
+    for (int i = 0; i < num && i < COLL_POWERAWARE_HANGS_KEPT; ++i) {
+        fprintf(file, 0 == i ? "" : ",");
+        write_hang(file, &hangs[i]);
+    }
+    fprintf(file, "],\n");
+}
+
+/* What wakes sleepers. */
+static void write_wakers(FILE *file)
+{
+    const pwr_doorbell_counts_t bells = pwr_doorbell_counts();
+    fprintf(file, " \"bells\": {\"heard\": %llu, \"rung\": %llu}, \"ucx_messages\": %lu,\n",
+            (unsigned long long)bells.heard, (unsigned long long)bells.rung, pwr_ucx_messages());
+}
+
 static void write_power(FILE *file)
 {
     pwr_power_counters_t counters = {0};
@@ -95,7 +230,6 @@ static void write_power(FILE *file)
         counters = pwr_power_counters(SELF->power);
         why = pwr_power_why_off(SELF->power);
     }
-    const pwr_wait_stats_t *wait = &SELF->wait_stats;
     fprintf(file,
             " \"pstate_writes\": %llu, \"tstate_writes\": %llu, \"skipped\": %llu, "
             "\"errors\": %llu, \"adopted\": %llu, \"yielded\": %llu, \"withdrawn\": %llu,\n",
@@ -103,11 +237,6 @@ static void write_power(FILE *file)
             (unsigned long long)counters.skipped, (unsigned long long)counters.errors,
             (unsigned long long)counters.adopted, (unsigned long long)counters.yielded,
             (unsigned long long)counters.withdrawn);
-    fprintf(
-        file,
-        " \"wait\": {\"waits\": %llu, \"sleeps\": %llu, \"spin_s\": %.9f, \"sleep_s\": %.9f},\n",
-        (unsigned long long)wait->waits, (unsigned long long)wait->sleeps,
-        1e-9 * (double)wait->spin_ns, 1e-9 * (double)wait->sleep_ns);
     fprintf(file, " \"pstates\": ");
     write_string(file, NULL == pstates ? "off" : pstates);
     fprintf(file, ", \"tstates\": ");
@@ -152,6 +281,11 @@ void coll_poweraware_report_write(const char *path, int rank)
         write_identity(file, rank);
         write_collectives(file);
         write_counted(file);
+        write_waits(file, "wait", &SELF->wait_stats);
+        write_waits(file, "idle", &SELF->idle_stats);
+        write_audits(file);
+        write_hangs(file);
+        write_wakers(file);
         write_power(file);
         ok = !ferror(file);
         ok = 0 == fclose(file) && ok;

@@ -16,8 +16,9 @@
  * The stock functions saved by the module do the talking, so that nothing here is on the call path
  * of our own collectives.
  */
-#include "coll_poweraware_words.h"
+#include "coll_poweraware_hang.h"
 
+#include "pwr_ompi/idle.h"
 #include "pwr_ompi/single_copy.h"
 
 #include <stdlib.h>
@@ -114,19 +115,10 @@ static pwr_hierarchy_t *hierarchy_of(comm_t *comm, const place_t *places)
 /* Known only now: MPI_Init sets the yield flag last. */
 static pwr_wait_policy_t wait_policy(void)
 {
-    enum { SLEEP_MIN_NS = 50 * 1000, SLEEP_MAX_NS = 1000 * 1000 };
-    bool crowded = opal_progress_yield_when_idle;
-    if (NULL != SELF->power) {
-        unsigned cpus = pwr_topo_num_cpus(pwr_power_topo(SELF->power));
-        crowded = crowded || (unsigned)opal_process_info.num_local_peers + 1 > cpus;
-    }
-    return (pwr_wait_policy_t){
-        .spin_ns = SELF->spin_ns,
-        .sleep_min_ns = SLEEP_MIN_NS,
-        .sleep_max_ns = SLEEP_MAX_NS,
-        .oversubscribed = crowded,
-        .poll = COLL_POWERAWARE_WAIT_POLL == SELF->params.wait,
-    };
+    pwr_wait_policy_t policy = SELF->wait_policy;
+    policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
+    policy.longest_ns = coll_poweraware_patience_ns();
+    return policy;
 }
 
 /* ---- single copy ---- */
@@ -182,7 +174,7 @@ static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *
     call->comm = comm;
     call->hierarchy = h;
     call->segment = state->segment;
-    call->wait_policy = &state->wait_policy;
+    call->policy = state->wait_policy;
     call->wait_stats = &state->wait_stats;
     call->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                             sizeof *call->messages);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "coll_poweraware_hang.h"
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/single_copy.h"
@@ -41,26 +42,45 @@ static int progress(void *arg)
     return pwr_ompi_progress();
 }
 
+/* How long a wait lasts that is given up: where communicators may end it looks for that. */
+enum { LOOK_NS = 100 * 1000 * 1000 };
+
+static uint64_t given_up_after_ns(const coll_poweraware_call_t *call,
+                                  const pwr_wait_policy_t *policy)
+{
+    bool looks = NULL != call->way_out && (0 == policy->longest_ns || LOOK_NS < policy->longest_ns);
+    return looks ? LOOK_NS : policy->longest_ns;
+}
+
 /* Waits long enough, that is until the flag is there or the communicator has ended. */
 static void wait_until(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target,
                        const pwr_wait_policy_t *policy, pwr_progress_fn_t moves, void *arg)
 {
-    enum { LOOK_NS = 100 * 1000 * 1000 };
-    uint64_t deadline_ns;
-    do {
-        deadline_ns = NULL == call->way_out ? 0 : pwr_env_now_ns(&SELF->env) + LOOK_NS;
-    } while (PWR_OK !=
-                 pwr_wait_until(flag, target, policy, moves, arg, deadline_ns, call->wait_stats) &&
-             OMPI_SUCCESS == pwr_ompi_comm_error(call->comm));
+    coll_poweraware_patience_t patience;
+    coll_poweraware_patience_begin(&patience, call, policy, false);
+    for (;;) {
+        uint64_t deadline_ns = NULL == call->way_out ? 0 : pwr_env_now_ns(&SELF->env) + LOOK_NS;
+        if (PWR_OK == pwr_wait_until(flag, target, patience.policy, moves, arg, deadline_ns,
+                                     call->wait_stats) ||
+            OMPI_SUCCESS != pwr_ompi_comm_error(call->comm)) {
+            break;
+        }
+        coll_poweraware_patience_lose(&patience, given_up_after_ns(call, patience.policy));
+    }
+    coll_poweraware_patience_end(&patience);
 }
 
 void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target)
 {
+    if (pwr_flag_reached(flag, target)) {
+        coll_poweraware_did_not_wait(call);
+        return;
+    }
+    coll_poweraware_one_wait_t wait = coll_poweraware_begin_wait(call);
+    wait_until(call, flag, target, &wait.policy, progress, NULL);
+    coll_poweraware_end_wait(call, &wait);
     if (!pwr_flag_reached(flag, target)) {
-        wait_until(call, flag, target, call->wait_policy, progress, NULL);
-        if (!pwr_flag_reached(flag, target)) {
-            coll_poweraware_leave_if_ended(call);
-        }
+        coll_poweraware_leave_if_ended(call);
     }
 }
 
@@ -111,8 +131,9 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
         .gap_ns = FIRST_PROGRESS_NS,
         .next_ns = pwr_env_now_ns(&SELF->env) + FIRST_PROGRESS_NS,
     };
-    pwr_wait_policy_t policy = *call->wait_policy;
+    pwr_wait_policy_t policy = call->policy;
     policy.spin_ns = 0; /* a throttled rank expects a long phase */
+    policy.monitor_ns = 0;
     policy.sleep_min_ns = FIRST_PROGRESS_NS;
     policy.sleep_max_ns = LONGEST_PROGRESS_NS;
     pwr_power_throttle(SELF->power, level);

@@ -23,7 +23,8 @@ typedef struct coll_poweraware_call {
     struct ompi_communicator_t *comm;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
-    const pwr_wait_policy_t *wait_policy;
+    pwr_wait_policy_t policy;       /* of this call's waits */
+    coll_poweraware_sites_t *sites; /* NULL: what is known of them does not count in this call */
     pwr_wait_stats_t *wait_stats;
     int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
@@ -61,10 +62,10 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
                               struct ompi_datatype_t *datatype, int peer);
 int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                               struct ompi_datatype_t *datatype, int peer);
-/* Completes everything posted in this lane.  *received, if not NULL, gets the bytes of the first
-   posted message, which is a receive.  Returns the first error of the call so far; first, an error
-   that the algorithm met elsewhere, counts.  An empty message where bytes were due is an error. */
-int coll_poweraware_complete(coll_poweraware_call_t *call, int first, size_t *received);
+/* Completes everything posted in this lane.  Returns the first error of the call so far; first, an
+   error that the algorithm met elsewhere, counts.  An empty message where bytes were due is an
+   error. */
+int coll_poweraware_complete(coll_poweraware_call_t *call, int first);
 
 /* Messages are posted in, and completed from, this lane from now on.  A call begins in lane 0 and
    completes all that it used. */
@@ -104,6 +105,18 @@ void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_flag_t *flag, 
 
 /* Counts this rank on a flag that is complete, and waited for, at target. */
 void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
+
+/* For words that wait (coll_poweraware_classes.c): how to, from what is known of the call's earlier
+   waits; or that there was nothing to wait for. */
+typedef struct coll_poweraware_one_wait {
+    pwr_wait_policy_t policy;
+    pwr_history_t *history;
+    uint64_t before_ns;
+} coll_poweraware_one_wait_t;
+coll_poweraware_one_wait_t coll_poweraware_begin_wait(const coll_poweraware_call_t *call);
+void coll_poweraware_end_wait(const coll_poweraware_call_t *call,
+                              const coll_poweraware_one_wait_t *wait);
+void coll_poweraware_did_not_wait(const coll_poweraware_call_t *call);
 
 /* For words: does not return when the communicator has ended. */
 void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);

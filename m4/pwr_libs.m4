@@ -33,6 +33,13 @@ AC_DEFUN([PWR_CHECK_LIKWID], [
     AM_CONDITIONAL([HAVE_LIKWID], [test "x$pwr_likwid" != xno])
 ])
 
+# Loaded at run time, not linked: 1.10 has the functions that ompi/ucp_worker.c looks for.
+AC_DEFUN([PWR_CHECK_UCX], [
+    PKG_CHECK_MODULES([UCX], [ucx >= 1.10], [pwr_ucx=`$PKG_CONFIG --modversion ucx`],
+        [pwr_ucx=no])
+    AM_CONDITIONAL([HAVE_UCX], [test "x$pwr_ucx" != xno])
+])
+
 # Each of these is optional; PWR_SUMMARY tells what is lost without it.
 AC_DEFUN([PWR_CHECK_OPTIONAL], [
     PKG_CHECK_MODULES([FUSE3], [fuse3], [pwr_fuse3=`$PKG_CONFIG --modversion fuse3`], [pwr_fuse3=no])
@@ -48,7 +55,7 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
         [pwr_libcpupower=yes
          AC_SUBST([CPUPOWER_LIBS], [-lcpupower])
          AC_DEFINE([HAVE_LIBCPUPOWER], [1], [poweraware-info describes cpufreq by libcpupower])])])
-    PKG_CHECK_MODULES([UCX], [ucx], [pwr_ucx=`$PKG_CONFIG --modversion ucx`], [pwr_ucx=no])
+    PWR_CHECK_UCX
 
     pwr_matplotlib=no
     AS_IF([$PYTHON -c 'import matplotlib' 2>/dev/null],

@@ -38,6 +38,10 @@ Install Open MPI (Debian, Ubuntu: libopenmpi-dev) or name it with --with-mpi=PRE
     # Headers that Open MPI never installs: an installed copy wins (-idirafter).
     OMPI_CFLAGS="$MPI_CFLAGS $pwr_pmix_cflags -idirafter \$(top_srcdir)/ompi/missing_headers"
     OMPI_LIBS="$MPI_LIBS -lopen-pal"
+    # From 5.0 on, what Open MPI calls its modex is macros over PMIx.
+    AS_IF([test $pwr_mpi_series != 4.1],
+        [pwr_pmix_libs=`$PKG_CONFIG --libs pmix 2>/dev/null` || pwr_pmix_libs=-lpmix
+         OMPI_LIBS="$OMPI_LIBS $pwr_pmix_libs"])
 
     AC_MSG_CHECKING([for Open MPI's developer headers])
     pwr_save_CPPFLAGS="$CPPFLAGS"
@@ -52,6 +56,7 @@ Install Open MPI (Debian, Ubuntu: libopenmpi-dev) or name it with --with-mpi=PRE
          AC_MSG_ERROR([Open MPI $pwr_mpi_version is there, its developer headers (ompi/mca/coll/coll.h) are not.
 Debian, Ubuntu: install libopenmpi-dev (and libpmix-dev for Open MPI 5.0 and later).
 Own build: configure Open MPI with --with-devel-headers.])])
+    PWR_CHECK_EVENT_LIBS
     CPPFLAGS="$pwr_save_CPPFLAGS"
 
     AC_SUBST([MPI_CFLAGS])
@@ -59,6 +64,35 @@ Own build: configure Open MPI with --with-devel-headers.])])
     AC_SUBST([OMPI_CFLAGS])
     AC_SUBST([OMPI_LIBS])
     AC_SUBST([pwr_mpi_version])
+])
+
+# PWR_CHECK_EVENT_LIBS: the library behind Open MPI's event loop, where that is not a part of Open MPI.
+# Adds to OMPI_LIBS.
+AC_DEFUN([PWR_CHECK_EVENT_LIBS], [
+    AC_MSG_CHECKING([for the library of Open MPI's event loop])
+    pwr_save_LIBS="$LIBS"
+    pwr_event_libs=missing
+    for pwr_libs in "" "-levent_core"; do
+        LIBS="$OMPI_LIBS $pwr_libs $pwr_save_LIBS"
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+#include "ompi_config.h"
+#include "mpi.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/util/event.h"
+#else
+#include "opal/mca/event/event.h"
+#endif
+]], [[opal_event_loop(opal_sync_event_base, OPAL_EVLOOP_ONCE);]])],
+            [pwr_event_libs="$pwr_libs"
+             break])
+    done
+    LIBS="$pwr_save_LIBS"
+    AS_IF([test "x$pwr_event_libs" = xmissing],
+        [AC_MSG_RESULT([none])
+         AC_MSG_ERROR([the library that Open MPI's event loop uses does not link.
+Debian, Ubuntu: install libevent-dev.])])
+    AC_MSG_RESULT([${pwr_event_libs:-Open MPI's own}])
+    OMPI_LIBS="$OMPI_LIBS $pwr_event_libs"
 ])
 
 # PWR_PLUGIN_DIR: where mca_coll_poweraware.so goes.

@@ -20,6 +20,6 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
     PWR_ROW([likwid], [$pwr_likwid], [P-states and energy through liblikwid; its access daemon is used either way])
     PWR_ROW([libcpupower], [$pwr_libcpupower], [poweraware-info says less about cpufreq])
-    PWR_ROW([UCX], [$pwr_ucx], [nothing yet: leaders talk through Open MPI's own transports])
+    PWR_ROW([UCX], [$pwr_ucx], [coll_poweraware_ucx_min_bytes has no effect])
     printf '\n'
 ])

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "pwr/clock.h"
 
 typedef struct record {
     uint64_t t_ns;
@@ -40,10 +41,8 @@ void pwr_events_add(pwr_event_t event, int detail, int peer, size_t bytes)
     if (at >= room) {
         return;
     }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     records[at] = (record_t){
-        .t_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+        .t_ns = pwr_clock_ns(CLOCK_MONOTONIC),
         .bytes = bytes,
         .peer = peer,
         .detail = (int16_t)detail,

@@ -35,10 +35,15 @@ static size_t costs_offset(const pwr_segment_shape_t *shape)
     return lines_offset() + (size_t)shape->num_ranks * sizeof(pwr_rank_lines_t);
 }
 
-static size_t boxes_offset(const pwr_segment_shape_t *shape)
+static size_t roll_offset(const pwr_segment_shape_t *shape)
 {
     return round_up(costs_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_copy_costs_t),
-                    PAGE);
+                    _Alignof(pwr_roll_line_t));
+}
+
+static size_t boxes_offset(const pwr_segment_shape_t *shape)
+{
+    return round_up(roll_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_roll_line_t), PAGE);
 }
 
 static size_t boxes_end(const pwr_segment_shape_t *shape)
@@ -91,6 +96,7 @@ static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
         .box_stride = pwr_box_stride(s->shape.box_bytes),
     };
     s->copier.costs = (pwr_copy_costs_t *)(void *)(base + costs_offset(&s->shape));
+    s->roll.lines = (pwr_roll_line_t *)(void *)(base + roll_offset(&s->shape));
 }
 
 static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
@@ -122,6 +128,7 @@ void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local,
     if (PWR_SEGMENT_BOXES == part) {
         pwr_boxes_enter(&s->boxes, num_local, my_local, crowded);
         pwr_copier_enter(&s->copier, s->copier.costs, num_local, my_local);
+        pwr_roll_enter(&s->roll, s->roll.lines, &s->control->spoken, num_local, my_local);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "number.h"
+#include "pwr/clock.h"
 #include "pwr/env.h"
 
 #include <ctype.h>
@@ -16,17 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 512, NUMBER_MAX_BYTES = 64 };
 
 static uint64_t real_now_ns(void *arg)
 {
-    struct timespec now;
     (void)arg;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void real_log(void *arg, pwr_log_level_t level, const char *line)

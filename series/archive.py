@@ -15,7 +15,7 @@ from series.errors import Unavailable
 
 SUITES: Mapping[str, str] = {"4.1": "bookworm", "5.0": "trixie", "6.0": "forky"}
 
-# What configure and the tests need; likwid, valgrind and msr-tools keep tests of opal/ from being
+# What configure and the tests need; likwid, msr-tools and valgrind keep tests of opal/ from being
 # skipped. Packages that only the emulated nodes and hardware need are not here: see inside.
 PACKAGES = (
     "autoconf",
@@ -34,6 +34,7 @@ PACKAGES = (
     "libopenmpi-dev",
     "libpmix-dev",
     "libtool",
+    "libucx-dev",
     "likwid",
     "make",
     "msr-tools",

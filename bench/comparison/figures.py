@@ -14,8 +14,8 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
-_RESAMPLES = 400
-_INTERVAL = 0.95
+from bench.common import intervals
+
 STOCK_NAMES = ("stock", "adapt", "basic", "han", "sm", "tuned", "xhc")
 
 Key = Tuple[str, int, int, int]  # collective, nodes, ranks per node, size
@@ -80,18 +80,12 @@ def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) ->
         if name in STOCK_NAMES or len(series.us) != len(theirs.us):
             continue
         pairs = [a / b for a, b in zip(series.us, theirs.us) if b > 0]
-        low, high = _interval(pairs, chance)
+        low, high = intervals.of_median(pairs, chance)
         cpu = statistics.median(theirs.cpu_us)
         yield Ratio(
             *key, name, statistics.median(series.us), best, statistics.median(theirs.us), statistics.median(pairs), low,
             high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0, len(pairs),
         )  # fmt: skip
-
-
-def _interval(values: Sequence[float], chance: random.Random) -> Tuple[float, float]:
-    medians = sorted(statistics.median(chance.choices(values, k=len(values))) for _ in range(_RESAMPLES))
-    cut = int(_RESAMPLES * (1 - _INTERVAL) / 2)
-    return medians[cut], medians[-cut - 1]
 
 
 def geometric_mean(found: Sequence[Ratio]) -> float:

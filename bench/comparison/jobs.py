@@ -12,11 +12,9 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List
 
-from bench.comparison.options import Layout, Options
-
-_ALLOW_ROOT = {
-    f"{owner}_ALLOW_RUN_AS_ROOT{end}": "1" for owner in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
-}
+from bench.common import launch
+from bench.common.options import Layout
+from bench.comparison.options import Options
 
 
 class JobError(Exception):
@@ -78,9 +76,7 @@ class Jobs:
             self._call([*cluster, "down", *name], 120)
 
     def _mpirun(self, ranks: int) -> List[str]:
-        enough = ranks <= len(os.sched_getaffinity(0))
-        line = [self._options.mpirun, "-np", str(ranks)]
-        line += ["--bind-to", "core"] if enough else ["--oversubscribe", "--bind-to", "none"]
+        line = [self._options.mpirun, "-np", str(ranks), *launch.placement(ranks)]
         return line + [word for pair in self._options.mca for word in ("--mca", *pair)]
 
     def _program(self, layout: Layout, repetition: int, path: Path) -> List[str]:
@@ -100,8 +96,9 @@ class Jobs:
         return line
 
     def _call(self, line: List[str], timeout_s: float) -> None:
-        process = subprocess.Popen(line, env=self._environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   start_new_session=True)
+        options = self._options
+        process = subprocess.Popen(line, env=launch.environment(options.build, options.plugin_dir),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
             status = process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -112,20 +109,3 @@ class Jobs:
                 process.wait(30)
         if status != 0:
             raise JobError(f"exit status {status}: {' '.join(line)}")
-
-    def _environment(self) -> Dict[str, str]:
-        options = self._options
-        return {
-            **os.environ,
-            **_ALLOW_ROOT,
-            **_pmix_plugins(),
-            "OMPI_MCA_mca_base_component_path": f"{options.plugin_dir}:SYS_DEFAULT",
-            "OMPI_MCA_coll_poweraware_helper_dir": str(options.build / "opal"),
-        }
-
-
-def _pmix_plugins() -> Dict[str, str]:
-    """Open MPI 5.0 and later look for PMIx's plug-ins where ours are unless told."""
-    name = "PMIX_MCA_mca_base_component_path"
-    found = [str(path) for path in Path("/usr/lib").glob("*/pmix2/lib/pmix") if path.is_dir()]
-    return {} if name in os.environ or not found else {name: found[0]}

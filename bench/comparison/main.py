@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
+from bench.common import launch
 from bench.comparison import figures, text
 from bench.comparison.jobs import JobError, Jobs
 from bench.comparison.options import Options, parse
@@ -67,7 +67,7 @@ def _head(options: Options, documents: Sequence[Dict[str, Any]]) -> Dict[str, An
         "command": options.command,
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "host": documents[0]["host"],
-        "cpus": len(os.sched_getaffinity(0)),
+        "cpus": launch.cpus(),
         "library": documents[0]["library"],
         "repetitions": options.repetitions,
     }

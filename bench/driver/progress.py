@@ -40,11 +40,12 @@ class Progress:
         if now - self._last_line > _TICK_S:
             self.say(f"{self._current}: running for {now - self._run_start:.0f} s")
 
-    def end(self, text: str) -> None:
-        """The run that came first in the plan has ended."""
+    def end(self, text: str = "") -> None:
+        """The run that came first in the plan has ended; without a text nothing is said."""
         kind = self._left.pop(0)
         self._took.setdefault(kind, []).append(time.monotonic() - self._run_start)
-        self.say(text)
+        if text:
+            self.say(text)
 
     def _rest(self) -> str:
         if not self._left:

@@ -65,22 +65,24 @@ def _document(document: Document, name: str) -> str:
     parts.append(f'<p class="note">{escape(words.setting(document))}.</p>\n')
     found = words.warnings(document)
     if found:
-        parts.append(_box("Warnings", found, "box warning"))
-    parts += [_table(tables.headline(document)), _table(tables.ratios(document))]
-    parts.append(_box("What is measured, what is not", words.provenance(document), "box"))
+        parts.append(as_box("Warnings", found, "box warning"))
+    parts += [as_table(tables.headline(document)), as_table(tables.ratios(document))]
+    parts.append(as_box("What is measured, what is not", words.provenance(document), "box"))
     if document.runs:
-        parts += [_picture(picture) for picture in pictures(document)]
-    parts += [_table(table) for table in tables.all_tables(document)[2:]]
+        parts += [as_picture(picture) for picture in pictures(document)]
+    parts += [as_table(table) for table in tables.all_tables(document)[2:]]
     parts.append(_commands(document))
     return "".join(parts)
 
 
-def _box(title: str, lines: List[str], style: str) -> str:
+def as_box(title: str, lines: List[str], style: str) -> str:
+    """Lines in a frame."""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f'<h2>{escape(title)}</h2>\n<div class="{style}"><ul>{items}</ul></div>\n'
 
 
-def _picture(picture: Picture) -> str:
+def as_picture(picture: Picture) -> str:
+    """A picture with its title and caption, or why there is none."""
     title = escape(picture.title)
     if picture.svg is None:
         reason = escape(picture.why_absent or "there is nothing to draw")
@@ -92,7 +94,8 @@ def _picture(picture: Picture) -> str:
     )
 
 
-def _table(table: tables.Table) -> str:
+def as_table(table: tables.Table) -> str:
+    """A table with its title and note."""
     if not table.rows:
         return f'<h2>{escape(table.title)}</h2>\n<p class="absent">There are no runs.</p>\n'
     texts = [

@@ -126,7 +126,7 @@ def component(document: Document) -> Table:
     heads = ["benchmark", "scheme", "calls", "handled", "in collectives (s)"]
     counters = ["pstate_writes", "tstate_writes", "skipped", "errors", "adopted", "yielded"]
     heads += ["P-state writes", "T-state writes", "skipped", "write errors"]
-    heads += ["ceilings adopted", "levers yielded", "sleeps", "spun (s)", "slept (s)"]
+    heads += ["ceilings adopted", "levers yielded", "sleeps", "spun (s)", "rested (s)", "slept (s)"]
     rows = []
     for benchmark in document.benchmarks():
         for scheme in document.schemes():
@@ -137,7 +137,8 @@ def component(document: Document) -> Table:
             for name in ("calls", "handled", "seconds"):
                 row.append(_mean_over(runs, ("collectives", benchmark, name)))
             row += [_mean_over(runs, (name,)) for name in counters]
-            row += [_mean_over(runs, ("wait", name)) for name in ("sleeps", "spin_s", "sleep_s")]
+            waits = ("sleeps", "spin_s", "monitor_s", "sleep_s")
+            row += [_mean_over(runs, ("wait", name)) for name in waits]
             rows.append(row)
     note = "Summed over ranks, mean over repetitions; counted by the component in each rank."
     return Table("What the component did", heads, rows, note)

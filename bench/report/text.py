@@ -14,19 +14,21 @@ _WIDTH = 100
 
 def render(document: Document) -> str:
     """All tables of a document, its warnings first and its provenance last."""
-    parts = [_paragraph(words.setting(document))]
-    parts += [_paragraph("WARNING: " + line) for line in words.warnings(document)]
-    parts += [_table(table) for table in tables.all_tables(document)]
+    parts = [as_paragraph(words.setting(document))]
+    parts += [as_paragraph("WARNING: " + line) for line in words.warnings(document)]
+    parts += [as_table(table) for table in tables.all_tables(document)]
     parts += ["What is measured, what is not"]
-    parts += [_paragraph(line) for line in words.provenance(document)]
+    parts += [as_paragraph(line) for line in words.provenance(document)]
     return "\n\n".join(parts) + "\n"
 
 
-def _paragraph(text: str) -> str:
+def as_paragraph(text: str) -> str:
+    """Filled lines."""
     return textwrap.fill(text, _WIDTH)
 
 
-def _table(table: tables.Table) -> str:
+def as_table(table: tables.Table) -> str:
+    """Columns in line, title above, note below."""
     lines: List[List[str]] = [table.heads] + table.rows
     widths = [max(len(line[k]) for line in lines) for k in range(len(table.heads))]
     words_columns = [
@@ -39,4 +41,4 @@ def _table(table: tables.Table) -> str:
             for k, (text, width) in enumerate(zip(line, widths))
         ]
         out.append("  ".join(cells).rstrip())
-    return "\n".join(out) + "\n" + _paragraph(table.note)
+    return "\n".join(out) + "\n" + as_paragraph(table.note)

@@ -3,6 +3,10 @@
 #
 # For the shell tests: how to start MPI programs and how to say what went wrong.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# what jobs on one node end up with anyway, after having asked the libraries of network cards
+export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1}
+# how long after SIGTERM mpirun of 4.1 kills the other ranks of one that failed: none is still there by then
+export OMPI_MCA_odls_base_sigkill_timeout=0
 : "${MPIRUN:=mpirun}"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -45,6 +45,8 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     {COLL_POWERAWARE_GATHER, "box", coll_poweraware_box_gather_can, coll_poweraware_box_gather,
      PWR_SEGMENT_BOXES},
     {COLL_POWERAWARE_GATHER, "leader", NULL, coll_poweraware_gather_leader, PWR_SEGMENT_CHUNKS},
+    {COLL_POWERAWARE_GATHER, "linear", coll_poweraware_linear_can, coll_poweraware_gather_linear,
+     PWR_SEGMENT_BOXES},
     {COLL_POWERAWARE_REDUCE, "box", coll_poweraware_box_reduce_can, coll_poweraware_box_reduce,
      PWR_SEGMENT_BOXES},
     {COLL_POWERAWARE_REDUCE, "leader", coll_poweraware_reduce_leader_can,
@@ -60,6 +62,8 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     {COLL_POWERAWARE_SCATTER, "box", coll_poweraware_box_scatter_can, coll_poweraware_box_scatter,
      PWR_SEGMENT_BOXES},
     {COLL_POWERAWARE_SCATTER, "leader", NULL, coll_poweraware_scatter_leader, PWR_SEGMENT_CHUNKS},
+    {COLL_POWERAWARE_SCATTER, "linear", coll_poweraware_linear_can, coll_poweraware_scatter_linear,
+     PWR_SEGMENT_BOXES},
 };
 
 const int coll_poweraware_num_algorithms =

@@ -79,6 +79,13 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
 /* Leader-based shared-memory Gather. */
 int coll_poweraware_gather_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
+/* Gather and Scatter with one message per rank, over few ranks. */
+bool coll_poweraware_linear_can(const coll_poweraware_call_t *call,
+                                const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_gather_linear(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+int coll_poweraware_scatter_linear(coll_poweraware_call_t *call,
+                                   const coll_poweraware_args_t *args);
+
 /* Leader-based shared-memory reductions (ICPP 2010 V-B); order kept, elements must fit an area:
    one, or a few per rank for Reduce_scatter. */
 bool coll_poweraware_allreduce_leader_can(const coll_poweraware_call_t *call,

@@ -203,7 +203,7 @@ static int exchange_cells(combined_t *c)
                                            h->leader_of[node]);
         }
     }
-    rc = coll_poweraware_complete(c->call, rc, NULL);
+    rc = coll_poweraware_complete(c->call, rc);
     pwr_events_add(PWR_EVENT_NET_END, h->my_node, -1, 0);
     return rc;
 }
@@ -231,7 +231,7 @@ static int exchange_directly(combined_t *c, int to_node, int from_node)
         coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, to[i]);
         rc = coll_poweraware_post_send(c->call, b.data, b.count, b.datatype, to[i]);
     }
-    return coll_poweraware_complete(c->call, rc, NULL);
+    return coll_poweraware_complete(c->call, rc);
 }
 
 static void exchange_large(combined_t *c)

@@ -49,7 +49,7 @@ static int exchange_window(const grouped_t *g, const int *ranks, int num, size_t
     for (int i = 0; i < num; ++i) {
         coll_poweraware_send_block(&g->x, ranks[(g->my_index + i) % num], bytes);
     }
-    return coll_poweraware_complete(g->x.call, OMPI_SUCCESS, NULL);
+    return coll_poweraware_complete(g->x.call, OMPI_SUCCESS);
 }
 
 static int exchange_pairs(const grouped_t *g, const int *ranks, int num)

@@ -296,7 +296,7 @@ static void exchange_with_offers(local_t *l)
     } else {
         exchange_apart(l);
     }
-    l->rc = coll_poweraware_complete(l->call, l->rc, NULL);
+    l->rc = coll_poweraware_complete(l->call, l->rc);
     l->second = l->second || l->gives;
     if (l->second) {
         end_single_copy(l);
@@ -314,7 +314,7 @@ static void exchange_messages(local_t *l)
     for (int d = 1; d < h->num_local; ++d) {
         coll_poweraware_send_block(l->x, rank_of(l, neighbour(l, d)), &l->sent);
     }
-    l->rc = coll_poweraware_complete(l->call, l->rc, NULL);
+    l->rc = coll_poweraware_complete(l->call, l->rc);
 }
 
 static void exchange(local_t *l)
@@ -343,8 +343,8 @@ int coll_poweraware_exchange_local(const exchange_t *x, const coll_poweraware_sw
     pwr_events_add(PWR_EVENT_PHASE, 1, -1, 0);
     if (COLL_POWERAWARE_ALLTOALL == call->collective &&
         coll_poweraware_exchange_box_fits(call, x->recv.count * x->recv.size)) {
-        return coll_poweraware_complete(call, coll_poweraware_exchange_box(x), NULL);
+        return coll_poweraware_complete(call, coll_poweraware_exchange_box(x));
     }
     exchange(&l);
-    return coll_poweraware_complete(call, l.rc, NULL);
+    return coll_poweraware_complete(call, l.rc);
 }

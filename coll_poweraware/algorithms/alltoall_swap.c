@@ -83,7 +83,7 @@ static int swap_piece(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_pa
     if (out->done < out->total) {
         rc = pwr_packer_pack(out, s->buffer[(piece + 1) % 2], length_of(s, out->total, piece + 1));
     }
-    rc = coll_poweraware_complete(call, rc, NULL);
+    rc = coll_poweraware_complete(call, rc);
     return first_of(rc, OMPI_SUCCESS == rc ? pwr_packer_unpack(in, theirs, bytes) : rc);
 }
 
@@ -92,7 +92,7 @@ static int swap_pieces(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_p
                        int peer)
 {
     int rc = pwr_packer_pack(out, s->buffer[0], length_of(s, out->total, 0)); /* 3 */
-    rc = coll_poweraware_complete(s->x->call, rc, NULL);
+    rc = coll_poweraware_complete(s->x->call, rc);
     for (size_t piece = 0; piece * s->bytes < in->total; ++piece) {
         rc = first_of(rc, swap_piece(s, out, in, piece, peer));
     }
@@ -105,21 +105,21 @@ static int swap_whole(const coll_poweraware_swap_t *s, pwr_packer_t *out,
 {
     coll_poweraware_call_t *call = s->x->call;
     int rc = pwr_packer_pack(out, s->buffer[0], out->total);
-    rc = coll_poweraware_complete(call, rc, NULL);
+    rc = coll_poweraware_complete(call, rc);
     coll_poweraware_post_recv(call, block->data, block->count, block->datatype, peer);
     coll_poweraware_post_send(call, s->buffer[0], out->total, MPI_BYTE, peer);
-    return coll_poweraware_complete(call, rc, NULL);
+    return coll_poweraware_complete(call, rc);
 }
 
 /* After an error before the first message: as many of them, empty. */
 static int swap_nothing(const coll_poweraware_swap_t *s, size_t total, int rc, int peer)
 {
     coll_poweraware_call_t *call = s->x->call;
-    rc = coll_poweraware_complete(call, rc, NULL);
+    rc = coll_poweraware_complete(call, rc);
     for (size_t piece = 0; piece * s->bytes < total; ++piece) {
         coll_poweraware_post_recv(call, s->buffer[2], s->bytes, MPI_BYTE, peer);
         coll_poweraware_post_send(call, s->buffer[0], s->bytes, MPI_BYTE, peer);
-        coll_poweraware_complete(call, rc, NULL);
+        coll_poweraware_complete(call, rc);
     }
     return rc;
 }

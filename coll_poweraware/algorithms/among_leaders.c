@@ -68,7 +68,7 @@ static int post(const reduction_t *r, bool send, char *buffer, size_t count, int
 static int complete(reduction_t *r, int first)
 {
     coll_poweraware_reduction_meanwhile(r);
-    return coll_poweraware_complete(r->call, first, NULL);
+    return coll_poweraware_complete(r->call, first);
 }
 
 static int transfer(reduction_t *r, bool send, char *buffer, size_t count, int node)

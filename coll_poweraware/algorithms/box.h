@@ -64,6 +64,7 @@ typedef struct coll_poweraware_rank_blocks {
 
 coll_poweraware_rank_blocks_t coll_poweraware_rank_blocks(void *buffer, size_t count,
                                                           struct ompi_datatype_t *datatype);
+char *coll_poweraware_block_address(const coll_poweraware_rank_blocks_t *blocks, int rank);
 size_t coll_poweraware_block_bytes(const coll_poweraware_rank_blocks_t *blocks, int rank);
 int coll_poweraware_pack_block(unsigned char *box, const coll_poweraware_rank_blocks_t *blocks,
                                int rank);

@@ -35,7 +35,7 @@ static int lead(coll_poweraware_call_t *call, const coll_poweraware_args_t *args
     if (!is_root && OMPI_SUCCESS == rc) {
         rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype, set); /* 3 */
     }
-    rc = coll_poweraware_complete(call, rc, NULL);
+    rc = coll_poweraware_complete(call, rc);
     coll_poweraware_end_network(call);
     return rc;
 }

@@ -87,7 +87,7 @@ static size_t count_of(const coll_poweraware_rank_blocks_t *blocks, int rank)
     return blocks->varying ? pwr_ompi_count(blocks->counts, rank) : blocks->count;
 }
 
-static char *address_of(const coll_poweraware_rank_blocks_t *blocks, int rank)
+char *coll_poweraware_block_address(const coll_poweraware_rank_blocks_t *blocks, int rank)
 {
     ptrdiff_t elements =
         blocks->varying ? pwr_ompi_displ(blocks->displs, rank) : (ptrdiff_t)blocks->count * rank;
@@ -102,15 +102,15 @@ size_t coll_poweraware_block_bytes(const coll_poweraware_rank_blocks_t *blocks, 
 int coll_poweraware_pack_block(unsigned char *box, const coll_poweraware_rank_blocks_t *blocks,
                                int rank)
 {
-    return coll_poweraware_box_pack(box, address_of(blocks, rank), count_of(blocks, rank),
-                                    blocks->datatype);
+    return coll_poweraware_box_pack(box, coll_poweraware_block_address(blocks, rank),
+                                    count_of(blocks, rank), blocks->datatype);
 }
 
 int coll_poweraware_unpack_block(const coll_poweraware_rank_blocks_t *blocks, int rank,
                                  const unsigned char *box)
 {
-    return coll_poweraware_box_unpack(address_of(blocks, rank), count_of(blocks, rank),
-                                      blocks->datatype, box);
+    return coll_poweraware_box_unpack(coll_poweraware_block_address(blocks, rank),
+                                      count_of(blocks, rank), blocks->datatype, box);
 }
 
 size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,

@@ -111,7 +111,7 @@ static int gather_group(const rooted_t *r, int first, int last)
                                       h->leader_of[node]);
         }
     }
-    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS, NULL);
+    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS);
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
         if (node != h->my_node) {
             rc = unpack_node(r, node, r->room + bytes_between(r, first, node));
@@ -129,7 +129,7 @@ static int scatter_group(const rooted_t *r, int first, int last)
             rc = pack_node(r, node, r->room + bytes_between(r, first, node));
         }
     }
-    coll_poweraware_complete(r->call, rc, NULL); /* of a group that failed, all is empty */
+    coll_poweraware_complete(r->call, rc); /* of a group that failed, all is empty */
     for (int node = first; node < last; ++node) {
         if (node != h->my_node) {
             coll_poweraware_post_send(r->call, r->room + bytes_between(r, first, node),
@@ -137,7 +137,7 @@ static int scatter_group(const rooted_t *r, int first, int last)
                                       h->leader_of[node]);
         }
     }
-    return coll_poweraware_complete(r->call, OMPI_SUCCESS, NULL);
+    return coll_poweraware_complete(r->call, OMPI_SUCCESS);
 }
 
 static int move_groups(const rooted_t *r, int (*move)(const rooted_t *, int, int))
@@ -180,7 +180,7 @@ static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, in
     }
     coll_poweraware_begin_network(call, error);
     coll_poweraware_post_send(call, together, bytes, MPI_BYTE, root);
-    int rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
     coll_poweraware_end_network(call);
     return rc;
 }
@@ -221,7 +221,7 @@ static int receive_from_root(coll_poweraware_call_t *call, unsigned char *set, s
 {
     coll_poweraware_begin_network(call, OMPI_SUCCESS);
     coll_poweraware_post_recv(call, set, bytes, MPI_BYTE, root); /* 2 */
-    int rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
     coll_poweraware_end_network(call);
     return rc;
 }

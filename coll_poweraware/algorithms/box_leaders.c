@@ -25,7 +25,7 @@
 void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error)
 {
     if (call->hierarchy->num_nodes > 1) {
-        coll_poweraware_complete(call, error, NULL);
+        coll_poweraware_complete(call, error);
         coll_poweraware_begin_leading(call);
         pwr_events_add(PWR_EVENT_NET, call->hierarchy->my_node, -1, 0);
     }
@@ -56,7 +56,7 @@ int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
         int to = lowest(call, (me + distance) % nodes);
         coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
         coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
-        rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
     }
     return rc;
 }
@@ -81,7 +81,7 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
     int parent = coll_poweraware_tree_parent(vnode_of(call, first));
     int rc = coll_poweraware_post_recv(call, buffer, bytes, MPI_BYTE,
                                        leader_of_vnode(call, parent, first, root));
-    return coll_poweraware_complete(call, rc, NULL);
+    return coll_poweraware_complete(call, rc);
 }
 
 void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
@@ -114,13 +114,13 @@ typedef struct partial {
 static int send_to(const partial_t *p, int peer)
 {
     coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
-    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS);
 }
 
 static int receive_from(const partial_t *p, char *to, int peer)
 {
     coll_poweraware_post_recv(p->call, to, p->count, p->operands->datatype, peer);
-    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS);
 }
 
 /* The spare has what lower nodes have come to: sum = spare op sum. */
@@ -186,7 +186,7 @@ static int exchange(partial_t *p, int peer)
 {
     coll_poweraware_post_recv(p->call, p->spare, p->count, p->operands->datatype, peer);
     coll_poweraware_post_send(p->call, p->sum, p->count, p->operands->datatype, peer);
-    return coll_poweraware_complete(p->call, OMPI_SUCCESS, NULL);
+    return coll_poweraware_complete(p->call, OMPI_SUCCESS);
 }
 
 /* Nodes take part as 0 .. power - 1; the first 2 * pairs nodes as pairs, for which the upper one
@@ -283,7 +283,7 @@ int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
         int below = (me - have + nodes) % nodes;
         post_nodes(call, blocks, all, above, more, false, lowest(call, above));
         post_nodes(call, blocks, all, me, more, true, lowest(call, below));
-        rc = coll_poweraware_complete(call, OMPI_SUCCESS, NULL);
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
         have += more;
     }
     return rc;

@@ -99,7 +99,7 @@ static void send_filled(run_t *run)
 static void complete_messages(run_t *run, const stage_t *stage)
 {
     coll_poweraware_use_lane(run->call, stage->lane);
-    coll_poweraware_complete(run->call, OMPI_SUCCESS, NULL);
+    coll_poweraware_complete(run->call, OMPI_SUCCESS);
 }
 
 /* Readers of a slot with one filler learn of its error. */
@@ -180,7 +180,7 @@ static void open_ahead(run_t *run, size_t index)
    network, and where ranks share CPUs, so does a change of rank. */
 static bool waits_long(const coll_poweraware_call_t *call)
 {
-    return call->wait_policy->oversubscribed ||
+    return call->policy.oversubscribed ||
            (call->hierarchy->num_nodes > 1 && coll_poweraware_throttles(call));
 }
 

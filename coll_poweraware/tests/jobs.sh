@@ -24,6 +24,12 @@ for dir in "$pmix" /usr/lib/*/pmix2/lib/pmix; do
 done
 export OMPI_MCA_coll_poweraware_helper_dir=$PWR_BUILDDIR/opal
 export OMPI_MCA_coll_poweraware_min_bytes=0 OMPI_MCA_mpi_yield_when_idle=1
+# looking for libfabric's devices takes a second of each job of 6.0; nothing here uses them
+export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
+# what they end up with on one node anyway, after having asked the libraries of network cards
+export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1}
+# how long after SIGTERM mpirun of 4.1 kills the other ranks of one that failed: none is still there by then
+export OMPI_MCA_odls_base_sigkill_timeout=0
 # our algorithms wherever they can: scheme auto, the default, would leave many calls to others
 export OMPI_MCA_coll_poweraware_scheme=throttle
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,54 +14,19 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from differential_jobs import ALGORITHMS, CHECK, ROUNDS, SOUND_STOCK, UCX, forced, info  # noqa: E402
 from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
 
-CHECK = str(BUILD / "coll_poweraware" / "tests" / "check_collectives")
 CALLS = os.environ.get("PWR_CLUSTER_CALLS", "120")
 SEED = os.environ.get("PWR_SEED", "1")
 TIMEOUT_S = 240 + int(CALLS) // 2
 
-# Open MPI's own functions, kept from the algorithms that known_faults.c tells of.
-SOUND_STOCK = {
-    "coll_tuned_use_dynamic_rules": "1",
-    "coll_tuned_allgatherv_algorithm": "3",
-    "coll_tuned_allreduce_algorithm": "3",
-    "coll_tuned_alltoall_algorithm": "2",
-    "coll_tuned_bcast_algorithm": "1",
-}
-UCX = {"pml": "ucx", "osc": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
+UCX_DEVICES = ("--env", "UCX_TLS=tcp,self,sm", "--env", "UCX_NET_DEVICES=eth0")
 
 LAYOUTS = [
     ("--layout", "4"), ("--layout", "3,2"), ("--layout", "2,1,3"), ("--layout", "2,2,2", "--map-by", "node"),
     ("--layout", "1,3,2,1,2"), ("--layout", "1,1,1,1,1"), ("--layout", "2,1,1,2,1,1,1,2"),
 ]
-
-
-def info(*arguments: str) -> str:
-    """What Open MPI says about itself with the component loaded."""
-    path = f"{BUILD}/coll_poweraware/component:SYS_DEFAULT"
-    return subprocess.run([os.environ.get("OMPI_INFO", "ompi_info"), "--parsable", *arguments],
-                          env={**os.environ, "OMPI_MCA_mca_base_component_path": path},
-                          capture_output=True, text=True, timeout=60, check=True).stdout
-
-
-def algorithms() -> dict[str, list[str]]:
-    """The component's algorithms of each collective."""
-    found: dict[str, list[str]] = {}
-    for collective, name in re.findall(r":coll_poweraware_(\w+)_algorithm:enumerator:value:\d+:(\w+)",
-                                       info("--param", "coll", "poweraware", "--level", "9")):
-        found.setdefault(collective, []).append(name)
-    return found
-
-
-ALGORITHMS = algorithms()
-ROUNDS = range(max((len(names) for names in ALGORITHMS.values()), default=0))
-
-
-def forced(round_: int) -> dict[str, str]:
-    """Round k: every collective takes its algorithm k, and begins again behind its last."""
-    return {f"coll_poweraware_{collective}_algorithm": names[round_ % len(names)]
-            for collective, names in ALGORITHMS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +58,34 @@ def test_decision_table(eight: Nodes, layout: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("round_", ROUNDS)
 def test_small_segment_polling(eight: Nodes, round_: int) -> None:
     check(eight, ("--layout", "3,2,2"),
-          {**forced(round_), "coll_poweraware_segment_bytes": "65536", "coll_poweraware_wait": "poll"})
+          {**forced(round_), "coll_poweraware_segment_bytes": "65536", "coll_poweraware_idle": "off"})
 
 
-@pytest.mark.parametrize("layout", ["4", "3,2", "2,1,3"])
+@pytest.mark.parametrize(("layout", "own_worker"), [("4", "0"), ("3,2", "1"), ("2,1,3", "1000")])
 @pytest.mark.parametrize("round_", ROUNDS)
-def test_over_ucx(eight: Nodes, layout: str, round_: int) -> None:
+def test_over_ucx(eight: Nodes, layout: str, own_worker: str, round_: int) -> None:
+    """own_worker: messages of at least so many bytes go over it (0: none)."""
     if "mca:pml:ucx:" not in info():
         pytest.skip("this Open MPI has no pml ucx")
-    check(eight, ("--layout", layout, "--env", "UCX_TLS=tcp,self,sm", "--env", "UCX_NET_DEVICES=eth0"),
-          {**forced(round_), **UCX})
+    check(eight, ("--layout", layout, *UCX_DEVICES),
+          {**forced(round_), **UCX, "coll_poweraware_ucx_min_bytes": own_worker})
+
+
+@pytest.mark.parametrize(("pml", "own_worker", "taken"), [("ucx", "1", True), ("ucx", "1000", False), ("ob1", "1", False)])
+def test_own_worker_is_taken(eight: Nodes, tmp_path: Path, pml: str, own_worker: str, taken: bool) -> None:
+    """For messages that are long enough, with pml ucx, and nothing else."""
+    if "mca:pml:ucx:" not in info():
+        pytest.skip("this Open MPI has no pml ucx")
+    tmp_path.chmod(0o777)
+    done = eight.run([str(BUILD / "bench" / "osu" / "osu_allreduce"), "-m", "8:8", "-i", "20", "-x", "0"],
+                     "--layout", "1,1", *UCX_DEVICES,
+                     mca={**(UCX if pml == "ucx" else {"pml": pml}), "coll_poweraware_min_bytes": "0",
+                          "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_report_dir": str(tmp_path)})
+    assert done.returncode == 0, done.stdout
+    for rank in range(2):
+        messages = json.loads((tmp_path / f"rank-{rank}.json").read_text())["ucx_messages"]
+        assert (messages > 0) == taken, done.stdout
+    assert (done.stdout.count("ucx_min_bytes has no effect: it is for pml ucx") == 1) == (pml == "ob1"), done.stdout
 
 
 def test_threads(eight: Nodes) -> None:
@@ -115,12 +96,12 @@ def test_threads(eight: Nodes) -> None:
 def test_sums_that_round(eight: Nodes, round_: int, tmp_path: Path) -> None:
     """The same layout gives the same bytes in every run, and an Allreduce on every rank."""
     tmp_path.chmod(0o777)
-    for wait in ("ladder", "poll"):
-        check(eight, ("--layout", "2,1,3"), {**forced(round_), "coll_poweraware_wait": wait},
-              "--reproducible", "--digests", str(tmp_path / wait))
-    digests = (tmp_path / "ladder").read_text()
+    for idle in ("collectives", "off"):
+        check(eight, ("--layout", "2,1,3"), {**forced(round_), "coll_poweraware_idle": idle},
+              "--reproducible", "--digests", str(tmp_path / idle))
+    digests = (tmp_path / "collectives").read_text()
     assert digests
-    assert digests == (tmp_path / "poll").read_text()
+    assert digests == (tmp_path / "off").read_text()
 
 
 def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:

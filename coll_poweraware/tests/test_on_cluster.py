@@ -5,7 +5,9 @@ put back however a job ends.  (Results: test_differential_on_cluster.py.)"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -51,6 +53,30 @@ def test_alltoalls(five: Nodes, layout: tuple[str, ...], schedule: str) -> None:
     assert rules.not_restored(five.levers()) == []
 
 
+# ---- waits that last too long ----
+
+def test_late_root(five: Nodes, tmp_path: Path) -> None:
+    """Each node says once what it knows, and throttled ranks count, too."""
+    tmp_path.chmod(0o777)
+    done = five.run([str(TESTS / "check_hang"), "-l", "4000", "bcast", "0"], "--layout", "2,2,2", "--bind", "core",
+                    mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_hang_report": "1",
+                         "coll_poweraware_report_dir": str(tmp_path)})
+    assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 6, done.stdout
+    said = sorted(line.split("poweraware: ", 1)[1] for line in done.stdout.splitlines() if "may be hung" in line)
+    assert len(said) == 3, done.stdout
+    assert re.match(r"rank 1 of MPI_COMM_WORLD \(cid 0\) on n0 has waited [1-9]\d* s in MPI_Bcast: "
+                    r"rank 0 \(pid \d+\) of this node has not called it\. ", said[0]), done.stdout
+    for rank, node, peer, line in (2, "n1", 0, said[1]), (4, "n2", r"[02]", said[2]):
+        assert re.match(rf"rank {rank} of .* on {node} has waited [1-9]\d* s in MPI_Bcast: all ranks of this node have "
+                        rf"called it; no message has come from rank {peer} yet, which may be waiting itself\. ", line), line
+    reports = [json.loads((tmp_path / f"rank-{rank}.json").read_text()) for rank in range(6)]
+    assert [report["num_hangs"] for report in reports] == [0, 1, 1, 1, 1, 1]
+    assert [report["hangs"][0]["senders"] for report in reports[1:4]] == [[], [0], []]
+    assert all(reports[rank]["tstate_writes"] > 0 for rank in (3, 5)), "nobody was throttled: nothing was proven"
+    assert all(int(ms) < 200 for ms in re.findall(r"^rank \d cpu (\d+) ms$", done.stdout, re.MULTILINE)), done.stdout
+    assert rules.not_restored(five.levers()) == []
+
+
 # ---- order and levers, from the traces ----
 
 @dataclass
@@ -76,8 +102,8 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
             folder = tmp_path / program
             folder.mkdir()
             # min_bytes keeps the benchmark's own small collectives out of the trace
-            done = nodes.run([str(BUILD / "bench" / "osu" / program), "-m", "16384:65536", "-i", "3", "-x", "1", "-c"],
-                             "--ppn", "8",
+            done = nodes.run([str(BUILD / "bench" / "osu" / program), "-m", "16384:65536", "-i", "3", "-x", "1", "-c",
+                              "--validation-calls", "3"], "--ppn", "8",
                              mca={"coll_poweraware_tstate_scope": machine.scope,
                                   "coll_poweraware_min_bytes": "16384",
                                   "coll_poweraware_report_dir": str(folder),

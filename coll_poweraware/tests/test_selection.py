@@ -27,6 +27,8 @@ def environment(parameters: dict[str, str]) -> dict[str, str]:
     return {**os.environ, **allow,
             "OMPI_MCA_mca_base_component_path": f"{BUILD}/coll_poweraware/component:SYS_DEFAULT",
             "OMPI_MCA_mpi_yield_when_idle": "1",
+            # libraries of network cards take up to a second of each job; nothing here uses them
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^ofi",
             **pmix_plugins(),
             **{f"OMPI_MCA_coll_poweraware_{key}": value for key, value in ours.items()}}
 

@@ -271,20 +271,50 @@ const pwr_policy_row_t *pwr_policy_row(const pwr_policy_t *policy, pwr_policy_ro
     return &policy->rows[id];
 }
 
+/* Entering and leaving; each at most PWR_POLICY_NS_MAX. */
+static uint64_t price_ns(const pwr_policy_t *policy, pwr_policy_row_id_t rung)
+{
+    return policy->rows[rung].entry_ns + policy->rows[rung].exit_ns;
+}
+
 uint32_t pwr_policy_spin_ns(const pwr_policy_t *policy)
 {
     const pwr_policy_row_t *futex = &policy->rows[PWR_POLICY_FUTEX];
-    uint64_t price = futex->entry_ns + futex->exit_ns; /* each at most PWR_POLICY_NS_MAX */
-    return (uint32_t)(price < spin_max_ns ? price : spin_max_ns);
+    uint64_t price = price_ns(policy, PWR_POLICY_FUTEX);
+    uint64_t on_time = PWR_POLICY_ON_TIME_FACTOR * futex->exit_ns;
+    uint64_t longer = price > on_time ? price : on_time;
+    return (uint32_t)(longer < spin_max_ns ? longer : spin_max_ns);
+}
+
+/* How many times longer resting may last than pausing for the same energy beyond what sleeping
+   takes: 0 when it saves nothing, 1 where nobody measured. */
+static double longer_than_pausing(const pwr_policy_t *policy)
+{
+    static const double longest = 4.0; /* differences of watts are noisy */
+    double pause_w = policy->rows[PWR_POLICY_PAUSE].power_w;
+    double monitor_w = policy->rows[PWR_POLICY_MONITOR].power_w;
+    double futex_w = policy->rows[PWR_POLICY_FUTEX].power_w;
+    if (pause_w < 0.0 || monitor_w < 0.0 || futex_w < 0.0) {
+        return 1.0;
+    }
+    if (monitor_w >= pause_w) {
+        return 0.0;
+    }
+    double rent_w = monitor_w - futex_w;
+    return rent_w * longest > pause_w - futex_w ? (pause_w - futex_w) / rent_w : longest;
+}
+
+uint32_t pwr_policy_monitor_ns(const pwr_policy_t *policy)
+{
+    if (price_ns(policy, PWR_POLICY_MONITOR) >= price_ns(policy, PWR_POLICY_FUTEX)) {
+        return 0;
+    }
+    double length = longer_than_pausing(policy) * (double)pwr_policy_spin_ns(policy);
+    return (uint32_t)(length < (double)spin_max_ns ? length : (double)spin_max_ns);
 }
 
 uint64_t pwr_policy_transition_ns(const pwr_policy_t *policy, pwr_policy_row_id_t lever)
 {
     const pwr_policy_row_t *row = &policy->rows[lever];
     return row->entry_ns + row->entry_settle_ns + row->exit_ns + row->exit_settle_ns;
-}
-
-bool pwr_policy_pays(const pwr_policy_t *policy, pwr_policy_row_id_t lever, uint64_t expected_ns)
-{
-    return expected_ns >= PWR_POLICY_PAYS_FACTOR * pwr_policy_transition_ns(policy, lever);
 }

@@ -40,6 +40,9 @@ static const char zen2[] =
     "Architecture, 2021";
 static const char slowest[] = "a processor without a figure of its own is taken to be as slow as "
                               "the slowest known: AMD Zen 2";
+static const char umwait[] =
+    "lower and upper end of 0.2 to 1 us reported for waking from C0.2 (umwait) on Sapphire Rapids; "
+    "other processors and instructions are taken to be alike";
 static const char icpp[] =
     "upper end of 10 to 15 us of Kandalla, Mancini, Sur, Panda, ICPP 2010 (Nehalem)";
 
@@ -54,6 +57,7 @@ static const builtin_t rows[] = {
     {PWR_POLICY_TSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
     {PWR_POLICY_SPIN, 0, NULL, 0, 0, 2, 100, 0, own_measurement},
     {PWR_POLICY_PAUSE, 0, NULL, 0, 0, 3, 150, 0, own_measurement},
+    {PWR_POLICY_MONITOR, 0, NULL, 0, 0, 200, 1000, 0, umwait},
     {PWR_POLICY_YIELD, 0, NULL, 0, 0, 480, 7300, 0, own_measurement},
     {PWR_POLICY_FUTEX, 0, NULL, 0, 0, 11700, 24100, 0, own_measurement},
     {PWR_POLICY_FUTEX_SAME_CPU, 0, NULL, 0, 0, 3400, 4000, 0, own_measurement},

@@ -15,6 +15,7 @@ static const struct {
 } row_words[PWR_POLICY_NUM_ROWS] = {
     [PWR_POLICY_SPIN] = {"spin", false},
     [PWR_POLICY_PAUSE] = {"pause", false},
+    [PWR_POLICY_MONITOR] = {"monitor", false},
     [PWR_POLICY_YIELD] = {"yield", false},
     [PWR_POLICY_FUTEX] = {"futex", false},
     [PWR_POLICY_FUTEX_SAME_CPU] = {"futex_same_cpu", false},

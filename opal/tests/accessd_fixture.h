@@ -31,6 +31,8 @@ unsigned accessd_num_started(const fixture_t *fixture, pid_t *last);
 /* Zombies that an init has not collected yet do not live. */
 bool accessd_is_gone(const fixture_t *fixture);
 
+/* accessd_open() returns expected; otherwise the test fails with the reasons given. */
+void assert_opens(const fixture_t *fixture, unsigned cpu, pwr_status_t expected);
 void assert_childless(void);
 /* accessd_text has this in it. */
 void assert_says(const char *part);

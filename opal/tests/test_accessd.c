@@ -23,7 +23,7 @@ static void reads_and_writes(void **state)
     fixture_t *fixture = *state;
     uint64_t value = 0;
     accessd_install(fixture, "");
-    assert_int_equal(accessd_open(fixture, 3), PWR_OK);
+    assert_opens(fixture, 3, PWR_OK);
     assert_childless();
     assert_int_equal(pwr_accessd_read(3, 0x611, &value), PWR_OK);
     assert_int_equal(value, accessd_content(3, 0x611));
@@ -42,7 +42,7 @@ static void server_that_does_not_fork(void **state)
     fixture_t *fixture = *state;
     uint64_t value = 0;
     accessd_install(fixture, "stay split");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     assert_childless();
     assert_int_equal(pwr_accessd_read(7, 0x611, &value), PWR_OK);
     assert_int_equal(value, accessd_content(7, 0x611));
@@ -56,8 +56,8 @@ static void one_server_for_all(void **state)
     fixture_t *fixture = *state;
     pid_t pid;
     accessd_install(fixture, "");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
-    assert_int_equal(accessd_open(fixture, 1), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
+    assert_opens(fixture, 1, PWR_OK);
     pwr_accessd_close();
     assert_false(accessd_is_gone(fixture));
     assert_int_equal(pwr_accessd_write(1, PWR_MSR_CLOCK_MODULATION, 0x12), PWR_OK);
@@ -65,7 +65,7 @@ static void one_server_for_all(void **state)
     assert_true(fixture_eventually(accessd_is_gone, fixture));
     assert_int_equal(accessd_num_started(fixture, &pid), 1);
 
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     assert_int_equal(accessd_num_started(fixture, &pid), 2);
     pwr_accessd_close();
 }
@@ -77,7 +77,7 @@ static void probe_keeps_it(void **state)
     accessd_install(fixture, "");
     pwr_likwid_probe_begin();
     for (unsigned cpu = 0; cpu < ACCESSD_CPUS; cpu++) {
-        assert_int_equal(accessd_open(fixture, cpu), PWR_OK);
+        assert_opens(fixture, cpu, PWR_OK);
         pwr_accessd_close();
     }
     assert_int_equal(accessd_num_started(fixture, &pid), 1);
@@ -133,7 +133,7 @@ static void threads_take_turns(void **state)
     pthread_t threads[2];
     unsigned cpus[2] = {2, 6};
     accessd_install(fixture, "");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, read_many, &cpus[i]), 0);
     }
@@ -154,10 +154,10 @@ static void finds_configured(void **state)
     fixture_put(fixture, "/apps/accessd.words", "quit");
     fixture_put(fixture, "/etc/likwid.cfg",
                 "# site\ngroupPath = /x\ndaemon_path = /apps/nothing\n");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     pwr_accessd_close();
     fixture_put(fixture, "/etc/likwid.cfg", "daemon_path = /apps/usr/sbin/likwid-accessD\n");
-    assert_int_equal(accessd_open(fixture, 0), PWR_ERR_UNSUPPORTED);
+    assert_opens(fixture, 0, PWR_ERR_UNSUPPORTED);
     assert_says("/apps/usr/sbin/likwid-accessD: ended at once");
 }
 
@@ -184,7 +184,7 @@ static void not_installed(void **state)
     fixture_t *fixture = *state;
     accessd_install(fixture, "");
     fixture_remove(fixture, "/usr/sbin/likwid-accessD");
-    assert_int_equal(accessd_open(fixture, 0), PWR_ERR_UNSUPPORTED);
+    assert_opens(fixture, 0, PWR_ERR_UNSUPPORTED);
     assert_string_equal(accessd_text, "likwid-accessD: not installed");
 }
 
@@ -192,7 +192,7 @@ static void no_such_cpu(void **state)
 {
     fixture_t *fixture = *state;
     accessd_install(fixture, "");
-    assert_int_equal(accessd_open(fixture, 4095), PWR_ERR_UNSUPPORTED);
+    assert_opens(fixture, 4095, PWR_ERR_UNSUPPORTED);
     assert_says("no /dev/cpu/4095/msr");
 }
 
@@ -200,7 +200,7 @@ static void closed_device(void **state)
 {
     fixture_t *fixture = *state;
     accessd_install(fixture, "closed=2");
-    assert_int_equal(accessd_open(fixture, 2), PWR_ERR_PERM);
+    assert_opens(fixture, 2, PWR_ERR_PERM);
     assert_says("likwid-accessD: CPU 2: no permission");
     assert_true(fixture_eventually(accessd_is_gone, fixture));
 }
@@ -209,7 +209,7 @@ static void server_that_quits(void **state)
 {
     fixture_t *fixture = *state;
     accessd_install(fixture, "quit");
-    assert_int_equal(accessd_open(fixture, 0), PWR_ERR_UNSUPPORTED);
+    assert_opens(fixture, 0, PWR_ERR_UNSUPPORTED);
     assert_says("likwid-accessD: ended at once");
     assert_childless();
 }
@@ -218,7 +218,7 @@ static void server_without_socket(void **state)
 {
     fixture_t *fixture = *state;
     accessd_install(fixture, "silent");
-    assert_int_equal(accessd_open(fixture, 0), PWR_ERR_UNSUPPORTED);
+    assert_opens(fixture, 0, PWR_ERR_UNSUPPORTED);
     assert_says("ended at once");
 }
 
@@ -249,7 +249,7 @@ static void socket_of_a_stranger(void **state)
     fixture_put(fixture, "/accessd.started", "");
     snprintf(name, sizeof name, "%s/accessd.started", fixture->root);
     assert_int_equal(chmod(name, 0666), 0);
-    assert_int_equal(accessd_open(fixture, 0), PWR_ERR_PERM);
+    assert_opens(fixture, 0, PWR_ERR_PERM);
     assert_says("its socket belongs to user 65534");
     assert_true(fixture_eventually(accessd_is_gone, fixture));
 }

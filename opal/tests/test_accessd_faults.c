@@ -44,13 +44,13 @@ static void server_dies(void **state)
     fixture_t *fixture = *state;
     uint64_t value = 7;
     accessd_install(fixture, "die=2"); /* the first answer is to CHECK */
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     assert_int_equal(pwr_accessd_write(0, PWR_MSR_CLOCK_MODULATION, 0), PWR_ERR_IO); /* SIGPIPE? */
     assert_int_equal(value, 7);
     pwr_accessd_close();
     fixture_put(fixture, "/accessd.words", "");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK); /* a new one */
+    assert_opens(fixture, 0, PWR_OK); /* a new one */
     pwr_accessd_close();
 }
 
@@ -81,7 +81,7 @@ static void server_hangs(void **state)
     uint64_t value;
     pid_t pid;
     accessd_install(fixture, "hang=2");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     pwr_accessd_close();
@@ -120,7 +120,7 @@ static void server_hangs_while_signals_come(void **state)
     uint64_t value;
     pid_t pid;
     accessd_install(fixture, "hang=2");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     start_signals(100000);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     stop_signals();
@@ -136,7 +136,7 @@ static void signals_between_two_halves(void **state)
     fixture_t *fixture = *state;
     uint64_t value = 0;
     accessd_install(fixture, "split");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     start_signals(3000);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_OK);
     stop_signals();
@@ -151,7 +151,7 @@ static void server_lies(void **state)
     fixture_t *fixture = *state;
     uint64_t value = 7;
     accessd_install(fixture, "lie=2");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     assert_int_equal(pwr_accessd_read(0, 0x611, &value), PWR_ERR_IO);
     assert_int_equal(value, 7);
@@ -165,7 +165,7 @@ static void child_of_fork(void **state)
     uint64_t value = 0;
     int result;
     accessd_install(fixture, "");
-    assert_int_equal(accessd_open(fixture, 0), PWR_OK);
+    assert_opens(fixture, 0, PWR_OK);
     pid_t child = fork();
     if (child == 0) {
         bool refused = pwr_accessd_read(0, 0x611, &value) == PWR_ERR_IO &&

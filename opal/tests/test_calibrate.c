@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pwr/monitor.h"
 #include "pwr/policy.h"
 
 static char text[1 << 18];
@@ -72,6 +73,9 @@ static void expect_table(fixture_t *fixture, const char *path)
     /* The rungs that one CPU is enough for; nothing is built in. */
     assert_int_equal(table.rows[PWR_POLICY_FUTEX_SAME_CPU].origin, PWR_POLICY_MEASURED);
     assert_int_equal(table.rows[PWR_POLICY_YIELD].origin, PWR_POLICY_MEASURED);
+    if (!pwr_monitor_find()) {
+        assert_int_equal(table.rows[PWR_POLICY_MONITOR].origin, PWR_POLICY_ABSENT);
+    }
     for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
         const pwr_policy_row_t *row = &table.rows[id];
         assert_int_not_equal(row->origin, PWR_POLICY_BUILTIN);
@@ -110,6 +114,7 @@ static void test_user_table_is_found_again(void **state)
     expect_table(fixture, "/home/.config/poweraware/calibration.json");
     fixture_get(fixture, "/stdout", text, sizeof text);
     assert_non_null(strstr(text, "futex_same_cpu"));
+    assert_int_equal(strstr(text, "neither umwait, mwaitx nor WFE") != NULL, !pwr_monitor_find());
     assert_non_null(strstr(text, "written to "));
     snprintf(home, sizeof home, "%s/home", fixture->root);
     setenv("HOME", home, 1);

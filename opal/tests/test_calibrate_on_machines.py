@@ -27,6 +27,8 @@ EMULATE = SRC / "bench" / "emulator" / "emulate"
 SCHEMA = SRC / "opal" / "policy" / "calibration.schema.json"
 PROGRAMS = ("poweraware-calibrate", "poweraware-guard")
 RUNGS = {"spin", "pause", "yield", "futex", "futex_same_cpu", "futex_crowded", "epoll"}
+RESTS = {"waitpkg", "mwaitx", "wfxt", "evtstrm"}  # what /proc/cpuinfo calls umwait, mwaitx, WFET, WFE
+RUNGS |= {"monitor"} if RESTS & set(Path("/proc/cpuinfo").read_text().split()) else set()
 NOBODY = 65534
 
 # Runs the tool and ends it by a signal once it holds a lever; prints what wait() said.

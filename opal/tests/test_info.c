@@ -15,6 +15,7 @@
 
 #include "pwr/claim.h"
 #include "pwr/lever.h"
+#include "pwr/monitor.h"
 #include "tools/info/info.h"
 #include "topo/topo_private.h"
 
@@ -375,6 +376,31 @@ static void test_wrapping(void **state)
     assert_string_equal(text, "\n");
 }
 
+/* The report as people or as programs get it, on a processor with this monitor. */
+static const char *printed(bool json, const char *monitor)
+{
+    static char text[1 << 16];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    report.machine.monitor = monitor;
+    assert_true(json ? info_print_json(out, &report) : info_print_text(out, &report, 100, false));
+    fclose(out);
+    return text;
+}
+
+static void test_waits(void **state)
+{
+    fixture_t *fixture = *state;
+    put_hardware(fixture);
+    gather(fixture, "2", false);
+    const pwr_monitor_t *own = pwr_monitor_find();
+    assert_true(own ? report.machine.monitor == pwr_monitor_name(own) : !report.machine.monitor);
+    assert_non_null(strstr(printed(false, "umwait"), "  waits          pause, umwait, futex\n"));
+    assert_non_null(strstr(printed(false, NULL), "  waits          pause, futex (the processor"));
+    assert_non_null(strstr(printed(true, "wfe"), "\"wait_monitor\": \"wfe\""));
+    assert_non_null(strstr(printed(true, NULL), "\"wait_monitor\": null"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +416,7 @@ int main(void)
         FIXTURE_TEST(test_no_guardian),
         FIXTURE_TEST(test_shared_frequency),
         FIXTURE_TEST(test_cpu_lists),
+        FIXTURE_TEST(test_waits),
         cmocka_unit_test(test_wrapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void test_order_of_search(void **state)
         put_table(fixture, paths[i], &table);
         pwr_policy_t *policy = load(fixture, NULL);
         assert_string_equal(pwr_policy_source(policy), paths[i]);
-        assert_int_equal(pwr_policy_spin_ns(policy), 2100 + 1000 * i);
+        assert_int_equal(pwr_policy_spin_ns(policy), i == 0 ? 2100 : 5000 * i);
         pwr_policy_free(policy);
     }
     /* A name that was asked for is the only one. */
@@ -277,14 +277,10 @@ static void test_arithmetic(void **state)
     pwr_policy_table_t table = measured_table(fixture);
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
-    /* Spin for as long as a futex sleep costs: 2100 + 6400. */
-    assert_int_equal(pwr_policy_spin_ns(policy), 8500);
-    /* 1000 + 400000 + 2000 + 100000, and twice that before it pays. */
+    /* Spin for five times of what it takes to wake up. */
+    assert_int_equal(pwr_policy_spin_ns(policy), 5 * 6400);
+    /* 1000 + 400000 + 2000 + 100000 */
     assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_PSTATE), 503000);
-    assert_false(pwr_policy_pays(policy, PWR_POLICY_PSTATE, 0));
-    assert_false(pwr_policy_pays(policy, PWR_POLICY_PSTATE, 1005999));
-    assert_true(pwr_policy_pays(policy, PWR_POLICY_PSTATE, 1006000));
-    assert_true(pwr_policy_pays(policy, PWR_POLICY_PSTATE, UINT64_MAX));
     /* The row that the table lacks is built in: 2 x (3 + 15) us, ICPP 2010. */
     assert_int_equal(pwr_policy_row(policy, PWR_POLICY_TSTATE)->origin, PWR_POLICY_BUILTIN);
     assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_TSTATE), 36000);
@@ -322,9 +318,54 @@ static void test_extreme_rows(void **state)
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
     assert_int_equal(pwr_policy_spin_ns(policy), 1000000000); /* not 20 s, and not modulo 2^32 */
-    assert_false(pwr_policy_pays(policy, PWR_POLICY_PSTATE, 8 * PWR_POLICY_NS_MAX - 1));
-    assert_true(pwr_policy_pays(policy, PWR_POLICY_PSTATE, 8 * PWR_POLICY_NS_MAX));
+    assert_int_equal(pwr_policy_monitor_ns(policy), 1000000000);
+    assert_true(pwr_policy_transition_ns(policy, PWR_POLICY_PSTATE) == 4 * PWR_POLICY_NS_MAX);
     pwr_policy_free(policy);
+}
+
+/* Where the table has a row for resting on a cache line, with these times and watts. */
+static uint32_t monitor_ns(fixture_t *fixture, uint64_t exit_ns, double pause_w, double monitor_w)
+{
+    pwr_policy_table_t table = measured_table(fixture);
+    table.rows[PWR_POLICY_PAUSE] = (pwr_policy_row_t){
+        .origin = PWR_POLICY_MEASURED, .samples = 5, .exit_ns = 100, .power_w = pause_w};
+    table.rows[PWR_POLICY_MONITOR] = (pwr_policy_row_t){.origin = PWR_POLICY_MEASURED,
+                                                        .samples = 5,
+                                                        .entry_ns = 100,
+                                                        .exit_ns = exit_ns,
+                                                        .power_w = monitor_w};
+    put_table(fixture, "/table.json", &table);
+    pwr_policy_t *policy = load(fixture, "/table.json");
+    uint32_t result = pwr_policy_monitor_ns(policy);
+    pwr_policy_free(policy);
+    return result;
+}
+
+/* Entering and leaving the futex rung takes 8.5 us, and 31.5 W are drawn while it sleeps. */
+static void test_resting_costs_what_sleeping_would(void **state)
+{
+    fixture_t *fixture = *state;
+    put_machine(fixture);
+    pwr_policy_t *policy = load(fixture, NULL);
+    assert_int_equal(pwr_policy_monitor_ns(policy), pwr_policy_spin_ns(policy)); /* built in */
+    pwr_policy_free(policy);
+    assert_int_equal(monitor_ns(fixture, 900, PWR_POLICY_W_UNKNOWN, 33.5), 32000);
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, PWR_POLICY_W_UNKNOWN), 32000);
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 35.5), 48000); /* 6 W to 4 W */
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 33.0), 128000);
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 32.5), 128000); /* 4 times at most */
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 31.5), 128000);
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 20.0), 128000);
+}
+
+static void test_resting_that_is_no_use(void **state)
+{
+    fixture_t *fixture = *state;
+    put_machine(fixture);
+    assert_int_equal(monitor_ns(fixture, 900, 37.5, 37.5), 0);
+    assert_int_equal(monitor_ns(fixture, 900, 30.0, 30.5), 0);
+    assert_int_equal(monitor_ns(fixture, 8399, PWR_POLICY_W_UNKNOWN, 33.5), 32000);
+    assert_int_equal(monitor_ns(fixture, 8400, PWR_POLICY_W_UNKNOWN, 33.5), 0);
 }
 
 int main(void)
@@ -342,6 +383,8 @@ int main(void)
         FIXTURE_TEST(test_arithmetic),
         FIXTURE_TEST(test_unobserved_settling_is_built_in),
         FIXTURE_TEST(test_extreme_rows),
+        FIXTURE_TEST(test_resting_costs_what_sleeping_would),
+        FIXTURE_TEST(test_resting_that_is_no_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,27 @@ static void test_timeouts_on_every_policy(void **state)
     }
 }
 
+/* The caller looks at no clock. */
+static void test_waits_of_a_longest_length(void **state)
+{
+    const pwr_wait_policy_t *all[] = {&sleep_at_once, &linger_then_sleep, &spin_then_sleep,
+                                      &poll_only, &poll_and_yield};
+    fixture_t *fixture = *state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        pwr_flag_t flag = {.value = 3};
+        pwr_wait_policy_t policy = *all[i];
+        policy.longest_ns = 20000000;
+        uint64_t end = deadline_in_ms(fixture, 20);
+        assert_int_equal(pwr_wait_until(&flag, 4, &policy, NULL, NULL, 0, NULL), PWR_ERR_TIMEOUT);
+        assert_true(pwr_env_now_ns(&fixture->env) >= end);
+        assert_int_equal(flag.sleepers, 0);
+        /* A deadline may come first. */
+        policy.longest_ns = UINT64_MAX;
+        assert_int_equal(pwr_wait_until(&flag, 4, &policy, NULL, NULL, 1, NULL), PWR_ERR_TIMEOUT);
+        assert_int_equal(pwr_wait_until(&flag, 3, &policy, NULL, NULL, 0, NULL), PWR_OK);
+    }
+}
+
 /* ---- progress ---- */
 
 typedef struct mover {
@@ -307,6 +328,7 @@ int main(void)
         FIXTURE_TEST(test_values_wrap_around),
         FIXTURE_TEST(test_reached_flag_costs_no_rung),
         FIXTURE_TEST(test_timeouts_on_every_policy),
+        FIXTURE_TEST(test_waits_of_a_longest_length),
         FIXTURE_TEST(test_progress_runs_on_every_rung),
         FIXTURE_TEST(test_no_wake_up_is_lost_between_processes),
         FIXTURE_TEST(test_no_wake_up_is_lost_between_threads),

@@ -11,7 +11,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "pwr/clock.h"
 
 /* A tick of the slowest kernels (HZ=100): what another thread's CPU time may be off by. */
 static const uint64_t tick_ns = 10000000;
@@ -30,23 +31,16 @@ struct pwr_watch {
     uint64_t window_others_ns;
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t real_process_cpu_ns(void *arg)
 {
     (void)arg;
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static uint64_t real_thread_cpu_ns(void *arg)
 {
     (void)arg;
-    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* libc's function, not the raw system call: where affinities are emulated, it is the one that

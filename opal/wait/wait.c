@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The wait ladder: pause, then bounded sleeps on a futex.
+ * The wait ladder: pause, rests on the flag's cache line, then bounded sleeps on a futex.
  *
  * The signaller must not make a system call when nobody sleeps, and a sleeper must not miss a value
  * published just before it sleeps.  Dekker's pattern, both sides sequentially consistent:
@@ -18,6 +18,9 @@
  * may read before S1 has left the core's store buffer, where it stays for well under a microsecond.
  * So a waiter that is not oversubscribed lingers for LINGER_NS between W1 and W2: if S2 has missed
  * W1, S1 arrives before W2.  Should a machine ever take longer, the sleep is bounded.
+ *
+ * Whoever rests on the cache line is woken by S1 itself, and is no sleeper: setters need not know.
+ * wait/model searches all of this; who changes a step here changes it there.
  */
 #include "config.h"
 
@@ -28,23 +31,26 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "pwr/clock.h"
+#include "wait/monitor.h"
 
 enum {
     SPINS_PER_ROUND = 100, /* pauses between two looks at the clock: a few microseconds */
+    /* Waking from a rest takes 0.2 to 1 us, and programs that rest without looking for a while
+       first have become slower by it: what is over this soon never rests. */
+    PAUSE_BEFORE_MONITOR_NS = 3000,
+    REST_NS = 10000, /* between two calls of progress; ten times what waking costs */
     LINGER_NS = 2000,
     MIN_SLEEP_NS = 1000, /* less only burns system calls: the kernel's timer slack is 50 us */
-    NS_PER_S = 1000000000,
 };
 
 _Static_assert(sizeof(pwr_flag_t) == PWR_CACHE_LINE, "a flag is alone on its cache line");
 
 static uint64_t now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
 static inline void cpu_pause(void)
@@ -68,8 +74,7 @@ static bool has_reached(uint32_t value, uint32_t target)
 /* Not FUTEX_PRIVATE: the flag is shared between processes. */
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
-    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / NS_PER_S),
-                               .tv_nsec = (long)(timeout_ns % NS_PER_S)};
+    struct timespec timeout = pwr_timespec(timeout_ns);
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, NULL, 0);
 }
 
@@ -131,6 +136,20 @@ static bool reached(const wait_call_t *call)
     return pwr_flag_reached(call->flag, call->target);
 }
 
+/* At the first look at the clock; later ones change nothing. */
+static void bound(wait_call_t *call, uint64_t now)
+{
+    uint64_t longest = call->policy->longest_ns;
+    if (longest > 0 && now < call->deadline_ns && longest < call->deadline_ns - now) {
+        call->deadline_ns = now + longest;
+    }
+}
+
+static outcome_t outcome_at(const wait_call_t *call, uint64_t now)
+{
+    return reached(call) ? REACHED : now >= call->deadline_ns ? TIMED_OUT : NEXT_RUNG;
+}
+
 static bool make_progress(const wait_call_t *call)
 {
     return call->progress && call->progress(call->arg) > 0;
@@ -161,10 +180,32 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
         make_progress(call);
         now = now_ns();
     }
-    return reached(call) ? REACHED : now >= call->deadline_ns ? TIMED_OUT : NEXT_RUNG;
+    return outcome_at(call, now);
 }
 
-static outcome_t pause_rung(const wait_call_t *call)
+/* When a rung that lasts for length_ns is over. */
+static uint64_t end_of_rung(const wait_call_t *call, uint64_t begin, uint64_t length_ns)
+{
+    bool ends_before = begin < call->deadline_ns && length_ns < call->deadline_ns - begin;
+    return ends_before ? begin + length_ns : call->deadline_ns;
+}
+
+static bool has_monitor(const pwr_wait_policy_t *policy)
+{
+    return policy->monitor && policy->monitor_ns > 0 && !policy->oversubscribed;
+}
+
+/* One that progress cannot interrupt in time must not begin before sleeping would, which holds
+   progress up as long. */
+static uint32_t pause_ns(const wait_call_t *call)
+{
+    const pwr_wait_policy_t *policy = call->policy;
+    bool soon = has_monitor(policy) && (!call->progress || policy->monitor->grain_ns <= REST_NS);
+    return soon && policy->spin_ns > PAUSE_BEFORE_MONITOR_NS ? PAUSE_BEFORE_MONITOR_NS
+                                                             : policy->spin_ns;
+}
+
+static outcome_t pause_rung(wait_call_t *call)
 {
     const pwr_wait_policy_t *policy = call->policy;
     if (policy->oversubscribed && !policy->poll) {
@@ -176,13 +217,35 @@ static outcome_t pause_rung(const wait_call_t *call)
         return REACHED;
     }
     uint64_t begin = now_ns();
-    uint64_t until = call->deadline_ns;
-    if (!policy->poll && policy->spin_ns < until - begin) {
-        until = begin < until ? begin + policy->spin_ns : until;
-    }
+    bound(call, begin);
+    uint64_t until = policy->poll ? call->deadline_ns : end_of_rung(call, begin, pause_ns(call));
     outcome_t outcome = spin(call, begin, until);
     call->stats->spin_ns += now_ns() - begin;
     return outcome;
+}
+
+/* Until the flag's cache line is written, or it is time for progress. */
+static void rest_once(const wait_call_t *call, uint64_t longest_ns)
+{
+    uint64_t kept = call->progress && longest_ns > REST_NS ? REST_NS : longest_ns;
+    uint32_t seen = atomic_load_explicit(&call->flag->value, memory_order_relaxed);
+    if (!has_reached(seen, call->target)) {
+        pwr_monitor_wait(call->policy->monitor, &call->flag->value, seen, kept);
+    }
+}
+
+static outcome_t monitor_rung(const wait_call_t *call)
+{
+    uint64_t begin = now_ns();
+    uint64_t now = begin;
+    uint64_t until = end_of_rung(call, begin, call->policy->monitor_ns);
+    while (now < until && !reached(call)) {
+        make_progress(call);
+        rest_once(call, until - now);
+        now = now_ns();
+    }
+    call->stats->monitor_ns += now - begin;
+    return outcome_at(call, now);
 }
 
 static void sleep_once(const wait_call_t *call, uint64_t timeout_ns)
@@ -219,18 +282,24 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
     return now;
 }
 
-static outcome_t futex_rung(const wait_call_t *call)
+/* Timed from after W1: what kept this rank off the CPU before it helps nobody. */
+static void linger(const wait_call_t *call)
+{
+    uint64_t announced = now_ns();
+    while (!reached(call) && now_ns() - announced < LINGER_NS) {
+        cpu_pause();
+    }
+}
+
+static outcome_t futex_rung(wait_call_t *call)
 {
     uint64_t begin = now_ns();
-    uint64_t now = begin;
+    bound(call, begin);
     atomic_fetch_add_explicit(&call->flag->sleepers, 1, memory_order_seq_cst); /* W1 */
     if (!call->policy->oversubscribed) {
-        while (!reached(call) && now - begin < LINGER_NS) {
-            cpu_pause();
-            now = now_ns();
-        }
+        linger(call);
     }
-    now = sleep_again_and_again(call, now);
+    uint64_t now = sleep_again_and_again(call, now_ns());
     /* Relaxed: a setter that still sees us only makes a call too many. */
     atomic_fetch_sub_explicit(&call->flag->sleepers, 1, memory_order_relaxed);
     call->stats->sleep_ns += now - begin;
@@ -254,6 +323,9 @@ pwr_status_t pwr_wait_until(pwr_flag_t *flag, uint32_t target, const pwr_wait_po
         return PWR_OK;
     }
     outcome_t outcome = pause_rung(&call);
+    if (outcome == NEXT_RUNG && has_monitor(policy)) {
+        outcome = monitor_rung(&call);
+    }
     if (outcome == NEXT_RUNG) {
         outcome = futex_rung(&call);
     }

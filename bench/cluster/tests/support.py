@@ -20,7 +20,7 @@ from bench.cluster import checks
 from bench.cluster.spec import Spec
 
 PROGRAM = Path(__file__).resolve().parents[1] / "cluster"
-TIMEOUT_S = 120.0  # 8 nodes of 8 ranks on 2 cores stall for up to a minute now and then
+TIMEOUT_S = 120.0
 GONE_TIMEOUT_S = 15.0
 
 

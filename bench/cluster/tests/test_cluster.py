@@ -131,6 +131,16 @@ def test_parameters_reach_open_mpi(cluster: Commands) -> None:
 
 
 @with_mpi
+def test_ranks_stay_in_the_session_of_mpirun(cluster: Commands) -> None:
+    """Nodes that are sessions of their own stall now and then: see launch.py."""
+    cluster.call("up", "2")
+    print_session = "cut -d' ' -f6 /proc/self/stat"
+    said = cluster.out("run", "--ppn", "2", "--", "sh", "-c", print_session)
+    outside_of_the_nodes_pid_namespace = "0"
+    assert said.split() == 4 * [outside_of_the_nodes_pid_namespace]
+
+
+@with_mpi
 def test_time_out_ends_the_whole_job(cluster: Commands) -> None:
     cluster.call("up", "2")
     before = set(cluster.processes())

@@ -54,7 +54,7 @@ def test_a_missing_mpirun_is_named() -> None:
 def test_command_line() -> None:
     job = Job(["prog", "-x"], [3, 0, 1], mca=[("coll", "poweraware")], variables=["A=1", "B"])
     assert launch.command(ORTE, job) == (
-        "mpirun --host n0:3,n2:1 -np 4 --map-by slot --bind-to none"
+        "mpirun --leave-session-attached --host n0:3,n2:1 -np 4 --map-by slot --bind-to none"
         " --mca coll poweraware -x A=1 -x B prog -x"
     ).split()
 

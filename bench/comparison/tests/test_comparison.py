@@ -19,6 +19,7 @@ from bench.comparison import figures, options, text
 
 HERE = Path(__file__).resolve().parent
 COLLECTIVES = HERE.parents[1] / "collectives"
+WITHOUT_PAGE = HERE.parents[1] / "common" / "without_matplotlib"
 
 
 @dataclass
@@ -34,7 +35,8 @@ class World:
     def run(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         line = [sys.executable, str(COLLECTIVES), "--build", str(self.folder / "build"), "--output", str(self.output)]
         line += ["--cluster-program", str(self.folder / "cluster"), "--mpirun", str(self.folder / "mpirun")]
-        environment = {**os.environ, "FAKE_CALLS": str(self.folder / "calls"), **variables}
+        ours = {"FAKE_CALLS": str(self.folder / "calls"), "PYTHONPATH": str(WITHOUT_PAGE)}
+        environment = {**os.environ, **ours, **variables}
         return subprocess.run([*line, *arguments], env=environment, capture_output=True, text=True, timeout=120,
                               check=False)
 
@@ -58,7 +60,7 @@ def world(tmp_path: Path) -> World:
 
 
 def test_document_page_and_summary(world: World) -> None:
-    done = world.run("--layouts", "1x2,4x4", "--repetitions", "2")
+    done = world.run("--layouts", "1x2,4x4", "--repetitions", "2", PYTHONPATH="")
     assert done.returncode == 0, done.stderr
     document = json.loads((world.output / "document.json").read_text())
     assert [(r["collective"], r["nodes"], r["ranks_per_node"], r["size"]) for r in document["ratios"]] == [

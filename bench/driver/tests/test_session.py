@@ -20,6 +20,7 @@ from bench.report.document import Document, load
 
 FAKES = Path(__file__).resolve().parent / "fakes"
 TOP = Path(__file__).resolve().parents[3]
+WITHOUT_PAGE = TOP / "bench" / "common" / "without_matplotlib"
 TIMEOUT_S = 60
 
 
@@ -48,7 +49,7 @@ class World:
         return [sys.executable, "-B", "-m", "bench.driver.main", *words]
 
     def environment(self, changes: Dict[str, str]) -> Dict[str, str]:
-        paths = {"FAKE_STATE": str(self.state), "PYTHONPATH": str(TOP)}
+        paths = {"FAKE_STATE": str(self.state), "PYTHONPATH": f"{WITHOUT_PAGE}:{TOP}"}
         return {**os.environ, **paths, **changes}
 
     def run(self, *extra: str, **changes: str) -> "subprocess.CompletedProcess[str]":
@@ -110,8 +111,9 @@ def world(tmp_path: Path) -> World:
 
 
 def test_a_good_session(world: World) -> None:
-    done = world.run("--mca", "coll_tuned_priority", "1")
+    done = world.run("--mca", "coll_tuned_priority", "1", PYTHONPATH=str(TOP))
     assert done.returncode == 0, done.stderr
+    assert f"Page: {world.output}/report.html" in done.stdout and (world.output / "report.html").exists()
     document = world.document()
     assert document.complete and len(document.runs) == 3
     assert {run.scheme for run in document.runs} == {"off", "dvfs", "throttle"}
@@ -138,7 +140,9 @@ def test_a_good_session(world: World) -> None:
 
 
 def test_states_are_those_of_the_run(world: World) -> None:
-    assert world.run("--schemes", "throttle,off").returncode == 0
+    done = world.run("--schemes", "throttle,off")
+    assert done.returncode == 0
+    assert "run: no page: no matplotlib" in done.stderr and not (world.output / "report.html").exists()
     for run in world.document().runs:
         assert [states.node for states in run.states] == [0, 1]
         still, throttled = run.states[0].cpus

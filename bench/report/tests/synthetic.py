@@ -217,7 +217,7 @@ def make_rank(rank: int, node: int, busy_s: float, benchmark: str, scheme: str) 
             "errors": 0,
             "adopted": 0,
             "yielded": 0,
-            "wait": {"sleeps": 0, "spin_s": busy_s * share, "sleep_s": 0.0},
+            "wait": {"sleeps": 0, "spin_s": busy_s * share, "monitor_s": 0.25, "sleep_s": 0.0},
             "why_off": None,
         },
     }

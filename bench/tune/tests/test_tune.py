@@ -28,7 +28,9 @@ def pmix_plugins() -> dict[str, str]:
 
 def run(ranks: int, program: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     allow = {f"{owner}_ALLOW_RUN_AS_ROOT{end}": "1" for owner in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
-    environment = {**os.environ, **allow, **pmix_plugins(), "OMPI_MCA_mpi_yield_when_idle": "1",
+    # mpirun of 4.1 waits so long for the other ranks of one that failed
+    environment = {**os.environ, **allow, **pmix_plugins(), "OMPI_MCA_odls_base_sigkill_timeout": "0",
+                   "OMPI_MCA_mpi_yield_when_idle": "1",
                    "OMPI_MCA_mca_base_component_path": f"{BUILD}/coll_poweraware/component:SYS_DEFAULT",
                    "OMPI_MCA_coll_poweraware_helper_dir": str(BUILD / "opal"), **variables}
     start = [MPIRUN, "--oversubscribe", "-np", str(ranks)] if ranks else []

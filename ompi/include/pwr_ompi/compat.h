@@ -98,6 +98,28 @@ static inline int pwr_ompi_comm_error(struct ompi_communicator_t *comm)
     return err;
 }
 
+/* Whether a process failed that the request needs: it will not complete. */
+static inline bool pwr_ompi_request_failed(ompi_request_t *request)
+{
+#if PWR_HAS_FT
+    return ompi_request_is_failed(request);
+#else
+    (void)request;
+    return false;
+#endif
+}
+
+/* What a blocking receive returns where waiting for its request returns error: a request may go on
+   when one of many possible senders has failed, a call may not. */
+static inline int pwr_ompi_blocking_error(int error)
+{
+#if PWR_HAS_FT
+    return MPI_ERR_PROC_FAILED_PENDING == error ? MPI_ERR_PROC_FAILED : error;
+#else
+    return error;
+#endif
+}
+
 /* opal_progress() that tells how much moved where Open MPI tells (5.0 on). */
 static inline int pwr_ompi_progress(void)
 {
@@ -107,6 +129,25 @@ static inline int pwr_ompi_progress(void)
     opal_progress();
     return 0;
 #endif
+}
+
+/* A number of the communicator, of use to people only: on 5.0 and later other processes may have
+   another one for it. */
+static inline unsigned pwr_ompi_comm_id(struct ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return ompi_comm_get_local_cid(comm);
+#else
+    return ompi_comm_get_cid(comm);
+#endif
+}
+
+/* Its name, at most room - 1 characters of it; the application may change it meanwhile. */
+static inline void pwr_ompi_comm_name(struct ompi_communicator_t *comm, char *name, size_t room)
+{
+    OPAL_THREAD_LOCK(&comm->c_lock);
+    snprintf(name, room, "%s", comm->c_name);
+    OPAL_THREAD_UNLOCK(&comm->c_lock);
 }
 
 /* Value of a key of the communicator's info, at most room - 1 characters of it.  False: it has no

@@ -30,6 +30,7 @@ enum { PWR_POLICY_VERSION = 1 }; /* of the format; others are refused */
 typedef enum pwr_policy_row_id {
     PWR_POLICY_SPIN,           /* look at the flag as fast as possible */
     PWR_POLICY_PAUSE,          /* the same with the CPU's pause instruction between looks */
+    PWR_POLICY_MONITOR,        /* umwait, mwaitx or WFE on the flag's cache line */
     PWR_POLICY_YIELD,          /* sched_yield between looks; the signaller is on the same CPU */
     PWR_POLICY_FUTEX,          /* futex sleep, woken from another core */
     PWR_POLICY_FUTEX_SAME_CPU, /* futex sleep, woken from the same CPU */
@@ -118,17 +119,21 @@ const char *pwr_policy_why(const pwr_policy_t *policy);
 /* Never absent.  A measured lever whose settle time is unknown has the built-in one. */
 const pwr_policy_row_t *pwr_policy_row(const pwr_policy_t *policy, pwr_policy_row_id_t id);
 
-/* How long to pause before the futex rung: as long as entering and leaving that takes, one second
-   at most.  Ski-rental: whoever pays at most the price of the next rung on this one never pays more
-   than twice what knowing the future would have cost (Karlin, Manasse, McGeoch, Owicki:
-   Competitive randomized algorithms for non-uniform problems, SODA 1990). */
+/* How long to pause before the futex rung, one second at most: as long as entering and leaving that
+   takes, and PWR_POLICY_ON_TIME_FACTOR times as long as leaving.  The first is ski-rental: whoever
+   pays at most the price of the next rung on this one never pays more than twice what knowing the
+   future would have cost (Karlin, Manasse, McGeoch, Owicki: Competitive randomized algorithms for
+   non-uniform problems, SODA 1990).  It counts CPU time; the second keeps a wait that ends in a
+   sleep from lasting over 1 / PWR_POLICY_ON_TIME_FACTOR longer than by spinning. */
+enum { PWR_POLICY_ON_TIME_FACTOR = 5 };
 uint32_t pwr_policy_spin_ns(const pwr_policy_t *policy);
+/* How long to rest on the flag's cache line before the futex rung: as long as pwr_policy_spin_ns,
+   and because resting draws less power than pausing, where both were measured up to four times as
+   long. 0 where resting is no use: it takes as long as sleeping (a hypervisor traps the
+   instruction) or draws as much as pausing. */
+uint32_t pwr_policy_monitor_ns(const pwr_policy_t *policy);
 
 /* Entry, settling, exit and settling again, nanoseconds: what a lever costs before it saves. */
 uint64_t pwr_policy_transition_ns(const pwr_policy_t *policy, pwr_policy_row_id_t lever);
-/* Whether a phase of expected_ns is worth moving the lever: when it is at least
-   PWR_POLICY_PAYS_FACTOR transitions long, so that half of it is spent in the low state. */
-enum { PWR_POLICY_PAYS_FACTOR = 2 };
-bool pwr_policy_pays(const pwr_policy_t *policy, pwr_policy_row_id_t lever, uint64_t expected_ns);
 
 #endif

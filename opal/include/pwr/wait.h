@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The wait ladder, first rungs: spin -> pause -> futex.
+ * The wait ladder: pause -> monitor (umwait, mwaitx, WFE) -> futex; for what is no flag: poll ->
+ * sleep.
  *
  * Ski-rental rule: stay on a rung until staying has cost as much as the next rung's entry and
  * exit; then at most twice the offline optimum is ever paid.  A signaller makes a system call only
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pwr/monitor.h"
 #include "pwr/status.h"
 
 enum { PWR_CACHE_LINE = 64 };
@@ -30,23 +32,40 @@ typedef struct pwr_flag {
 } pwr_flag_t;
 
 typedef struct pwr_wait_policy {
-    uint32_t spin_ns;      /* pause rung: this long at most before the futex rung */
+    uint32_t spin_ns;      /* pause rung: this long at most before the next rung */
     uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); doubles up to ... */
     uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
     bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung, and do not
                               linger before the futex rung */
     bool poll;             /* never sleep (the paper's polling ranks); yields when oversubscribed */
+    const pwr_monitor_t *monitor; /* NULL: none; not used when oversubscribed or polling */
+    uint32_t monitor_ns; /* monitor rung: this long before the futex rung; of the pause rung only
+                            the first microseconds are left then; 0: no such rung */
+    uint64_t
+        longest_ns; /* a wait is given up when it has lasted this long.  Unlike a deadline that
+                       costs no look at the clock before the wait takes one itself.  0: never */
 } pwr_wait_policy_t;
 
 typedef struct pwr_wait_stats {
     uint64_t waits;
-    uint64_t sleeps;   /* futex calls */
-    uint64_t spin_ns;  /* time on the pause rung, polling included */
-    uint64_t sleep_ns; /* time on the futex rung */
+    uint64_t sleeps;     /* futex calls */
+    uint64_t spin_ns;    /* time on the pause rung, polling included */
+    uint64_t sleep_ns;   /* time on the futex rung */
+    uint64_t monitor_ns; /* time on the monitor rung */
 } pwr_wait_stats_t;
 
-/* Called between sleeps and every hundred or so spins; returns > 0 when something moved (the next
-   sleep is then short again).  Lets the caller's communication go on while it waits. */
+/* Adds to a total that other threads may add to as well. */
+static inline void pwr_wait_stats_add(pwr_wait_stats_t *total, const pwr_wait_stats_t *more)
+{
+    __atomic_fetch_add(&total->waits, more->waits, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&total->sleeps, more->sleeps, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&total->spin_ns, more->spin_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&total->sleep_ns, more->sleep_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&total->monitor_ns, more->monitor_ns, __ATOMIC_RELAXED);
+}
+
+/* Called between sleeps or rests and every hundred or so spins; returns > 0 when something moved
+   (the next sleep is then short again).  Lets the caller's communication go on while it waits. */
 typedef int (*pwr_progress_fn_t)(void *arg);
 
 /* Publishes value (release) and wakes sleepers, with a system call only if there are some. */
@@ -65,11 +84,12 @@ static inline void pwr_fence(void)
 void pwr_flag_wake_sleepers(pwr_flag_t *flag);
 static inline void pwr_flag_wake(pwr_flag_t *flag)
 {
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps S2 behind S1 */
     if (atomic_load_explicit(&flag->sleepers, memory_order_relaxed) != 0) { /* S2 */
         pwr_flag_wake_sleepers(flag);
     }
 }
-/* Adds to the flag (acq_rel) for counting arrivals; returns the new value. Wakes like set. */
+/* Adds to the flag (seq_cst) for counting arrivals; returns the new value.  Wakes like set. */
 uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount);
 /* Adds 1 for counting arrivals.  Nobody waits for less than target that is not there yet: the one
    arrival that reaches target wakes the sleepers, the others wake nobody. */
@@ -82,9 +102,40 @@ static inline bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)
 }
 
 /* Waits until the flag reaches target.  progress may be NULL.  deadline_ns is CLOCK_MONOTONIC, 0
-   for none.  Returns PWR_OK or PWR_ERR_TIMEOUT.  stats may be NULL. */
+   for none.  Returns PWR_OK, or PWR_ERR_TIMEOUT when deadline or longest_ns are over.  stats may be
+   NULL. */
 pwr_status_t pwr_wait_until(pwr_flag_t *flag, uint32_t target, const pwr_wait_policy_t *policy,
                             pwr_progress_fn_t progress, void *arg, uint64_t deadline_ns,
                             pwr_wait_stats_t *stats);
+
+/* ---- waits for what is no flag (wait_for.c) ---- */
+
+/* Something that is over some time, and that only progress brings there: a request. */
+typedef struct pwr_waitable {
+    bool (*over)(void *arg);
+    pwr_progress_fn_t progress; /* yields where the one waited for needs the CPU */
+    /* Returns when something may have happened, after longest_ns at the latest; whatever brings the
+       wait nearer to its end ends a sleep.  NULL: nothing does.  The wait then sleeps for one
+       PWR_WAIT_BLIND_PART-th of the time since something moved: so much later than by polling it
+       ends at most. */
+    void (*sleep)(void *arg, uint64_t longest_ns);
+    void *arg;
+} pwr_waitable_t;
+
+enum {
+    PWR_WAIT_BLIND_PART = 32,
+    PWR_WAIT_BLIND_MIN_NS = 50000, /* the kernel's timer slack, which is added to it */
+};
+/* How long what has lasted so long may sleep unwoken; 0: not yet. */
+static inline uint64_t pwr_wait_blind_ns(uint64_t lasted_ns, const pwr_wait_policy_t *policy)
+{
+    uint64_t ns = lasted_ns / PWR_WAIT_BLIND_PART;
+    return ns < PWR_WAIT_BLIND_MIN_NS ? 0 : ns < policy->sleep_max_ns ? ns : policy->sleep_max_ns;
+}
+
+/* Waits until it is over; policy, deadline_ns, stats (sleeps: calls of sleep) and result as in
+   pwr_wait_until. */
+pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_t *policy,
+                          uint64_t deadline_ns, pwr_wait_stats_t *stats);
 
 #endif

@@ -27,10 +27,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
 #include "pwr/wait.h"
+#include "wait/monitor.h"
 
 enum { REST_NS = 100000, LONG_SLEEP_NS = 1000000000, BATCH = 64 };
 
@@ -40,6 +41,7 @@ typedef struct shared {
     _Atomic uint64_t signalled_ns; /* step 4 of this round */
     _Atomic bool last;             /* this round is the last one */
     _Atomic bool stop_crowding;
+    const pwr_monitor_t *monitor; /* NULL: the processor has none */
     int event;
     int epoll;
 } shared_t;
@@ -51,6 +53,7 @@ typedef struct rung {
     bool same_cpu;                   /* the signaller shares the waiter's CPU */
     bool futex;                      /* flag.sleepers tells when the waiter sleeps */
     bool crowded;
+    bool monitor; /* only where the processor has one */
 } rung_t;
 
 typedef struct run {
@@ -80,6 +83,15 @@ static void wait_spin(shared_t *shared, uint32_t round)
 static void wait_pause(shared_t *shared, uint32_t round)
 {
     static const pwr_wait_policy_t policy = {.poll = true};
+    ladder(shared, round, &policy);
+}
+
+static void wait_monitor(shared_t *shared, uint32_t round)
+{
+    const pwr_wait_policy_t policy = {.sleep_min_ns = LONG_SLEEP_NS,
+                                      .sleep_max_ns = LONG_SLEEP_NS,
+                                      .monitor = shared->monitor,
+                                      .monitor_ns = UINT32_MAX};
     ladder(shared, round, &policy);
 }
 
@@ -129,6 +141,12 @@ static void enter_pause(shared_t *shared)
     wait_pause(shared, 0);
 }
 
+/* Another value than it has: arms the monitor and looks. */
+static void enter_monitor(shared_t *shared)
+{
+    pwr_monitor_wait(shared->monitor, &shared->flag.value, UINT32_MAX, 1);
+}
+
 static void enter_yield(shared_t *shared)
 {
     (void)shared;
@@ -138,6 +156,10 @@ static void enter_yield(shared_t *shared)
 static const rung_t rungs[PWR_POLICY_NUM_ROWS] = {
     [PWR_POLICY_SPIN] = {.wait = wait_spin, .signal = signal_flag, .entry = enter_spin},
     [PWR_POLICY_PAUSE] = {.wait = wait_pause, .signal = signal_flag, .entry = enter_pause},
+    [PWR_POLICY_MONITOR] = {.wait = wait_monitor,
+                            .signal = signal_flag,
+                            .entry = enter_monitor,
+                            .monitor = true},
     [PWR_POLICY_YIELD] = {.wait = wait_yield,
                           .signal = signal_flag,
                           .entry = enter_yield,
@@ -156,13 +178,6 @@ static const rung_t rungs[PWR_POLICY_NUM_ROWS] = {
 
 /* ---- the threads ---- */
 
-static uint64_t cpu_time_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void bind_or_note(run_t *run, unsigned cpu)
 {
     if (!calibrate_bind(&cpu, 1)) {
@@ -176,11 +191,12 @@ static void *waiter(void *arg)
     shared_t *shared = run->shared;
     bind_or_note(run, run->place->cpu);
     for (uint32_t round = 1; !atomic_load(&shared->last); round++) {
-        uint64_t cpu_before = cpu_time_ns(); /* before step 1: announced rounds are watched */
-        atomic_store(&shared->begun, round); /* 1 */
-        run->rung->wait(shared, round);      /* 2 */
-        uint64_t now = calibrate_now_ns();   /* 5 */
-        uint64_t spent = cpu_time_ns() - cpu_before; /* 6 */
+        uint64_t cpu_before =
+            pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* before step 1: announced rounds are watched */
+        atomic_store(&shared->begun, round);       /* 1 */
+        run->rung->wait(shared, round);            /* 2 */
+        uint64_t now = calibrate_now_ns();         /* 5 */
+        uint64_t spent = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before; /* 6 */
         calibrate_series_add(&run->exit, now - atomic_load(&shared->signalled_ns));
         if (!run->rung->entry) {
             calibrate_series_add(&run->entry,
@@ -259,8 +275,8 @@ static uint64_t clock_cost_ns(void)
 {
     uint64_t cheapest = UINT64_MAX;
     for (unsigned i = 0; i < BATCH; i++) {
-        uint64_t before = cpu_time_ns();
-        uint64_t cost = cpu_time_ns() - before;
+        uint64_t before = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t cost = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
         cheapest = cost < cheapest ? cost : cheapest;
     }
     return cheapest;
@@ -298,6 +314,7 @@ static shared_t *make_shared(void)
     if (shared == MAP_FAILED) {
         return NULL;
     }
+    shared->monitor = pwr_monitor_find();
     shared->event = eventfd(0, EFD_CLOEXEC);
     shared->epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event wanted = {.events = EPOLLIN};
@@ -356,6 +373,10 @@ bool calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place
     run_t run = {.plan = plan, .place = place, .rung = &rungs[id]};
     if (!run.rung->same_cpu && place->other_cpu < 0) {
         snprintf(why, why_size, "needs a second core to signal from");
+        return false;
+    }
+    if (run.rung->monitor && !pwr_monitor_find()) {
+        snprintf(why, why_size, "this processor offers neither umwait, mwaitx nor WFE");
         return false;
     }
     bool measured = false;

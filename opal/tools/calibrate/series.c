@@ -8,13 +8,12 @@
 #include "tools/calibrate/calibrate.h"
 
 #include <stdlib.h>
-#include <time.h>
+
+#include "pwr/clock.h"
 
 uint64_t calibrate_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool calibrate_series_init(calibrate_series_t *series, unsigned capacity)

@@ -116,6 +116,15 @@ static void hold_pause(uint64_t end_ns)
     wait_by(&policy, end_ns);
 }
 
+static void hold_monitor(uint64_t end_ns)
+{
+    const pwr_wait_policy_t policy = {.sleep_min_ns = 1000000000,
+                                      .sleep_max_ns = 1000000000,
+                                      .monitor = pwr_monitor_find(),
+                                      .monitor_ns = UINT32_MAX};
+    wait_by(&policy, end_ns);
+}
+
 static void hold_yield(uint64_t end_ns)
 {
     static const pwr_wait_policy_t policy = {.poll = true, .oversubscribed = true};
@@ -131,9 +140,10 @@ static void hold_futex(uint64_t end_ns)
 
 /* Levers are held while pausing, as a rank does that waits with them. */
 static void (*const hold[PWR_POLICY_NUM_ROWS])(uint64_t end_ns) = {
-    [PWR_POLICY_SPIN] = hold_spin,    [PWR_POLICY_PAUSE] = hold_pause,
-    [PWR_POLICY_YIELD] = hold_yield,  [PWR_POLICY_FUTEX] = hold_futex,
-    [PWR_POLICY_PSTATE] = hold_pause, [PWR_POLICY_TSTATE] = hold_pause,
+    [PWR_POLICY_SPIN] = hold_spin,       [PWR_POLICY_PAUSE] = hold_pause,
+    [PWR_POLICY_MONITOR] = hold_monitor, [PWR_POLICY_YIELD] = hold_yield,
+    [PWR_POLICY_FUTEX] = hold_futex,     [PWR_POLICY_PSTATE] = hold_pause,
+    [PWR_POLICY_TSTATE] = hold_pause,
 };
 
 bool calibrate_watts_knows(pwr_policy_row_id_t id)

@@ -129,6 +129,7 @@ typedef struct info_machine {
     unsigned packages;
     unsigned cores;
     unsigned cpus;
+    const char *monitor; /* by which a core rests while it waits: "umwait"; NULL: none */
     info_cpufreq_t cpufreq;
     bool plugin_installed;
 } info_machine_t;

@@ -70,10 +70,11 @@ static json_t *pack_cpufreq(const info_cpufreq_t *cpufreq)
 
 static json_t *pack_machine(const info_machine_t *machine)
 {
-    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:o}", "host", text_or_null(machine->host),
-                     "kernel", text_or_null(machine->kernel), "processor", pack_processor(machine),
-                     "packages", (int)machine->packages, "cores", (int)machine->cores, "cpus",
-                     (int)machine->cpus, "cpufreq", pack_cpufreq(&machine->cpufreq));
+    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o}", "host",
+                     text_or_null(machine->host), "kernel", text_or_null(machine->kernel),
+                     "processor", pack_processor(machine), "packages", (int)machine->packages,
+                     "cores", (int)machine->cores, "cpus", (int)machine->cpus, "wait_monitor",
+                     text_or_null(machine->monitor), "cpufreq", pack_cpufreq(&machine->cpufreq));
 }
 
 static json_t *pack_software(const info_machine_t *machine)

@@ -91,6 +91,15 @@ static void print_cpufreq(const page_t *page, const info_cpufreq_t *cpufreq)
               (double)cpufreq->max_khz / 1e6, more);
 }
 
+static void print_waits(const page_t *page, const char *monitor)
+{
+    if (monitor) {
+        print_row(page, "waits", "pause, %s, futex", monitor);
+    } else {
+        print_row(page, "waits", "pause, futex (the processor offers no umwait, mwaitx or WFE)");
+    }
+}
+
 static void print_machine(const page_t *page, const info_machine_t *machine)
 {
     fputs("\nmachine\n", page->out);
@@ -98,6 +107,7 @@ static void print_machine(const page_t *page, const info_machine_t *machine)
     print_cpu(page, machine);
     print_row(page, "topology", "packages %u, cores %u, CPUs %u (SMT %s)", machine->packages,
               machine->cores, machine->cpus, machine->cpus > machine->cores ? "on" : "off");
+    print_waits(page, machine->monitor);
     print_cpufreq(page, &machine->cpufreq);
     print_row(page, "poweraware", "%s for Open MPI %s, plug-in %s%s", info_version,
               info_mpi_version, info_plugin_path,

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A collective for which some ranks come late: are results right, and what did those who waited
+ * cost?
+ *
+ *   mpirun -np N check_hang [-l MILLISECONDS] [-f FILE] [-n NAME] WHAT LATE...
+ *
+ * After a call for which nobody is late, the ranks LATE come MILLISECONDS (default 3000) late to
+ * a second one of the same kind, on a communicator of that name (default: MPI_COMM_WORLD itself).
+ * With FILE, which is where the job's output goes, they do not come before one more line there says
+ * that the job may be hung (up to three), or 40 s have passed: a machine that stands still for a
+ * while does not change what is said.
+ *
+ * WHAT:
+ *
+ *   barrier bcast allreduce alltoall gather   the collective; rooted ones: at rank 0
+ *   allreduce-stuck                    LATE come in time, and are late within the operator
+ *   comms                              barriers of MPI_COMM_WORLD and of three copies, one
+ *                                      after the other, for each of which LATE are late
+ *   threads                            barriers of two copies in two threads at once
+ *   mismatch                           a wrong program: LATE broadcast where the others reduce, and
+ *                                      end the job when they would have come
+ *
+ * Every rank prints the CPU time of its process while it waited, in milliseconds:
+ *
+ *     rank 1 cpu 3 ms
+ *
+ * The last line of each counts wrong results.
+ */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LONG = 40000, COMMS = 3 };
+
+/* For a line of the output: between looks, at most, and then for what others may say. */
+enum { LOOK_MS = 20, LONGEST_MS = 40000, OTHERS_MS = 300 };
+enum { MOST_SAID = 3 }; /* of one process, whatever it waits for */
+
+static int rank, size, wrong;
+static int late_ms = 3000;
+static const char *name, *output;
+static bool late, stuck;
+static int *in, *out;
+
+static void expect(int got, int wanted, const char *what)
+{
+    if (got != wanted) {
+        fprintf(stderr, "check_hang: rank %d: %s: %d, not %d\n", rank, what, got, wanted);
+        __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void rest(int ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
+    nanosleep(&time, NULL);
+}
+
+/* Lines of the file that speak of a hang. */
+static int num_said(void)
+{
+    char line[1000];
+    int lines = 0;
+    FILE *file = fopen(output, "r");
+    while (NULL != file && NULL != fgets(line, sizeof line, file)) {
+        lines += NULL != strstr(line, "may be hung");
+    }
+    if (NULL != file) {
+        fclose(file);
+    }
+    return lines;
+}
+
+static void come_late(void)
+{
+    static int times;
+    int wanted = __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED);
+    rest(late_ms);
+    if (NULL == output || wanted > MOST_SAID) {
+        return;
+    }
+    for (int i = 0; i < LONGEST_MS / LOOK_MS && num_said() < wanted; ++i) {
+        rest(LOOK_MS);
+    }
+    rest(OTHERS_MS);
+}
+
+static double cpu_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+/* ---- one call each ---- */
+
+static void barrier(MPI_Comm comm, int seed)
+{
+    (void)seed;
+    MPI_Barrier(comm);
+}
+
+static void bcast(MPI_Comm comm, int seed)
+{
+    for (int i = 0; i < LONG; ++i) {
+        in[i] = 0 == rank ? seed + i : -1;
+    }
+    MPI_Bcast(in, LONG, MPI_INT, 0, comm);
+    expect(in[0], seed, "MPI_Bcast, first");
+    expect(in[LONG - 1], seed + LONG - 1, "MPI_Bcast, last");
+}
+
+static void reduce_by(MPI_Comm comm, MPI_Op op, int seed)
+{
+    for (int i = 0; i < LONG; ++i) {
+        out[i] = rank + seed + i;
+    }
+    MPI_Allreduce(out, in, LONG, MPI_INT, op, comm);
+    expect(in[LONG - 1], size * (seed + LONG - 1) + size * (size - 1) / 2, "MPI_Allreduce");
+}
+
+static void allreduce(MPI_Comm comm, int seed)
+{
+    reduce_by(comm, MPI_SUM, seed);
+}
+
+static void add_late(void *left, void *right, int *len, MPI_Datatype *type)
+{
+    (void)type;
+    if (stuck) {
+        stuck = false;
+        come_late();
+    }
+    for (int i = 0; i < *len; ++i) {
+        ((int *)right)[i] += ((int *)left)[i];
+    }
+}
+
+static void allreduce_stuck(MPI_Comm comm, int seed)
+{
+    MPI_Op op;
+    MPI_Op_create(add_late, 1, &op);
+    reduce_by(comm, op, seed);
+    MPI_Op_free(&op);
+}
+
+static void alltoall(MPI_Comm comm, int seed)
+{
+    int block = LONG / size;
+    for (int i = 0; i < LONG; ++i) {
+        out[i] = seed + 1000 * rank + i / block;
+    }
+    MPI_Alltoall(out, block, MPI_INT, in, block, MPI_INT, comm);
+    expect(in[block - 1], seed + rank, "MPI_Alltoall, first block");
+    expect(in[size * block - 1], seed + 1000 * (size - 1) + rank, "MPI_Alltoall, last block");
+}
+
+static void gather(MPI_Comm comm, int seed)
+{
+    int mine = seed + 7 * rank;
+    MPI_Gather(&mine, 1, MPI_INT, in, 1, MPI_INT, 0, comm);
+    for (int i = 0; 0 == rank && i < size; ++i) {
+        expect(in[i], seed + 7 * i, "MPI_Gather");
+    }
+}
+
+/* ---- with some ranks late ---- */
+
+typedef void (*call_t)(MPI_Comm comm, int seed);
+
+static void with_late_ranks(call_t call, MPI_Comm comm)
+{
+    call(comm, 1);
+    MPI_Barrier(comm);
+    double before = cpu_ms();
+    if (late && call == allreduce_stuck) {
+        stuck = true;
+    } else if (late) {
+        come_late();
+    }
+    call(comm, 2);
+    printf("rank %d cpu %.0f ms\n", rank, late ? 0 : cpu_ms() - before);
+    call(comm, 3);
+}
+
+static void on_one(call_t call)
+{
+    MPI_Comm comm = MPI_COMM_WORLD;
+    if (NULL != name) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_name(comm, name);
+    }
+    with_late_ranks(call, comm);
+    if (NULL != name) {
+        MPI_Comm_free(&comm);
+    }
+}
+
+static void copy(MPI_Comm *comm, int number)
+{
+    char text[MPI_MAX_OBJECT_NAME];
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    snprintf(text, sizeof text, "copy %d", number);
+    MPI_Comm_set_name(*comm, text);
+}
+
+static void comms(void)
+{
+    MPI_Comm copies[COMMS];
+    for (int i = 0; i < COMMS; ++i) {
+        copy(&copies[i], i);
+    }
+    with_late_ranks(barrier, MPI_COMM_WORLD);
+    for (int i = 0; i < COMMS; ++i) {
+        with_late_ranks(barrier, copies[i]);
+        MPI_Comm_free(&copies[i]);
+    }
+}
+
+static void *meet(void *arg)
+{
+    with_late_ranks(barrier, *(MPI_Comm *)arg);
+    return NULL;
+}
+
+static void threads(void)
+{
+    MPI_Comm copies[2];
+    pthread_t thread;
+    copy(&copies[0], 0);
+    copy(&copies[1], 1);
+    pthread_create(&thread, NULL, meet, &copies[0]);
+    meet(&copies[1]);
+    pthread_join(thread, NULL);
+    MPI_Comm_free(&copies[0]);
+    MPI_Comm_free(&copies[1]);
+}
+
+static void *end_job(void *unused)
+{
+    (void)unused;
+    come_late();
+    kill(getpid(), SIGTERM);
+    return NULL;
+}
+
+static void mismatch(void)
+{
+    pthread_t thread;
+    bcast(MPI_COMM_WORLD, 1);
+    allreduce(MPI_COMM_WORLD, 1);
+    if (late) {
+        pthread_create(&thread, NULL, end_job, NULL);
+        bcast(MPI_COMM_WORLD, 2);
+    } else {
+        allreduce(MPI_COMM_WORLD, 2);
+    }
+}
+
+static bool run(const char *what)
+{
+    static const struct {
+        const char *name;
+        call_t call;
+    } calls[] = {{"barrier", barrier},     {"bcast", bcast},
+                 {"allreduce", allreduce}, {"allreduce-stuck", allreduce_stuck},
+                 {"alltoall", alltoall},   {"gather", gather}};
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } others[] = {{"comms", comms}, {"threads", threads}, {"mismatch", mismatch}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
+        if (0 == strcmp(what, calls[i].name)) {
+            on_one(calls[i].call);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
+        if (0 == strcmp(what, others[i].name)) {
+            others[i].run();
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_options(int argc, char **argv)
+{
+    int option;
+    while (-1 != (option = getopt(argc, argv, "f:l:n:"))) {
+        if ('l' == option) {
+            late_ms = atoi(optarg);
+        } else if ('f' == option) {
+            output = optarg;
+        } else if ('n' == option) {
+            name = optarg;
+        }
+    }
+    for (int i = optind + 1; i < argc; ++i) {
+        late = late || rank == atoi(argv[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    bool many = false; /* levers want one */
+    for (int i = 1; i < argc; ++i) {
+        many = many || 0 == strcmp(argv[i], "threads");
+    }
+    MPI_Init_thread(&argc, &argv, many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    read_options(argc, argv);
+    in = calloc(LONG, sizeof *in);
+    out = calloc(LONG, sizeof *out);
+    if (NULL == in || NULL == out || !run(optind < argc ? argv[optind] : "")) {
+        fprintf(stderr, "check_hang: no memory, or no such word\n");
+        wrong = 1;
+    }
+    printf("check_hang: rank %d: %d wrong\n", rank, wrong);
+    free(in);
+    free(out);
+    MPI_Finalize();
+    return 0 != wrong;
+}

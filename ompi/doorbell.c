@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Bells on the shared-memory btl; steps are those of bell.h.
+ *
+ *   btl_send, btl_sendi     R1 is the saved function, R2 and R3 follow
+ *   btl_progress            B2, and A2 to A5
+ *   btl_add_procs           opens the bells of those whom the btl can reach
+ *
+ * What goes through shared memory and is not rung:
+ *
+ *   - A fragment that the receiver gives back: the btl does that in its progress function, with no
+ *     call that could ring.  A sender waits for it when it sends long messages in fragments (no
+ *     single copy, or data with gaps), or has no fragment left.  Therefore a process that has used
+ *     btl_send, or was refused by btl_sendi, asks (A1) before it sleeps.
+ *   - A message that the btl itself has put off because the receiver's queue was full, and sends in
+ *     its progress function.  Its sender asks, too.  The receiver has more than a hundred messages
+ *     to read meanwhile; if it sleeps in between, that is a bounded sleep.
+ *   - An emulated one-sided operation of 4.1 without single copy (btl_put, btl_get, atomics): its
+ *     target, if asleep, answers after a bounded sleep.
+ *   - The death of a process.
+ *
+ * A single copy needs no ring by itself: pml ob1 tells of its end by btl_send.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/doorbell.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doorbell_peers.h"
+#include "pwr_ompi/bell.h"
+#include "pwr_ompi/modex.h"
+
+#include "opal/mca/btl/base/base.h"
+#include "opal/mca/btl/btl.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/util/event.h"
+#else
+#include "opal/mca/event/event.h"
+#endif
+#include "opal/util/proc.h"
+
+typedef struct mca_btl_base_endpoint_t endpoint_t;
+
+static const char modex_word[] = "bell";
+
+static struct {
+    const mca_base_component_t *component; /* published */
+    bool hung;
+    pwr_bell_t bell;
+    opal_event_t event;
+    mca_btl_base_module_t *btl;
+    mca_btl_base_module_t saved;
+    mca_btl_base_component_progress_fn_t saved_progress;
+    pwr_peers_t peers;
+    bool lost_one; /* there are more than there is room for */
+    _Atomic uint64_t moved;
+    _Atomic uint64_t heard;
+    _Atomic uint64_t rung;
+    uint64_t before; /* events when sleep was announced */
+} door;
+
+/* One thread writes, or it need not be exact. */
+static void count(_Atomic uint64_t *counter)
+{
+    uint64_t value = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, value + 1, memory_order_relaxed);
+}
+
+/* ---- whom the btl reaches ---- */
+
+static bool find_bell(const opal_proc_t *proc, pwr_bell_address_t *address)
+{
+    size_t bytes;
+    void *sent = pwr_modex_receive(door.component, modex_word, proc, &bytes);
+    bool ok = NULL != sent && sizeof *address == bytes;
+    if (ok) {
+        memcpy(address, sent, sizeof *address);
+    }
+    free(sent);
+    return ok && PWR_BELL_VERSION == address->version && address->number < PWR_BELL_MAX_RINGERS;
+}
+
+static void add_peer(const endpoint_t *endpoint, const opal_proc_t *proc)
+{
+    pwr_bell_address_t address;
+    pwr_peer_t *peer = pwr_peers_add(&door.peers, endpoint);
+    if (NULL == peer) {
+        door.lost_one = true;
+        return;
+    }
+    if (find_bell(proc, &address)) {
+        peer->rings = true;
+        peer->number = address.number;
+        pwr_ringer_open(&peer->ringer, &address, door.bell.address.number);
+    }
+}
+
+static int add_procs(mca_btl_base_module_t *btl, size_t num, opal_proc_t **procs,
+                     endpoint_t **endpoints, opal_bitmap_t *reachable)
+{
+    int rc = door.saved.btl_add_procs(btl, num, procs, endpoints, reachable);
+    for (size_t i = 0; i < num && OPAL_SUCCESS == rc; ++i) {
+        if (NULL != endpoints[i] && procs[i] != opal_proc_local_get()) {
+            add_peer(endpoints[i], procs[i]);
+        }
+    }
+    return rc;
+}
+
+static int del_procs(mca_btl_base_module_t *btl, size_t num, opal_proc_t **procs,
+                     endpoint_t **endpoints)
+{
+    for (size_t i = 0; i < num; ++i) {
+        if (NULL != endpoints[i]) {
+            pwr_peers_remove(&door.peers, endpoints[i]);
+        }
+    }
+    return door.saved.btl_del_procs(btl, num, procs, endpoints);
+}
+
+/* ---- ringing ---- */
+
+/* R2, R3 */
+static void ring(const pwr_peer_t *peer)
+{
+    if (NULL != peer->ringer.page && pwr_ringer_ring(&peer->ringer)) {
+        count(&door.rung);
+    }
+}
+
+static int send_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
+                         mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag)
+{
+    int rc = door.saved.btl_send(btl, endpoint, descriptor, tag); /* R1 */
+    pwr_peer_t *peer = pwr_peers_find(&door.peers, endpoint);
+    if (NULL != peer) {
+        atomic_store_explicit(&peer->sent, true, memory_order_relaxed);
+        ring(peer);
+    }
+    return rc;
+}
+
+static int sendi_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
+                          struct opal_convertor_t *convertor, void *header, size_t header_bytes,
+                          size_t payload_bytes, uint8_t order, uint32_t flags,
+                          mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+{
+    int rc = door.saved.btl_sendi(btl, endpoint, convertor, header, header_bytes, payload_bytes,
+                                  order, flags, tag, descriptor); /* R1 */
+    pwr_peer_t *peer = pwr_peers_find(&door.peers, endpoint);
+    if (NULL != peer && OPAL_SUCCESS == rc) {
+        ring(peer);
+    } else if (NULL != peer) {
+        atomic_store_explicit(&peer->sent, true, memory_order_relaxed);
+    }
+    return rc;
+}
+
+/* What a peer sent before it asked is in its queue: looking until nothing is left gives it back.
+   Where threads do this at the same time, one may ring for another that still looks: that costs a
+   bounded sleep. */
+static void answer(void)
+{
+    enum { LOOKS = 64 };             /* who sends faster than we can look gets on without us */
+    pwr_bell_take_asked(&door.bell); /* A2 */
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        pwr_peer_t *peer = &door.peers.all[i];
+        if (peer->rings && pwr_bell_take_ask(&door.bell, peer->number)) { /* A3 */
+            atomic_store_explicit(&peer->asks, true, memory_order_relaxed);
+        }
+    }
+    for (int i = 0; i < LOOKS && door.saved_progress() > 0; ++i) { /* A4 */
+        count(&door.moved);
+    }
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        pwr_peer_t *peer = &door.peers.all[i];
+        if (atomic_load_explicit(&peer->asks, memory_order_relaxed)) {
+            atomic_store_explicit(&peer->asks, false, memory_order_relaxed);
+            ring(peer); /* A5 */
+        }
+    }
+}
+
+static int look(void)
+{
+    int moved = door.saved_progress();
+    if (moved > 0) {
+        count(&door.moved);
+    }
+    if (pwr_bell_is_asked(&door.bell)) {
+        answer();
+    }
+    return moved;
+}
+
+/* ---- sleeping ---- */
+
+bool pwr_doorbell_is_rung_by(const mca_btl_base_module_t *btl)
+{
+    if (!door.hung || btl != door.btl || door.peers.count < door.peers.room || door.lost_one) {
+        return false; /* or not all of the node are known yet */
+    }
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        const pwr_peer_t *peer = &door.peers.all[i];
+        if (!peer->rings || !pwr_bell_is_rung_by(&door.bell, peer->number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A1.  Once for all that was sent until now. */
+static void ask(void)
+{
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        pwr_peer_t *peer = &door.peers.all[i];
+        if (NULL != peer->ringer.page && atomic_load_explicit(&peer->sent, memory_order_relaxed)) {
+            atomic_store_explicit(&peer->sent, false, memory_order_relaxed);
+            pwr_ringer_ask(&peer->ringer);
+        }
+    }
+}
+
+uint64_t pwr_doorbell_events(void)
+{
+    return atomic_load_explicit(&door.moved, memory_order_relaxed) +
+           atomic_load_explicit(&door.heard, memory_order_relaxed);
+}
+
+bool pwr_doorbell_is_quiet(void)
+{
+    return door.before == pwr_doorbell_events();
+}
+
+bool pwr_doorbell_may_sleep(void)
+{
+    door.before = pwr_doorbell_events();
+    if (door.hung) {
+        pwr_bell_sleeps(&door.bell, true); /* B1 */
+        ask();
+        look(); /* B2 */
+    }
+    return pwr_doorbell_is_quiet();
+}
+
+void pwr_doorbell_awake(void)
+{
+    if (door.hung) {
+        pwr_bell_sleeps(&door.bell, false); /* B4 */
+    }
+}
+
+/* B3: called by the event loop, asleep or in progress. */
+static void hear(int fd, short events, void *arg)
+{
+    (void)fd;
+    (void)events;
+    (void)arg;
+    pwr_bell_hush(&door.bell);
+    count(&door.heard);
+}
+
+pwr_doorbell_counts_t pwr_doorbell_counts(void)
+{
+    return (pwr_doorbell_counts_t){
+        .heard = atomic_load_explicit(&door.heard, memory_order_relaxed),
+        .rung = atomic_load_explicit(&door.rung, memory_order_relaxed),
+    };
+}
+
+/* ---- up and down ---- */
+
+void pwr_doorbell_publish(const mca_base_component_t *component)
+{
+    if (0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank)) {
+        if (pwr_modex_send(component, modex_word, PWR_MODEX_NODE, &door.bell.address,
+                           sizeof door.bell.address)) {
+            door.component = component;
+        } else {
+            pwr_bell_close(&door.bell);
+        }
+    }
+}
+
+static mca_btl_base_module_t *find_btl(void)
+{
+    mca_btl_base_selected_module_t *selected;
+    OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
+    {
+        const char *name = selected->btl_component->btl_version.mca_component_name;
+        if (0 == strcmp("vader", name) || 0 == strcmp("sm", name)) {
+            return selected->btl_module;
+        }
+    }
+    return NULL;
+}
+
+static bool listen_to_bell(void)
+{
+    return 0 == opal_event_set(opal_sync_event_base, &door.event, pwr_bell_fd(&door.bell),
+                               OPAL_EV_READ | OPAL_EV_PERSIST, hear, NULL) &&
+           0 == opal_event_add(&door.event, NULL);
+}
+
+/* The bml registers btl_progress, as it then is, when it first adds processes. */
+static void interpose(void)
+{
+    door.saved = *door.btl;
+    door.saved_progress = door.btl->btl_component->btl_progress;
+    door.btl->btl_add_procs = add_procs;
+    door.btl->btl_del_procs = del_procs;
+    door.btl->btl_send = send_and_ring;
+    if (NULL != door.saved.btl_sendi) {
+        door.btl->btl_sendi = sendi_and_ring;
+    }
+    door.btl->btl_component->btl_progress = look;
+}
+
+void pwr_doorbell_hang(void)
+{
+    door.btl = NULL == door.component ? NULL : find_btl();
+    if (NULL == door.btl || NULL == door.btl->btl_component->btl_progress ||
+        0 == opal_process_info.num_local_peers) {
+        return;
+    }
+    /* It reaches those of this job and node, and no others. */
+    if (pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell()) {
+        interpose();
+        door.hung = true;
+    }
+}
+
+/* Only what is still ours: others may have come after us. */
+#define PUT_BACK(function, ours)                                                                   \
+    if ((ours) == door.btl->function) {                                                            \
+        door.btl->function = door.saved.function;                                                  \
+    }
+
+static void put_back(void)
+{
+    PUT_BACK(btl_add_procs, add_procs)
+    PUT_BACK(btl_del_procs, del_procs)
+    PUT_BACK(btl_send, send_and_ring)
+    PUT_BACK(btl_sendi, sendi_and_ring)
+    if (look == door.btl->btl_component->btl_progress) {
+        door.btl->btl_component->btl_progress = door.saved_progress;
+    }
+    /* This component's code may be gone before the bml is. */
+    opal_progress_unregister(look);
+    opal_event_del(&door.event);
+}
+
+void pwr_doorbell_take_down(void)
+{
+    if (door.hung) {
+        door.hung = false;
+        put_back();
+    }
+    pwr_peers_free(&door.peers);
+    if (NULL != door.component) {
+        door.component = NULL;
+        pwr_bell_close(&door.bell);
+    }
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The wait ladder over opal_progress; its last rung blocks in Open MPI's event loop, with a timer
+ * in it as the bound.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/idle.h"
+#include "pwr_ompi/ucx.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "idle_private.h"
+
+#include "ompi/mca/bml/bml.h"
+#include "ompi/mca/pml/base/base.h"
+#include "opal/mca/btl/base/base.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/util/event.h"
+#else
+#include "opal/mca/event/event.h"
+#endif
+
+_Thread_local bool pwr_idle_waits;
+
+/* ---- what wakes ---- */
+
+static bool is_ob1_in_one_thread(void)
+{
+    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
+    return 0 == strcmp("ob1", pml) && !opal_using_threads();
+}
+
+static bool is_named(const mca_btl_base_module_t *btl, const char *name)
+{
+    return 0 == strcmp(name, btl->btl_component->btl_version.mca_component_name);
+}
+
+static bool wakes(const mca_btl_base_module_t *btl)
+{
+    return is_named(btl, "tcp") || pwr_doorbell_is_rung_by(btl);
+}
+
+static bool all_wake(mca_bml_base_btl_array_t *btls)
+{
+    for (size_t i = 0; i < mca_bml_base_btl_array_get_size(btls); ++i) {
+        if (!wakes(mca_bml_base_btl_array_get_index(btls, i)->btl)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer)
+{
+    if (!is_ob1_in_one_thread()) {
+        return false;
+    }
+    const ompi_proc_t *proc = ompi_comm_peer_lookup(comm, peer);
+    mca_bml_base_endpoint_t *endpoint = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+    return NULL != endpoint && all_wake(&endpoint->btl_eager) && all_wake(&endpoint->btl_send) &&
+           all_wake(&endpoint->btl_rdma);
+}
+
+bool pwr_idle_is_woken(void)
+{
+    mca_btl_base_selected_module_t *selected;
+    if (!is_ob1_in_one_thread()) {
+        return false;
+    }
+    OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
+    {
+        /* To itself a process sends without waiting. */
+        if (!is_named(selected->btl_module, "self") && !wakes(selected->btl_module)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the wait ---- */
+
+typedef struct idle_wait {
+    bool (*over)(void *arg);
+    void *arg;
+    bool yields;
+    uint64_t events; /* of the doorbell, when it was looked at last */
+} idle_wait_t;
+
+static bool is_over(void *arg)
+{
+    const idle_wait_t *wait = arg;
+    return wait->over(wait->arg);
+}
+
+/* opal_progress yields by itself where mpi_yield_when_idle is set.  4.1's does not tell what moved:
+   the doorbell knows for shared memory. */
+static int progress(void *arg)
+{
+    idle_wait_t *wait = arg;
+    if (wait->yields && !opal_progress_yield_when_idle) {
+        sched_yield();
+    }
+    int moved = pwr_ompi_progress();
+    uint64_t events = pwr_doorbell_events();
+    moved += events != wait->events;
+    wait->events = events;
+    return moved;
+}
+
+static void bound_reached(int fd, short events, void *arg)
+{
+    (void)fd;
+    (void)events;
+    (void)arg;
+}
+
+/* Most kernels' epoll rounds up to milliseconds. */
+static void block(uint64_t longest_ns)
+{
+    enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
+    opal_event_t timer;
+    struct timeval bound = {.tv_sec = (time_t)(longest_ns / NS_PER_S),
+                            .tv_usec = (suseconds_t)(longest_ns % NS_PER_S / NS_PER_US)};
+    opal_event_evtimer_set(opal_sync_event_base, &timer, bound_reached, NULL);
+    if (0 == opal_event_evtimer_add(&timer, &bound)) {
+        opal_event_loop(opal_sync_event_base, OPAL_EVLOOP_ONCE);
+        opal_event_evtimer_del(&timer);
+    }
+}
+
+/* What progress has not seen is an event for this loop; what it has seen may let other parts of it
+   go on, such as a collective's next round: hence once more. */
+static void sleep_in_event_loop(void *arg, uint64_t longest_ns)
+{
+    if (pwr_doorbell_may_sleep()) {
+        int moved = pwr_ompi_progress();
+        if (moved <= 0 && !is_over(arg) && pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
+            block(longest_ns);
+            pwr_ucx_awake();
+        }
+    }
+    pwr_doorbell_awake();
+}
+
+pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
+                           const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
+{
+    idle_wait_t wait = {.over = over, .arg = arg, .yields = policy->oversubscribed};
+    const pwr_waitable_t waitable = {
+        .over = is_over,
+        .progress = progress,
+        .sleep = woken ? sleep_in_event_loop : NULL,
+        .arg = &wait,
+    };
+    bool outer = pwr_idle_waits; /* progress may call what waits in turn */
+    pwr_idle_waits = true;
+    pwr_status_t status = pwr_wait_for(&waitable, policy, 0, stats);
+    pwr_idle_waits = outer;
+    return status;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * All blocking calls of MPI give the CPU back.
+ *
+ * Open MPI waits for requests through a table of functions, and calls its pml through another. Ours
+ * take the places of those that block: they wait by the ladder until the saved function would not
+ * have to wait, and then call it.  What blocks elsewhere: idle_hook.c.  Those that only look are
+ * marked as such for it.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/idle.h"
+
+#include "idle_private.h"
+
+#include "ompi/mca/pml/pml.h"
+
+static struct {
+    bool started;
+    pwr_wait_policy_t policy;
+    pwr_wait_stats_t stats;
+    ompi_request_fns_t requests;
+    mca_pml_base_module_t pml;
+} saved;
+
+/* ---- the ladder ---- */
+
+static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
+{
+    pwr_wait_stats_t stats = {0};
+    pwr_wait_policy_t policy = saved.policy;
+    policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
+    pwr_idle_wait(over, arg, woken && pwr_idle_is_woken(), &policy, &stats);
+    pwr_wait_stats_add(&saved.stats, &stats);
+}
+
+/* ---- requests ---- */
+
+typedef struct requests {
+    ompi_request_t **all;
+    size_t count;
+    size_t first; /* that is not known to be over */
+} requests_t;
+
+/* A failed process is no reason to wait any longer: the saved function knows what to say. */
+static bool is_over(ompi_request_t *request)
+{
+    return REQUEST_COMPLETE(request) || pwr_ompi_request_failed(request);
+}
+
+static bool all_over(void *arg)
+{
+    requests_t *requests = arg;
+    while (requests->first < requests->count && is_over(requests->all[requests->first])) {
+        ++requests->first;
+    }
+    return requests->first == requests->count;
+}
+
+/* Or none is active. */
+static bool any_over(void *arg)
+{
+    const requests_t *requests = arg;
+    size_t inactive = 0;
+    for (size_t i = 0; i < requests->count; ++i) {
+        ompi_request_t *request = requests->all[i];
+        if (OMPI_REQUEST_INACTIVE == request->req_state) {
+            ++inactive;
+        } else if (is_over(request)) {
+            return true;
+        }
+    }
+    return inactive == requests->count;
+}
+
+/* Sockets wake for messages.  Files, and what the application completes itself, are looked at. */
+static bool are_messages(const requests_t *requests)
+{
+    for (size_t i = 0; i < requests->count; ++i) {
+        const ompi_request_t *request = requests->all[i];
+        if (!REQUEST_COMPLETE(request) && OMPI_REQUEST_PML != request->req_type &&
+            OMPI_REQUEST_COLL != request->req_type) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wait_for_requests(bool (*over)(void *arg), size_t count, ompi_request_t **all)
+{
+    requests_t requests = {.all = all, .count = count};
+    if (!over(&requests)) {
+        wait_until(over, &requests, are_messages(&requests));
+    }
+}
+
+static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
+{
+    wait_for_requests(all_over, 1, request);
+    return saved.requests.req_wait(request, status);
+}
+
+static int wait_any(size_t count, ompi_request_t **all, int *index, ompi_status_public_t *status)
+{
+    wait_for_requests(any_over, count, all);
+    return saved.requests.req_wait_any(count, all, index, status);
+}
+
+static int wait_all(size_t count, ompi_request_t **all, ompi_status_public_t *statuses)
+{
+    wait_for_requests(all_over, count, all);
+    return saved.requests.req_wait_all(count, all, statuses);
+}
+
+static int wait_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    wait_for_requests(any_over, count, all);
+    return saved.requests.req_wait_some(count, all, num_over, indices, statuses);
+}
+
+/* ---- pml ---- */
+
+/* Blocking calls leave no request behind, whatever happened. */
+static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
+{
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = wait_one(&request, status);
+    if (MPI_REQUEST_NULL == request || OMPI_SUCCESS == rc) {
+        return rc;
+    }
+    if (!REQUEST_COMPLETE(request)) { /* from anybody, and somebody has failed */
+        ompi_request_cancel(request);
+        rc = pwr_ompi_blocking_error(rc);
+    }
+    ompi_request_free(&request);
+    return rc;
+}
+
+static int blocking_recv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int source,
+                         int tag, struct ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_irecv(buffer, count, datatype, source, tag, comm, &request);
+    return finish(rc, request, status);
+}
+
+static int blocking_mrecv(void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                          struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_imrecv(buffer, count, datatype, message, &request);
+    return finish(rc, request, status);
+}
+
+static int blocking_send(const void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                         int destination, int tag, mca_pml_base_send_mode_t mode,
+                         struct ompi_communicator_t *comm)
+{
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_isend(buffer, count, datatype, destination, tag, mode, comm, &request);
+    return finish(rc, request, MPI_STATUS_IGNORE);
+}
+
+typedef struct probing {
+    int source;
+    int tag;
+    struct ompi_communicator_t *comm;
+    struct ompi_message_t **message; /* NULL: only to look */
+    ompi_status_public_t *status;
+    int matched;
+    int rc;
+} probing_t;
+
+static bool probe_over(void *arg)
+{
+    probing_t *p = arg;
+    p->rc =
+        NULL == p->message
+            ? mca_pml.pml_iprobe(p->source, p->tag, p->comm, &p->matched, p->status)
+            : mca_pml.pml_improbe(p->source, p->tag, p->comm, &p->matched, p->message, p->status);
+    return OMPI_SUCCESS != p->rc || 0 != p->matched;
+}
+
+/* A look makes progress after it has looked, so what wakes may be over before we sleep. */
+static int probe_until_matched(probing_t *probing)
+{
+    if (!probe_over(probing)) {
+        wait_until(probe_over, probing, false);
+    }
+    return probing->rc;
+}
+
+static int blocking_probe(int source, int tag, struct ompi_communicator_t *comm,
+                          ompi_status_public_t *status)
+{
+    probing_t probing = {.source = source, .tag = tag, .comm = comm, .status = status};
+    return probe_until_matched(&probing);
+}
+
+static int blocking_mprobe(int source, int tag, struct ompi_communicator_t *comm,
+                           struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    probing_t probing = {
+        .source = source, .tag = tag, .comm = comm, .message = message, .status = status};
+    return probe_until_matched(&probing);
+}
+
+/* ---- calls that only look ---- */
+
+static int test_one(ompi_request_t **request, int *completed, ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test(request, completed, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_any(size_t count, ompi_request_t **all, int *index, int *completed,
+                    ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_any(count, all, index, completed, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_all(size_t count, ompi_request_t **all, int *completed,
+                    ompi_status_public_t *statuses)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_all(count, all, completed, statuses);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_some(count, all, num_over, indices, statuses);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int look(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.pml.pml_iprobe(source, tag, comm, matched, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                         struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.pml.pml_improbe(source, tag, comm, matched, message, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+/* ---- on and off ---- */
+
+void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy)
+{
+    saved.policy = *policy;
+    saved.requests = ompi_request_functions;
+    saved.pml = mca_pml;
+    ompi_request_functions = (ompi_request_fns_t){
+        .req_test = test_one,
+        .req_test_any = test_any,
+        .req_test_all = test_all,
+        .req_test_some = test_some,
+        .req_wait = wait_one,
+        .req_wait_any = wait_any,
+        .req_wait_all = wait_all,
+        .req_wait_some = wait_some,
+    };
+    mca_pml.pml_recv = blocking_recv;
+    mca_pml.pml_mrecv = blocking_mrecv;
+    mca_pml.pml_send = blocking_send;
+    mca_pml.pml_probe = blocking_probe;
+    mca_pml.pml_mprobe = blocking_mprobe;
+    mca_pml.pml_iprobe = look;
+    mca_pml.pml_improbe = look_and_take;
+    pwr_idle_hook(&saved.policy, &saved.stats);
+    saved.started = true;
+}
+
+/* Only what is still ours: others may have come after us. */
+#define PUT_BACK(table, before, function, ours)                                                    \
+    if ((ours) == (table).function) {                                                              \
+        (table).function = (before).function;                                                      \
+    }
+
+pwr_wait_stats_t pwr_idle_everywhere_stop(void)
+{
+    if (saved.started) {
+        pwr_idle_unhook();
+        PUT_BACK(ompi_request_functions, saved.requests, req_test, test_one)
+        PUT_BACK(ompi_request_functions, saved.requests, req_test_any, test_any)
+        PUT_BACK(ompi_request_functions, saved.requests, req_test_all, test_all)
+        PUT_BACK(ompi_request_functions, saved.requests, req_test_some, test_some)
+        PUT_BACK(ompi_request_functions, saved.requests, req_wait, wait_one)
+        PUT_BACK(ompi_request_functions, saved.requests, req_wait_any, wait_any)
+        PUT_BACK(ompi_request_functions, saved.requests, req_wait_all, wait_all)
+        PUT_BACK(ompi_request_functions, saved.requests, req_wait_some, wait_some)
+        PUT_BACK(mca_pml, saved.pml, pml_recv, blocking_recv)
+        PUT_BACK(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
+        PUT_BACK(mca_pml, saved.pml, pml_send, blocking_send)
+        PUT_BACK(mca_pml, saved.pml, pml_probe, blocking_probe)
+        PUT_BACK(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
+        PUT_BACK(mca_pml, saved.pml, pml_iprobe, look)
+        PUT_BACK(mca_pml, saved.pml, pml_improbe, look_and_take)
+        saved.started = false;
+    }
+    return saved.stats;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What blocks without a request (one-sided, shared memory of others) gives the CPU back, from 5.0
+ * on.
+ *
+ * It loops over opal_progress, which calls a function through a pointer when nothing moved.  That
+ * function cannot know whether its caller blocks: it takes calls that follow each other without a
+ * pause for a wait, and sleeps for a bounded part of it.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/idle.h"
+
+#include "idle_private.h"
+
+_Thread_local bool pwr_idle_looks;
+
+#if OMPI_MAJOR_VERSION >= 5
+
+#include "pwr/clock.h"
+
+#include "ompi/runtime/params.h"
+#include "opal/mca/threads/threads.h"
+
+enum { GAP_NS = 20000 }; /* who looks again only after that did something else: no wait */
+
+static struct {
+    bool hooked;
+    const pwr_wait_policy_t *policy;
+    pwr_wait_stats_t *stats;
+    opal_threads_pthreads_yield_fn_t *yield; /* what was there before */
+    bool yields;                             /* what ompi_mpi_yield_when_idle was */
+} hook;
+
+/* The wait that this thread may be in. */
+static _Thread_local struct {
+    uint64_t since_ns;
+    uint64_t seen_ns; /* when the last call returned */
+} idle;
+
+static uint64_t now_ns(void)
+{
+    return pwr_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Nothing wakes it: who calls may wait for anything.  Returns the time. */
+static uint64_t sleep_if_long_idle(uint64_t now)
+{
+    uint64_t length_ns = pwr_wait_blind_ns(now - idle.since_ns, hook.policy);
+    if (0 == length_ns) {
+        return now;
+    }
+    const struct timespec length = pwr_timespec(length_ns);
+    nanosleep(&length, NULL);
+    uint64_t after = now_ns();
+    const pwr_wait_stats_t slept = {.sleeps = 1, .sleep_ns = after - now};
+    pwr_wait_stats_add(hook.stats, &slept);
+    return after;
+}
+
+/* opal_progress has found nothing to do. */
+static void give_back(void)
+{
+    uint64_t now = now_ns();
+    if (now - idle.seen_ns > GAP_NS) {
+        idle.since_ns = now;
+    }
+    if (hook.yields) {
+        hook.yield();
+        now = now_ns();
+    }
+    idle.seen_ns = pwr_idle_waits || pwr_idle_looks ? now : sleep_if_long_idle(now);
+}
+
+/* MPI_Init copies ompi_mpi_yield_when_idle to where opal_progress looks, last of all. */
+void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
+{
+    hook.policy = policy;
+    hook.stats = stats;
+    hook.yields = ompi_mpi_yield_when_idle;
+    hook.yield = opal_threads_pthreads_yield_fn;
+    hook.hooked = true;
+    ompi_mpi_yield_when_idle = true;
+    opal_threads_pthreads_yield_fn = give_back;
+}
+
+void pwr_idle_unhook(void)
+{
+    if (hook.hooked && give_back == opal_threads_pthreads_yield_fn) {
+        opal_threads_pthreads_yield_fn = hook.yield;
+        ompi_mpi_yield_when_idle = hook.yields;
+        opal_progress_set_yield_when_idle(hook.yields);
+    }
+    hook.hooked = false;
+}
+
+bool pwr_idle_is_crowded(void)
+{
+    return hook.hooked ? hook.yields : opal_progress_yield_when_idle;
+}
+
+#else /* opal_progress calls sched_yield itself */
+
+void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
+{
+    (void)policy;
+    (void)stats;
+}
+
+void pwr_idle_unhook(void)
+{
+}
+
+bool pwr_idle_is_crowded(void)
+{
+    return opal_progress_yield_when_idle;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the files of idle.h share.
+ */
+#ifndef PWR_OMPI_IDLE_PRIVATE_H
+#define PWR_OMPI_IDLE_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "pwr/wait.h"
+
+/* This thread is in pwr_idle_wait, which gives the CPU back by itself. */
+extern _Thread_local bool pwr_idle_waits;
+/* This thread is in a call that must not block. */
+extern _Thread_local bool pwr_idle_looks;
+
+/* idle_hook.c: policy and stats stay where they are until unhooked. */
+void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
+void pwr_idle_unhook(void);
+
+#endif

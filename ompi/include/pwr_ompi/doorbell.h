@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Processes that sleep in Open MPI's event loop are woken by messages through shared memory, too.
+ *
+ * With pml ob1 the processes of a node send to each other through the shared-memory btl (vader in
+ * 4.1, sm since), which the event loop knows nothing of.  Ours take the places of the functions by
+ * which that btl sends: they ring the receiver's bell (bell.h) if it sleeps.  The bell is one more
+ * file descriptor of the event loop.
+ */
+#ifndef PWR_OMPI_DOORBELL_H
+#define PWR_OMPI_DOORBELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mca_base_component_2_1_0_t;
+struct mca_btl_base_module_t;
+
+/* Makes a bell and tells the other processes of the node of it; when the component is opened. */
+void pwr_doorbell_publish(const struct mca_base_component_2_1_0_t *component);
+/* Rings from now on, and listens; after the pml was selected and before it knows any process.  Does
+   nothing if nothing was published or there is no such btl. */
+void pwr_doorbell_hang(void);
+/* Puts back what was there; may be called when nothing was done. */
+void pwr_doorbell_take_down(void);
+
+/* Whether all that comes through btl rings: it is the shared-memory btl, and every process that it
+   reaches has our bell.  Another answer may come later, when those have been through MPI_Init. */
+bool pwr_doorbell_is_rung_by(const struct mca_btl_base_module_t *btl);
+
+/* Before sleeping in the event loop, with all progress made.  False: something has come after all;
+   look again instead of sleeping.  In any case pwr_doorbell_awake comes next. */
+bool pwr_doorbell_may_sleep(void);
+/* After other progress since pwr_doorbell_may_sleep: the same question. */
+bool pwr_doorbell_is_quiet(void);
+void pwr_doorbell_awake(void);
+
+/* Changes when something came, or was heard. */
+uint64_t pwr_doorbell_events(void);
+
+typedef struct pwr_doorbell_counts {
+    uint64_t heard; /* rings that woke this process, or kept it from sleeping */
+    uint64_t rung;  /* others it woke */
+} pwr_doorbell_counts_t;
+
+/* Since the start; also when it was taken down. */
+pwr_doorbell_counts_t pwr_doorbell_counts(void);
+
+#endif

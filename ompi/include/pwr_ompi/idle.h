@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Waiting for messages with the CPU given back: the wait ladder (pwr/wait.h) over opal_progress.
+ *
+ * With pml ob1 the sockets of btl tcp are in one event loop, which opal_progress only looks at. Who
+ * blocks in it is woken by whatever comes through a socket, and by shared memory if all processes
+ * of the node ring (doorbell.h); not where another transport or another thread does the work.  A
+ * wait that nothing wakes for certain sleeps for a bounded part of its time.
+ */
+#ifndef PWR_OMPI_IDLE_H
+#define PWR_OMPI_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pwr/wait.h"
+
+struct ompi_communicator_t;
+
+/* Whether the user, or Open MPI by itself, told ranks to yield because they share CPUs
+   (mpi_yield_when_idle).  Known when MPI_Init has returned. */
+bool pwr_idle_is_crowded(void);
+
+/* Whether messages to and from this rank of comm wake a sleeper: all of them go through sockets of
+   the event loop or ring, and no other thread may be in it (no MPI_THREAD_MULTIPLE).  Answers for
+   what is known now: false before the first message. */
+bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer);
+/* The same for all messages of this process. */
+bool pwr_idle_is_woken(void);
+
+/* Waits until over(arg), which only messages of this process bring about.  woken: each of them
+   wakes this process.  policy, stats and result as in pwr_wait_until. */
+pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
+                           const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
+
+/* ---- all blocking calls of MPI (coll_poweraware_idle all) ----
+
+   Everything that waits through the tables of functions of Open MPI's requests and of its pml waits
+   by the ladder: MPI_Wait*, MPI_Recv, MPI_Send, MPI_Probe, stock collectives.  From 5.0 on, all
+   other blocking calls (one-sided, files) too, through the function by which opal_progress yields.
+   On 4.1 those poll as ever. */
+
+/* From now on; after the pml was selected, once per process.  policy is copied. */
+void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy);
+/* Puts back what was there.  The sum over all waits since the start; zeros without one. */
+pwr_wait_stats_t pwr_idle_everywhere_stop(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The roll of a node: in which call of a communicator each of its ranks is.
+ *
+ * All ranks of a node make the same calls of a communicator in the same order and number them.
+ * Each tells the others, on a cache line that only it writes, which one it has begun and of which
+ * kind that is, and that it has ended it.  Nobody reads that until a wait has become so long that
+ * one wants to know for whom: so to tell it costs two plain stores a call.
+ *
+ * What is read is a moment ago, and a rank may go on while it is read.
+ */
+#ifndef PWR_OMPI_ROLL_H
+#define PWR_OMPI_ROLL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A word is the number of a call, and in its lowest bits the call's kind + 1, or 0 when it has
+   ended.  Numbers wrap and are compared by signed distance.  Zeroed memory: no call so far. */
+enum { PWR_ROLL_KIND_BITS = 4, PWR_ROLL_KINDS = (1 << PWR_ROLL_KIND_BITS) - 1 };
+
+/* Shared, per rank of the node. */
+typedef struct pwr_roll_line {
+    _Alignas(128) _Atomic uint32_t at; /* a pair of lines, because processors fetch them so */
+    _Atomic uint32_t long_wait;        /* the same word while a wait has lasted too long */
+    _Atomic int32_t pid;
+} pwr_roll_line_t;
+
+/* Shared, once per node: a word with, for the kind, how many calls have been spoken about. */
+typedef struct pwr_roll_spoken {
+    _Alignas(128) _Atomic uint32_t word;
+} pwr_roll_spoken_t;
+
+/* A rank's view. */
+typedef struct pwr_roll {
+    pwr_roll_line_t *lines; /* [num_local], shared */
+    pwr_roll_spoken_t *spoken;
+    int num_local;
+    int my_local;
+    uint32_t at; /* what my line says */
+} pwr_roll_t;
+
+/* Where a rank is, as seen from the call that this one has begun. */
+typedef enum pwr_roll_place {
+    PWR_ROLL_ABSENT,    /* has not begun it, and is in no call before it */
+    PWR_ROLL_BEHIND,    /* is in one before it */
+    PWR_ROLL_WORKING,   /* in it, and no wait of its has lasted too long */
+    PWR_ROLL_WAITING,   /* in it, and has waited too long */
+    PWR_ROLL_ELSEWHERE, /* has begun a call of another kind in its place */
+    PWR_ROLL_THROUGH    /* has ended it */
+} pwr_roll_place_t;
+
+/* Once, before the first call of any rank; lines and spoken are zeroed memory. */
+void pwr_roll_enter(pwr_roll_t *roll, pwr_roll_line_t *lines, pwr_roll_spoken_t *spoken,
+                    int num_local, int my_local);
+
+/* Relaxed: nothing else is read through it. */
+static inline void pwr_roll_begin(pwr_roll_t *roll, unsigned kind)
+{
+    roll->at = ((roll->at >> PWR_ROLL_KIND_BITS) + 1) << PWR_ROLL_KIND_BITS;
+    roll->at |= kind + 1;
+    atomic_store_explicit(&roll->lines[roll->my_local].at, roll->at, memory_order_relaxed);
+}
+static inline void pwr_roll_end(pwr_roll_t *roll)
+{
+    roll->at = roll->at >> PWR_ROLL_KIND_BITS << PWR_ROLL_KIND_BITS;
+    atomic_store_explicit(&roll->lines[roll->my_local].at, roll->at, memory_order_relaxed);
+}
+
+/* A wait of this rank's call lasts too long; and it is over. */
+void pwr_roll_waits_long(pwr_roll_t *roll);
+void pwr_roll_waits_no_more(pwr_roll_t *roll);
+
+/* The rest is for who is in a call. */
+pwr_roll_place_t pwr_roll_place(const pwr_roll_t *roll, int local);
+/* The kind of the call that a rank is in which is BEHIND or ELSEWHERE; negative: in none any more.
+ */
+int pwr_roll_kind(const pwr_roll_t *roll, int local);
+int pwr_roll_pid(const pwr_roll_t *roll, int local);
+
+/* Whether this rank is the one to speak about this call: true for one rank of the node, and for
+   none after `most` calls, at most PWR_ROLL_KINDS. */
+bool pwr_roll_speaks(pwr_roll_t *roll, uint32_t most);
+/* Whether one has done so. */
+bool pwr_roll_is_spoken_about(const pwr_roll_t *roll);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Messages over a UCP worker of our own, whose arrival wakes a process that sleeps.
+ *
+ * pml ucx makes its worker without wake-up and offers nothing to sleep on.  A message that goes
+ * over ours instead is an ordinary request to Open MPI.  It must go the same way on both sides:
+ * nothing orders it with messages of the pml.
+ */
+#ifndef PWR_OMPI_UCX_H
+#define PWR_OMPI_UCX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mca_base_component_2_1_0_t;
+struct ompi_communicator_t;
+struct ompi_datatype_t;
+struct ompi_request_t;
+
+/* Makes the worker and tells all processes its address: when components are opened, by all of
+   them.  NULL, or why there is none. */
+const char *pwr_ucx_publish(const struct mca_base_component_2_1_0_t *component);
+/* Takes it into use if pml ucx was selected, else it goes.  After the pml was selected, before the
+   first message.  Returns whether it is in use. */
+bool pwr_ucx_start(void);
+/* When no process needs a message of this one any more. */
+void pwr_ucx_stop(void);
+
+/* Whether messages to and from this rank of comm, another one, may go over it: the same answer on
+   both sides. */
+bool pwr_ucx_reaches(struct ompi_communicator_t *comm, int peer);
+
+/* As the pml's functions of these names, for a standard send and for a receive from one rank; tag:
+   -32768..-1.  Counts are in elements of datatype. */
+int pwr_ucx_isend(const void *buffer, size_t count, struct ompi_datatype_t *datatype, int peer,
+                  int tag, struct ompi_communicator_t *comm, struct ompi_request_t **request);
+int pwr_ucx_irecv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int peer, int tag,
+                  struct ompi_communicator_t *comm, struct ompi_request_t **request);
+
+/* How many of these two have begun; also after pwr_ucx_stop. */
+unsigned long pwr_ucx_messages(void);
+
+/* Whether a thread that blocks in Open MPI's event loop is woken by these messages: not where
+   others may be in it (MPI_THREAD_MULTIPLE). */
+bool pwr_ucx_wakes(void);
+/* Before it blocks.  False: a message has moved since the last progress.  True where the worker is
+   not in use. */
+bool pwr_ucx_may_block(void);
+/* After it. */
+void pwr_ucx_awake(void);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The roll of a node, with several ranks played by one process, and who speaks by threads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+/* cmocka.h needs the headers above it. */
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "pwr_ompi/roll.h"
+
+enum { RANKS = 4, BCAST = 7, BARRIER = 0, LAST_KIND = PWR_ROLL_KINDS - 1 };
+
+typedef struct node {
+    pwr_roll_line_t lines[RANKS];
+    pwr_roll_spoken_t spoken;
+    pwr_roll_t rank[RANKS];
+} node_t;
+
+static void make(node_t *node)
+{
+    memset(node, 0, sizeof *node);
+    for (int i = 0; i < RANKS; ++i) {
+        pwr_roll_enter(&node->rank[i], node->lines, &node->spoken, RANKS, i);
+    }
+}
+
+static void all_go_through(node_t *node, unsigned kind, int calls)
+{
+    for (int call = 0; call < calls; ++call) {
+        for (int i = 0; i < RANKS; ++i) {
+            pwr_roll_begin(&node->rank[i], kind);
+            pwr_roll_end(&node->rank[i]);
+        }
+    }
+}
+
+static void test_nobody_has_begun(void **state)
+{
+    (void)state;
+    node_t node;
+    make(&node);
+    pwr_roll_begin(&node.rank[0], BARRIER);
+    for (int i = 1; i < RANKS; ++i) {
+        assert_int_equal(pwr_roll_place(&node.rank[0], i), PWR_ROLL_ABSENT);
+        assert_int_equal(pwr_roll_pid(&node.rank[0], i), getpid());
+    }
+    assert_int_equal(pwr_roll_place(&node.rank[0], 0), PWR_ROLL_WORKING);
+}
+
+static void check_places(node_t *node)
+{
+    pwr_roll_t *me = &node->rank[0];
+    pwr_roll_t *other = &node->rank[1];
+    pwr_roll_begin(other, LAST_KIND);
+    pwr_roll_begin(me, LAST_KIND);
+    pwr_roll_end(me);
+    pwr_roll_begin(me, BCAST);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_BEHIND);
+    assert_int_equal(pwr_roll_kind(me, 1), LAST_KIND);
+    pwr_roll_waits_long(other);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_BEHIND);
+    pwr_roll_waits_no_more(other);
+    pwr_roll_end(other);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_ABSENT);
+    pwr_roll_begin(other, BARRIER);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_ELSEWHERE);
+    assert_int_equal(pwr_roll_kind(me, 1), BARRIER);
+    pwr_roll_end(other);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_THROUGH);
+    pwr_roll_begin(other, BARRIER);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_THROUGH);
+    pwr_roll_end(other);
+    pwr_roll_end(me);
+    pwr_roll_begin(me, BCAST);
+    pwr_roll_begin(me, BCAST);
+    pwr_roll_begin(other, BCAST);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_WORKING);
+    pwr_roll_waits_long(other);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_WAITING);
+    pwr_roll_waits_no_more(other);
+    assert_int_equal(pwr_roll_place(me, 1), PWR_ROLL_WORKING);
+    pwr_roll_end(other);
+    pwr_roll_end(me);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    node_t node;
+    make(&node);
+    check_places(&node);
+    all_go_through(&node, BCAST, 100);
+    check_places(&node);
+}
+
+static void test_numbers_wrap(void **state)
+{
+    (void)state;
+    for (uint32_t before = 0; before < 6; ++before) {
+        node_t node;
+        make(&node);
+        for (int i = 0; i < RANKS; ++i) {
+            node.rank[i].at = (0u - before) << PWR_ROLL_KIND_BITS;
+            node.lines[i].at = node.rank[i].at;
+        }
+        check_places(&node);
+    }
+}
+
+static void test_one_speaks_of_a_call(void **state)
+{
+    (void)state;
+    enum { MOST = 3 };
+    node_t node;
+    make(&node);
+    for (int call = 0; call < 2 * MOST; ++call) {
+        int speakers = 0;
+        for (int i = 0; i < RANKS; ++i) {
+            pwr_roll_begin(&node.rank[i], BCAST);
+        }
+        assert_false(pwr_roll_is_spoken_about(&node.rank[0]));
+        for (int i = RANKS - 1; i >= 0; --i) {
+            speakers += pwr_roll_speaks(&node.rank[i], MOST);
+            assert_int_equal(pwr_roll_is_spoken_about(&node.rank[0]), call < MOST);
+        }
+        assert_int_equal(speakers, call < MOST);
+        all_go_through(&node, BARRIER, 1);
+    }
+    make(&node);
+    pwr_roll_begin(&node.rank[0], BCAST);
+    assert_false(pwr_roll_speaks(&node.rank[0], 0));
+}
+
+static void *speak(void *arg)
+{
+    return pwr_roll_speaks(arg, PWR_ROLL_KINDS) ? arg : NULL;
+}
+
+static void test_one_of_many_at_once(void **state)
+{
+    (void)state;
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        node_t node;
+        pthread_t threads[RANKS];
+        int speakers = 0;
+        make(&node);
+        for (int i = 0; i < RANKS; ++i) {
+            pwr_roll_begin(&node.rank[i], BCAST);
+        }
+        for (int i = 0; i < RANKS; ++i) {
+            assert_int_equal(pthread_create(&threads[i], NULL, speak, &node.rank[i]), 0);
+        }
+        for (int i = 0; i < RANKS; ++i) {
+            void *spoke;
+            assert_int_equal(pthread_join(threads[i], &spoke), 0);
+            speakers += NULL != spoke;
+        }
+        assert_int_equal(speakers, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nobody_has_begun),    cmocka_unit_test(test_places),
+        cmocka_unit_test(test_numbers_wrap),        cmocka_unit_test(test_one_speaks_of_a_call),
+        cmocka_unit_test(test_one_of_many_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Open MPI's side of messages over a UCP worker (ucp_worker.h): addresses, requests, datatypes.
+ *
+ *   tag of UCP     communicator's number (24 bits, the same on all ranks with pml ucx), sender's
+ * rank in it (24 bits), -tag (16 bits) data with gaps goes through a buffer of the message's size
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/ucx.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr_ompi/modex.h"
+#include "pwr_ompi/packer.h"
+#include "ucp_worker.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/pml/base/base.h"
+#include "opal/class/opal_hash_table.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/util/event.h"
+#else
+#include "opal/mca/event/event.h"
+#endif
+
+static const char modex_word[] = "ucp";
+
+static struct {
+    const mca_base_component_t *component; /* published */
+    bool started;
+    pwr_ucp_worker_t worker;
+    opal_event_t event;
+    opal_mutex_t lock;
+    opal_hash_table_t peers; /* name of a process: its endpoint, or no_way */
+    _Atomic unsigned long messages;
+} ucx;
+
+static char no_way; /* its address stands for a process that cannot be reached */
+
+/* ---- peers ---- */
+
+static ucp_ep_h connect_to(const opal_proc_t *proc)
+{
+    size_t bytes = 0;
+    void *address = pwr_modex_receive(ucx.component, modex_word, proc, &bytes);
+    ucp_ep_h peer = bytes > 1 ? pwr_ucp_connect(&ucx.worker, address) : NULL;
+    free(address);
+    return peer;
+}
+
+/* NULL: there is no way. */
+static ucp_ep_h endpoint_of(struct ompi_communicator_t *comm, int rank)
+{
+    const opal_proc_t *proc = &ompi_comm_peer_lookup(comm, rank)->super;
+    uint64_t name;
+    void *peer = NULL;
+    memcpy(&name, &proc->proc_name, sizeof name);
+    OPAL_THREAD_LOCK(&ucx.lock);
+    if (OPAL_SUCCESS != opal_hash_table_get_value_uint64(&ucx.peers, name, &peer)) {
+        ucp_ep_h found = connect_to(proc);
+        peer = NULL == found ? (void *)&no_way : (void *)found;
+        opal_hash_table_set_value_uint64(&ucx.peers, name, peer);
+    }
+    OPAL_THREAD_UNLOCK(&ucx.lock);
+    return (void *)&no_way == peer ? NULL : peer;
+}
+
+_Static_assert(sizeof(opal_process_name_t) == sizeof(uint64_t), "a name is a key");
+
+bool pwr_ucx_reaches(struct ompi_communicator_t *comm, int peer)
+{
+    return ucx.started && NULL != endpoint_of(comm, peer);
+}
+
+/* ---- requests ---- */
+
+/* Held by its owner until that frees it, and by UCP until it is over. */
+typedef struct request {
+    ompi_request_t super;
+    pwr_ucp_message_t message;
+    void *packed; /* NULL: the data has no gaps */
+    void *buffer; /* where packed data is to go; NULL: it was sent */
+    size_t count;
+    ompi_datatype_t *datatype;
+} request_t;
+
+static int free_request(ompi_request_t **request)
+{
+    OMPI_REQUEST_FINI(*request);
+    OBJ_RELEASE(*request);
+    *request = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static void construct(request_t *request)
+{
+    OMPI_REQUEST_INIT(&request->super, false);
+    request->super.req_type = OMPI_REQUEST_COLL;
+    request->super.req_free = free_request;
+    request->super.req_state = OMPI_REQUEST_ACTIVE;
+    request->super.req_status._cancelled = 0;
+    request->packed = NULL;
+    request->buffer = NULL;
+}
+
+static void destruct(request_t *request)
+{
+    free(request->packed);
+}
+
+static OBJ_CLASS_INSTANCE(request_t, ompi_request_t, construct, destruct);
+
+static int unpack(const request_t *request, size_t bytes)
+{
+    pwr_packer_t packer;
+    int rc = pwr_packer_begin_unpack(&packer, request->buffer, request->count, request->datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = pwr_packer_unpack(&packer, request->packed, bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
+
+static int mpi_error(ucs_status_t status)
+{
+    return UCS_OK == status                      ? MPI_SUCCESS
+           : UCS_ERR_MESSAGE_TRUNCATED == status ? MPI_ERR_TRUNCATE
+                                                 : MPI_ERR_INTERN;
+}
+
+static void over(pwr_ucp_message_t *message, ucs_status_t status, size_t bytes)
+{
+    request_t *request =
+        (request_t *)((char *)message - offsetof(request_t, message)); /* which it is part of */
+    int error = mpi_error(status);
+    if (MPI_SUCCESS == error && NULL != request->packed && NULL != request->buffer &&
+        OMPI_SUCCESS != unpack(request, bytes)) {
+        error = MPI_ERR_INTERN;
+    }
+    request->super.req_status.MPI_ERROR = error;
+    request->super.req_status._ucount = bytes;
+    ompi_request_complete(&request->super, true);
+    OBJ_RELEASE(request);
+}
+
+static uint64_t tag_of(struct ompi_communicator_t *comm, int sender, int tag)
+{
+    return (uint64_t)pwr_ompi_comm_id(comm) << 40 | (uint64_t)sender << 16 | (uint16_t)-tag;
+}
+
+static request_t *new_request(struct ompi_communicator_t *comm)
+{
+    request_t *request = OBJ_NEW(request_t);
+    if (NULL != request) {
+        request->super.req_mpi_object.comm = comm;
+        request->message.over = over;
+        OBJ_RETAIN(request);
+    }
+    return request;
+}
+
+/* UCP has not taken it, or has. */
+static int begun(request_t *request, ucs_status_t status, ompi_request_t **out)
+{
+    if (UCS_OK != status) {
+        OBJ_RELEASE(request);
+        OBJ_RELEASE(request);
+        return OMPI_ERROR;
+    }
+    atomic_fetch_add_explicit(&ucx.messages, 1, memory_order_relaxed);
+    *out = &request->super;
+    return OMPI_SUCCESS;
+}
+
+unsigned long pwr_ucx_messages(void)
+{
+    return atomic_load_explicit(&ucx.messages, memory_order_relaxed);
+}
+
+/* Memory for the packed form of data with gaps.  Returns false when there is none. */
+static bool make_room(request_t *request, size_t bytes)
+{
+    request->packed = malloc(bytes);
+    return NULL != request->packed;
+}
+
+static bool pack(request_t *request, const void *buffer, size_t count, ompi_datatype_t *datatype)
+{
+    pwr_packer_t packer;
+    size_t bytes = count * datatype->super.size;
+    bool ok = make_room(request, bytes) &&
+              OMPI_SUCCESS == pwr_packer_begin_pack(&packer, buffer, count, datatype);
+    if (ok) {
+        ok = OMPI_SUCCESS == pwr_packer_pack(&packer, request->packed, bytes);
+        pwr_packer_end(&packer);
+    }
+    return ok;
+}
+
+int pwr_ucx_isend(const void *buffer, size_t count, ompi_datatype_t *datatype, int peer, int tag,
+                  struct ompi_communicator_t *comm, ompi_request_t **out)
+{
+    ucp_ep_h to = endpoint_of(comm, peer);
+    request_t *request = new_request(comm);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const void *data = pwr_packer_contiguous(buffer, count, datatype);
+    if (NULL == data && pack(request, buffer, count, datatype)) {
+        data = request->packed;
+    }
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    if (NULL != data || 0 == count) {
+        status = pwr_ucp_send(to, data, count * datatype->super.size,
+                              tag_of(comm, ompi_comm_rank(comm), tag), &request->message);
+    }
+    return begun(request, status, out);
+}
+
+int pwr_ucx_irecv(void *buffer, size_t count, ompi_datatype_t *datatype, int peer, int tag,
+                  struct ompi_communicator_t *comm, ompi_request_t **out)
+{
+    size_t bytes = count * datatype->super.size;
+    request_t *request = new_request(comm);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    void *data = pwr_packer_contiguous(buffer, count, datatype);
+    if (NULL == data && make_room(request, bytes)) {
+        data = request->packed;
+        request->buffer = buffer;
+        request->count = count;
+        request->datatype = datatype;
+    }
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    if (NULL != data || 0 == count) {
+        status =
+            pwr_ucp_receive(&ucx.worker, data, bytes, tag_of(comm, peer, tag), &request->message);
+    }
+    return begun(request, status, out);
+}
+
+/* ---- progress and sleep ---- */
+
+static int progress(void)
+{
+    return (int)pwr_ucp_progress(&ucx.worker);
+}
+
+bool pwr_ucx_wakes(void)
+{
+    return !opal_using_threads();
+}
+
+static void woken(int fd, short events, void *arg)
+{
+    (void)fd;
+    (void)events;
+    (void)arg;
+}
+
+/* Once: the descriptor stays readable until the worker is armed again, and opal_progress stays in
+   the event loop as long as one is. */
+static bool listen_to_worker(void)
+{
+    return 0 == opal_event_add(&ucx.event, NULL);
+}
+
+bool pwr_ucx_may_block(void)
+{
+    return !ucx.started || (pwr_ucp_arm(&ucx.worker) && listen_to_worker());
+}
+
+void pwr_ucx_awake(void)
+{
+    if (ucx.started) {
+        opal_event_del(&ucx.event);
+    }
+}
+
+/* ---- up and down ---- */
+
+const char *pwr_ucx_publish(const mca_base_component_t *component)
+{
+    const char *why = pwr_ucp_open(&ucx.worker);
+    const void *address = NULL == why ? (void *)ucx.worker.address : (void *)&no_way;
+    size_t bytes = NULL == why ? ucx.worker.address_bytes : 1;
+    if (pwr_modex_send(component, modex_word, PWR_MODEX_JOB, address, bytes) && NULL == why) {
+        ucx.component = component;
+    } else if (NULL == why) {
+        pwr_ucp_close(&ucx.worker);
+        why = "processes cannot be told of it";
+    }
+    return why;
+}
+
+static void close_worker(void)
+{
+    ucx.component = NULL;
+    pwr_ucp_close(&ucx.worker);
+}
+
+bool pwr_ucx_start(void)
+{
+    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
+    if (NULL == ucx.component) {
+        return false;
+    }
+    if (0 != strcmp("ucx", pml) || 0 != opal_event_set(opal_sync_event_base, &ucx.event,
+                                                       ucx.worker.fd, OPAL_EV_READ, woken, NULL)) {
+        close_worker();
+        return false;
+    }
+    OBJ_CONSTRUCT(&ucx.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&ucx.peers, opal_hash_table_t);
+    opal_hash_table_init(&ucx.peers, 64);
+    opal_progress_register(progress);
+    ucx.started = true;
+    return true;
+}
+
+void pwr_ucx_stop(void)
+{
+    if (ucx.started) {
+        ucx.started = false;
+        opal_progress_unregister(progress);
+        OBJ_DESTRUCT(&ucx.peers);
+        OBJ_DESTRUCT(&ucx.lock);
+    }
+    if (NULL != ucx.component) {
+        close_worker();
+    }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The slowdown audit: what saving costs in time, by experiment, and how much of it is therefore
+ * done.
+ *
+ * Calls of one class (communicator, collective, size) come in stretches.  Some stretches are
+ * *measured*, in pairs: one as deep as is under test, one with nothing saved, in random order.  The
+ * logarithm of the ratio of their times is one sample.  A stretch lasts from the end of the one
+ * before to the end of its last call, so it holds what the application computes, too: the ratio is
+ * the application's slowdown, not the collective's.
+ *
+ * Which calls belong to which stretch follows from the number of the call alone, so all ranks of a
+ * communicator try the same at the same time and tell each other nothing.  The depth is each rank's
+ * own affair, and so is its verdict.  In programs that communicate the ranks' times are alike, and
+ * so are verdicts.
+ */
+#ifndef PWR_AUDIT_H
+#define PWR_AUDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How much is saved in a call.  One rung up is one more. */
+typedef enum pwr_audit_depth {
+    PWR_AUDIT_LEVERS,   /* all there is: levers move, waits go down the ladder */
+    PWR_AUDIT_LADDER,   /* no levers */
+    PWR_AUDIT_LINGER,   /* waits spin PWR_AUDIT_LINGER_FACTOR times as long before they sleep */
+    PWR_AUDIT_REFERENCE /* nothing is saved: waits poll */
+} pwr_audit_depth_t;
+
+enum {
+    PWR_AUDIT_LINGER_FACTOR = 8,
+    PWR_AUDIT_ENERGY_LEAST_NS = 20000000, /* counters move once a millisecond */
+    PWR_AUDIT_LINGER_LEAST_NS =
+        100000, /* where the table says that sleeping costs next to nothing */
+};
+
+/* A ratio less 1, and its confidence interval: -0.5 is half as much. */
+typedef struct pwr_audit_estimate {
+    double middle, low, high; /* infinite bounds: too few samples */
+} pwr_audit_estimate_t;
+
+/* A rank changed its mind. */
+typedef struct pwr_audit_change {
+    uint64_t call; /* of the class, counted from 0 */
+    pwr_audit_depth_t from, to;
+    pwr_audit_estimate_t slowdown; /* measured then; of a change downwards: 0 */
+} pwr_audit_change_t;
+
+/* Logarithms of ratios, older ones fading. */
+typedef struct pwr_audit_samples {
+    double weight, weight2, sum, sum2;
+} pwr_audit_samples_t;
+
+/* Everything about one class; private but for reading through pwr_audit_result. */
+typedef struct pwr_audit {
+    /* the same on all ranks */
+    uint64_t seed;
+    uint64_t calls;
+    uint32_t left; /* calls until this stretch ends */
+    uint32_t pair; /* number of the pair that is under way, or comes next */
+    uint8_t part;  /* 0, 1: of that pair; 2: between pairs */
+    /* my own */
+    uint8_t now;                     /* depth of this stretch */
+    uint8_t tested;                  /* depth of measured stretches */
+    uint8_t proven;                  /* depth between pairs: tested, once that has stood the test */
+    uint8_t first;                   /* the deepest there is */
+    uint8_t gross;                   /* pairs in a row that were slower by half or more */
+    double bound;                    /* of the logarithm */
+    uint64_t begin_ns, end_ns;       /* of all; of the last stretch */
+    uint64_t begin_cpu_ns, begin_uj; /* of this stretch; begin_uj 0: unknown */
+    uint64_t part_ns[2], part_cpu_ns[2];   /* of this pair: saving, reference */
+    uint64_t part_uj[2];                   /* 0: unknown */
+    pwr_audit_samples_t time, cpu, energy; /* at the depth under test */
+    double trial_ns;                       /* lost so far by the depth under test */
+    double given_up_ns;                    /* by the last one that was given up */
+    double lost_ns;                        /* by all that were */
+    uint32_t changes;
+    pwr_audit_change_t last;
+} pwr_audit_t;
+
+/* CLOCK_MONOTONIC, the process's CPU time and the node's energy, so that tests can have others. */
+typedef struct pwr_audit_clock {
+    uint64_t (*now_ns)(void *arg);
+    uint64_t (*cpu_ns)(void *arg);
+    uint64_t (*energy_uj)(void *arg); /* 0: not known now; NULL: never.  Asked only where stretches
+                                         last PWR_AUDIT_ENERGY_LEAST_NS */
+    void *arg;
+} pwr_audit_clock_t;
+
+/* max_slowdown: 0.01 is 1 %, above 0.  deepest: LEVERS or LADDER.  seed: the same on all ranks. */
+void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double max_slowdown,
+                    pwr_audit_depth_t deepest, uint64_t seed);
+
+/* Before a call: how deep it may go. */
+static inline pwr_audit_depth_t pwr_audit_depth(const pwr_audit_t *audit)
+{
+    return (pwr_audit_depth_t)audit->now;
+}
+
+void pwr_audit_end_stretch(pwr_audit_t *audit, const pwr_audit_clock_t *clock);
+/* After the call.  Reads no clock but at the end of a stretch.  Returns whether the rank changed
+   its mind: see audit->last. */
+static inline bool pwr_audit_call_over(pwr_audit_t *audit, const pwr_audit_clock_t *clock)
+{
+    uint32_t changes = audit->changes;
+    ++audit->calls;
+    if (--audit->left == 0) {
+        pwr_audit_end_stretch(audit, clock);
+    }
+    return changes != audit->changes;
+}
+
+typedef struct pwr_audit_result {
+    uint64_t calls;
+    uint32_t pairs;                /* measured so far, at all depths */
+    pwr_audit_depth_t depth;       /* between pairs */
+    double samples;                /* behind the figures that follow: at the depth under test */
+    pwr_audit_estimate_t slowdown; /* time of the application, saving against not */
+    pwr_audit_estimate_t cpu;      /* CPU time of this process, the same */
+    double energy_samples;
+    pwr_audit_estimate_t energy; /* of the node, the same */
+    uint32_t changes;
+    pwr_audit_change_t last;
+} pwr_audit_result_t;
+
+pwr_audit_result_t pwr_audit_result(const pwr_audit_t *audit);
+/* "levers", "ladder", "linger", "poll" */
+const char *pwr_audit_depth_name(pwr_audit_depth_t depth);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The wait ladder for what is no flag: poll, then sleeps between looks.
+ */
+#include "config.h"
+
+#include "pwr/clock.h"
+#include "pwr/wait.h"
+
+/* One wait, under way. */
+typedef struct waiting {
+    const pwr_waitable_t *waitable;
+    const pwr_wait_policy_t *policy;
+    uint64_t end_ns;
+    uint64_t now_ns;
+    uint64_t moved_ns; /* when something moved last, or the wait began */
+    uint64_t next_ns;  /* length of the next sleep, if it is one that is woken */
+    uint64_t slept_ns; /* altogether */
+    uint64_t sleeps;
+} waiting_t;
+
+static uint64_t now_ns(void)
+{
+    return pwr_clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_over(const waiting_t *w)
+{
+    return w->waitable->over(w->waitable->arg);
+}
+
+static void make_progress(waiting_t *w)
+{
+    if (w->waitable->progress(w->waitable->arg) > 0) {
+        w->moved_ns = w->now_ns;
+        w->next_ns = w->policy->sleep_min_ns;
+    }
+}
+
+/* 0: not yet. */
+static uint64_t sleep_length(const waiting_t *w)
+{
+    uint64_t lasted_ns = w->now_ns - w->moved_ns;
+    if (w->policy->poll) {
+        return 0;
+    }
+    if (w->waitable->sleep) {
+        return lasted_ns >= w->policy->spin_ns ? w->next_ns : 0;
+    }
+    return pwr_wait_blind_ns(lasted_ns, w->policy);
+}
+
+static void sleep_once(waiting_t *w, uint64_t ns)
+{
+    uint64_t before = now_ns();
+    ns = smaller(ns, w->end_ns > before ? w->end_ns - before : 0);
+    if (w->waitable->sleep) {
+        w->waitable->sleep(w->waitable->arg, ns);
+    } else {
+        struct timespec length = pwr_timespec(ns);
+        nanosleep(&length, NULL);
+    }
+    w->sleeps++;
+    w->slept_ns += now_ns() - before;
+    w->next_ns = smaller(2 * w->next_ns, w->policy->sleep_max_ns);
+}
+
+static uint64_t end_of(uint64_t begin, uint64_t deadline_ns, uint64_t longest_ns)
+{
+    uint64_t end = deadline_ns != 0 ? deadline_ns : UINT64_MAX;
+    bool ends_before = longest_ns > 0 && begin < end && longest_ns < end - begin;
+    return ends_before ? begin + longest_ns : end;
+}
+
+pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_t *policy,
+                          uint64_t deadline_ns, pwr_wait_stats_t *stats)
+{
+    uint64_t begin = now_ns();
+    waiting_t w = {.waitable = waitable,
+                   .policy = policy,
+                   .end_ns = end_of(begin, deadline_ns, policy->longest_ns),
+                   .now_ns = begin,
+                   .moved_ns = begin,
+                   .next_ns = policy->sleep_min_ns};
+    bool over = is_over(&w);
+    while (!over && w.now_ns < w.end_ns) {
+        make_progress(&w);
+        over = is_over(&w);
+        uint64_t length = over ? 0 : sleep_length(&w);
+        if (length > 0) {
+            sleep_once(&w, length);
+            over = is_over(&w);
+        }
+        w.now_ns = now_ns();
+    }
+    if (stats) {
+        stats->waits++;
+        stats->sleeps += w.sleeps;
+        stats->sleep_ns += w.slept_ns;
+        stats->spin_ns += w.now_ns - begin - w.slept_ns;
+    }
+    return over ? PWR_OK : PWR_ERR_TIMEOUT;
+}
