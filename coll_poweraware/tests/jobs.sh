@@ -52,9 +52,9 @@ verdict() { # what, wanted exit status (0, or "fail"), pattern the output must h
         echo "FAILED: $what (exit status $status, wanted $wanted and \"$pattern\")"
         sed 's/^/    /' "$WORK/out" | head -n 30
         FAILURES=$((FAILURES + 1))
-    else
-        echo "ok: $what"
+        return 1
     fi
+    echo "ok: $what"
 }
 
 once() { # what, pattern that one line of the last job's output has

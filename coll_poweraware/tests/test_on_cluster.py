@@ -73,7 +73,7 @@ def test_late_root(five: Nodes, tmp_path: Path) -> None:
     assert [report["num_hangs"] for report in reports] == [0, 1, 1, 1, 1, 1]
     assert [report["hangs"][0]["senders"] for report in reports[1:4]] == [[], [0], []]
     assert all(reports[rank]["tstate_writes"] > 0 for rank in (3, 5)), "nobody was throttled: nothing was proven"
-    assert all(int(ms) < 200 for ms in re.findall(r"^rank \d cpu (\d+) ms$", done.stdout, re.MULTILINE)), done.stdout
+    assert all(int(ms) < 600 for ms in re.findall(r"^rank \d cpu (\d+) ms$", done.stdout, re.MULTILINE)), done.stdout
     assert rules.not_restored(five.levers()) == []
 
 
