@@ -179,6 +179,13 @@ typedef struct coll_poweraware_state {
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
 
+/* A call of a saved function (coll_poweraware_stock.c). */
+typedef struct coll_poweraware_stock {
+    coll_poweraware_class_t *class;
+    pwr_wait_policy_t policy;
+    const pwr_wait_policy_t *outer; /* of the call around it */
+} coll_poweraware_stock_t;
+
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
@@ -188,8 +195,9 @@ typedef struct mca_coll_poweraware_module {
         from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock, no lever moves */
     const coll_poweraware_table_t *table; /* with scheme auto; NULL until all ranks agreed on one */
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
-    bool under_way;   /* one of its calls */
+    int depth;        /* calls under way, those of saved functions in turn included */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
+    coll_poweraware_stock_t stock;
     coll_poweraware_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* [NUM_CLASSES] or NULL */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t counted[COLL_POWERAWARE_NUM_COUNTED]; /* calls */
@@ -290,7 +298,8 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           size_t bytes);
 
 /* coll_poweraware_classes.c: of calls whose ranks know bytes, or COLL_POWERAWARE_BYTES_UNKNOWN;
-   NULL when out of memory.  Every rank asks for the same classes in the same order. */
+   NULL when nothing is ever saved, or out of memory.  Every rank asks for the same classes in the
+   same order. */
 coll_poweraware_class_t *coll_poweraware_class_of(mca_coll_poweraware_module_t *module,
                                                   coll_poweraware_collective_t collective,
                                                   size_t bytes);
@@ -301,10 +310,11 @@ void coll_poweraware_meter_open(void);
 void coll_poweraware_meter_close(void);
 /* The largest call of a class, bytes. */
 size_t coll_poweraware_class_bytes(int index);
-/* Around a call; class may be NULL. */
+/* Around a call; class may be NULL.  begin makes of the usual policy that of the call, and returns
+   what is known of its waits, or NULL where they are not to be shortened. */
 bool coll_poweraware_class_may_move_levers(const coll_poweraware_class_t *class);
-void coll_poweraware_class_begin(coll_poweraware_class_t *class, struct coll_poweraware_call *call,
-                                 const pwr_wait_policy_t *usual);
+coll_poweraware_sites_t *coll_poweraware_class_begin(coll_poweraware_class_t *class,
+                                                     pwr_wait_policy_t *policy);
 void coll_poweraware_class_end(coll_poweraware_class_t *class);
 
 /* coll_poweraware_ended.c: runs an algorithm; returns its OMPI_* code, also when the communicator
@@ -319,8 +329,9 @@ int coll_poweraware_run(mca_coll_poweraware_module_t *module,
 COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_DECLARE)
 #undef COLL_POWERAWARE_DECLARE
 
-/* coll_poweraware_counted.c: offers a function for each of COLL_POWERAWARE_COUNTED. */
-void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *module);
+/* coll_poweraware_counted.c: offers a function for each of COLL_POWERAWARE_COUNTED that blocks, or
+   for all of them. */
+void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *module, bool all);
 const char *coll_poweraware_counted_name(coll_poweraware_counted_t counted);
 
 /* coll_poweraware_report.c */

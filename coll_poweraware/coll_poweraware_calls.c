@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "algorithms/algorithms.h"
+#include "coll_poweraware_stock.h"
 #include "pwr_ompi/events.h"
 
 #include "ompi/datatype/ompi_datatype.h"
@@ -20,95 +21,9 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-/* ---- the functions that were selected before us ---- */
-
-typedef const mca_coll_base_comm_coll_t saved_t;
 typedef const coll_poweraware_args_t args_t;
 typedef struct ompi_communicator_t comm_t;
 typedef struct ompi_datatype_t datatype_t;
-
-#define CALL_SAVED(saved, name, ...)                                                               \
-    (saved)->coll_##name(__VA_ARGS__, (saved)->coll_##name##_module)
-
-static int stock_allgather(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, allgather, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                      (pwr_count_t)a->rcount, a->rdtype, comm);
-}
-
-static int stock_allgatherv(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, allgatherv, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                      a->rcounts, a->rdispls, a->rdtype, comm);
-}
-
-static int stock_allreduce(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, allreduce, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
-                      comm);
-}
-
-static int stock_alltoall(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, alltoall, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                      (pwr_count_t)a->rcount, a->rdtype, comm);
-}
-
-static int stock_alltoallv(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, alltoallv, a->sbuf, a->scounts, a->sdispls, a->sdtype, a->rbuf, a->rcounts,
-                      a->rdispls, a->rdtype, comm);
-}
-
-static int stock_alltoallw(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, alltoallw, a->sbuf, a->scounts, a->sdispls, a->sdtypes, a->rbuf,
-                      a->rcounts, a->rdispls, a->rdtypes, comm);
-}
-
-static int stock_barrier(saved_t *s, args_t *a, comm_t *comm)
-{
-    (void)a;
-    return CALL_SAVED(s, barrier, comm);
-}
-
-static int stock_bcast(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, bcast, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
-}
-
-static int stock_gather(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, gather, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                      (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
-}
-
-static int stock_reduce(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, reduce, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype, a->op,
-                      a->root, comm);
-}
-
-static int stock_reduce_scatter(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, reduce_scatter, a->sbuf, a->rbuf, a->rcounts, a->rdtype, a->op, comm);
-}
-
-static int stock_reduce_scatter_block(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, reduce_scatter_block, a->sbuf, a->rbuf, (pwr_count_t)a->rcount, a->rdtype,
-                      a->op, comm);
-}
-
-static int stock_scatter(saved_t *s, args_t *a, comm_t *comm)
-{
-    return CALL_SAVED(s, scatter, a->sbuf, (pwr_count_t)a->scount, a->sdtype, a->rbuf,
-                      (pwr_count_t)a->rcount, a->rdtype, a->root, comm);
-}
-
-#define STOCK_ROW(constant, name) [COLL_POWERAWARE_##constant] = stock_##name,
-static int (*const stock[COLL_POWERAWARE_NUM_COLLECTIVES])(saved_t *, args_t *, comm_t *) = {
-    COLL_POWERAWARE_HANDLED(STOCK_ROW)};
 
 #define TAG_ROW(constant, name) [COLL_POWERAWARE_##constant] = MCA_COLL_BASE_TAG_##constant,
 static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {COLL_POWERAWARE_HANDLED(TAG_ROW)};
@@ -156,7 +71,8 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
                coll_poweraware_class_t *class, args_t *args, bool levers)
 {
     coll_poweraware_call_t *call = m->state->call;
-    coll_poweraware_class_begin(class, call, &m->state->wait_policy);
+    call->policy = m->state->wait_policy;
+    call->sites = coll_poweraware_class_begin(class, &call->policy);
     call->tag = tags[algorithm->collective];
     call->lane = 0;
     call->error = OMPI_SUCCESS;
@@ -174,24 +90,16 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
 static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
                                  coll_poweraware_collective_t collective, size_t own_bytes)
 {
-    if (m->under_way) {
+    if (m->depth > 0) {
         return true;
     }
     ++m->counters[collective].calls;
     return own_bytes < m->from_bytes[collective] && !SELF->watched;
 }
 
-/* NULL for calls in which nothing is saved, the same on all ranks: they count together. */
-static coll_poweraware_class_t *class_of(mca_coll_poweraware_module_t *m,
-                                         coll_poweraware_collective_t collective, size_t bytes,
-                                         const coll_poweraware_algorithm_t *algorithm)
-{
-    bool levers_everywhere = COLL_POWERAWARE_BYTES_UNKNOWN != bytes &&
-                             bytes >= SELF->params.min_bytes &&
-                             COLL_POWERAWARE_OFF != SELF->params.scheme;
-    return NULL != algorithm || levers_everywhere ? coll_poweraware_class_of(m, collective, bytes)
-                                                  : NULL;
-}
+#define PASS_ON(m, constant, bytes, name, ...)                                                     \
+    COLL_POWERAWARE_PASS_ON(m, coll_poweraware_class_of(m, COLL_POWERAWARE_##constant, bytes),     \
+                            COLL_POWERAWARE_CALL_SAVED(&(m)->saved, name, __VA_ARGS__))
 
 /* bytes: what all ranks know, own_bytes: what this rank moves. */
 static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
@@ -201,17 +109,17 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     coll_poweraware_counters_t *counters = &m->counters[collective];
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
-    m->under_way = true;
+    ++m->depth;
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, comm, collective, args, bytes);
-    coll_poweraware_class_t *class = class_of(m, collective, bytes, algorithm);
+    coll_poweraware_class_t *class = coll_poweraware_class_of(m, collective, bytes);
     bool levers = coll_poweraware_class_may_move_levers(class) && begin_levers(own_bytes);
     counters->handled += NULL != algorithm || levers;
     int rc = NULL != algorithm ? run(m, algorithm, class, args, levers)
-                               : stock[collective](&m->saved, args, comm);
+                               : coll_poweraware_stock_run(m, collective, class, args, comm);
     end_levers(levers);
     coll_poweraware_class_end(class);
-    m->under_way = false;
+    --m->depth;
     pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     if (0 != start_ns) {
         counters->ns += pwr_env_now_ns(&SELF->env) - start_ns;
@@ -244,7 +152,8 @@ int coll_poweraware_allgather(const void *sbuf, pwr_count_t scount, datatype_t *
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLGATHER, bytes)) {
-        return CALL_SAVED(&m->saved, allgather, sbuf, scount, sdtype, rbuf, rcount, rdtype, comm);
+        return PASS_ON(m, ALLGATHER, bytes, allgather, sbuf, scount, sdtype, rbuf, rcount, rdtype,
+                       comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
@@ -262,8 +171,8 @@ int coll_poweraware_allgatherv(const void *sbuf, pwr_count_t scount, datatype_t 
     size_t bytes = bytes_of(sum_of(rcounts, comm), rdtype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLGATHERV, bytes)) {
-        return CALL_SAVED(&m->saved, allgatherv, sbuf, scount, sdtype, rbuf, rcounts, rdispls,
-                          rdtype, comm);
+        return PASS_ON(m, ALLGATHERV, bytes, allgatherv, sbuf, scount, sdtype, rbuf, rcounts,
+                       rdispls, rdtype, comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
@@ -281,7 +190,7 @@ int coll_poweraware_allreduce(const void *sbuf, void *rbuf, pwr_count_t count, d
     size_t bytes = bytes_of((size_t)count, datatype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLREDUCE, bytes)) {
-        return CALL_SAVED(&m->saved, allreduce, sbuf, rbuf, count, datatype, op, comm);
+        return PASS_ON(m, ALLREDUCE, bytes, allreduce, sbuf, rbuf, count, datatype, op, comm);
     }
     args_t args = {
         .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)count, .rdtype = datatype, .op = op};
@@ -296,7 +205,8 @@ int coll_poweraware_alltoall(const void *sbuf, pwr_count_t scount, datatype_t *s
     size_t bytes = bytes_of((size_t)rcount, rdtype) * (size_t)ompi_comm_size(comm);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLTOALL, bytes)) {
-        return CALL_SAVED(&m->saved, alltoall, sbuf, scount, sdtype, rbuf, rcount, rdtype, comm);
+        return PASS_ON(m, ALLTOALL, bytes, alltoall, sbuf, scount, sdtype, rbuf, rcount, rdtype,
+                       comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
@@ -315,8 +225,8 @@ int coll_poweraware_alltoallv(const void *sbuf, pwr_counts_t scounts, pwr_displs
     size_t own_bytes = bytes_of(sum_of(rcounts, comm), rdtype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLTOALLV, own_bytes)) {
-        return CALL_SAVED(&m->saved, alltoallv, sbuf, scounts, sdispls, sdtype, rbuf, rcounts,
-                          rdispls, rdtype, comm);
+        return PASS_ON(m, ALLTOALLV, COLL_POWERAWARE_BYTES_UNKNOWN, alltoallv, sbuf, scounts,
+                       sdispls, sdtype, rbuf, rcounts, rdispls, rdtype, comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scounts = scounts,
@@ -341,8 +251,8 @@ int coll_poweraware_alltoallw(const void *sbuf, pwr_counts_t scounts, pwr_displs
     }
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_ALLTOALLW, own_bytes)) {
-        return CALL_SAVED(&m->saved, alltoallw, sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                          rdispls, rdtypes, comm);
+        return PASS_ON(m, ALLTOALLW, COLL_POWERAWARE_BYTES_UNKNOWN, alltoallw, sbuf, scounts,
+                       sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scounts = scounts,
@@ -360,7 +270,7 @@ int coll_poweraware_barrier(comm_t *comm, mca_coll_base_module_t *module)
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_BARRIER, 0)) {
-        return CALL_SAVED(&m->saved, barrier, comm);
+        return PASS_ON(m, BARRIER, 0, barrier, comm);
     }
     args_t args = {0};
     return handle(m, comm, COLL_POWERAWARE_BARRIER, 0, 0, &args);
@@ -372,7 +282,7 @@ int coll_poweraware_bcast(void *buffer, pwr_count_t count, datatype_t *datatype,
     size_t bytes = bytes_of((size_t)count, datatype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_BCAST, bytes)) {
-        return CALL_SAVED(&m->saved, bcast, buffer, count, datatype, root, comm);
+        return PASS_ON(m, BCAST, bytes, bcast, buffer, count, datatype, root, comm);
     }
     args_t args = {.rbuf = buffer, .rcount = (size_t)count, .rdtype = datatype, .root = root};
     return handle(m, comm, COLL_POWERAWARE_BCAST, bytes, bytes, &args);
@@ -388,8 +298,8 @@ int coll_poweraware_gather(const void *sbuf, pwr_count_t scount, datatype_t *sdt
     size_t bytes = block * (size_t)ompi_comm_size(comm);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_GATHER, bytes)) {
-        return CALL_SAVED(&m->saved, gather, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
-                          comm);
+        return PASS_ON(m, GATHER, bytes, gather, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
+                       comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,
@@ -408,7 +318,7 @@ int coll_poweraware_reduce(const void *sbuf, void *rbuf, pwr_count_t count, data
     size_t bytes = bytes_of((size_t)count, datatype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_REDUCE, bytes)) {
-        return CALL_SAVED(&m->saved, reduce, sbuf, rbuf, count, datatype, op, root, comm);
+        return PASS_ON(m, REDUCE, bytes, reduce, sbuf, rbuf, count, datatype, op, root, comm);
     }
     args_t args = {.sbuf = sbuf,
                    .rbuf = rbuf,
@@ -426,7 +336,8 @@ int coll_poweraware_reduce_scatter(const void *sbuf, void *rbuf, pwr_counts_t rc
     size_t bytes = bytes_of(sum_of(rcounts, comm), datatype);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_REDUCE_SCATTER, bytes)) {
-        return CALL_SAVED(&m->saved, reduce_scatter, sbuf, rbuf, rcounts, datatype, op, comm);
+        return PASS_ON(m, REDUCE_SCATTER, bytes, reduce_scatter, sbuf, rbuf, rcounts, datatype, op,
+                       comm);
     }
     args_t args = {.sbuf = sbuf, .rbuf = rbuf, .rcounts = rcounts, .rdtype = datatype, .op = op};
     return handle(m, comm, COLL_POWERAWARE_REDUCE_SCATTER, bytes, bytes, &args);
@@ -439,7 +350,8 @@ int coll_poweraware_reduce_scatter_block(const void *sbuf, void *rbuf, pwr_count
     size_t bytes = bytes_of((size_t)rcount, datatype) * (size_t)ompi_comm_size(comm);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_REDUCE_SCATTER_BLOCK, bytes)) {
-        return CALL_SAVED(&m->saved, reduce_scatter_block, sbuf, rbuf, rcount, datatype, op, comm);
+        return PASS_ON(m, REDUCE_SCATTER_BLOCK, bytes, reduce_scatter_block, sbuf, rbuf, rcount,
+                       datatype, op, comm);
     }
     args_t args = {
         .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)rcount, .rdtype = datatype, .op = op};
@@ -456,8 +368,8 @@ int coll_poweraware_scatter(const void *sbuf, pwr_count_t scount, datatype_t *sd
     size_t bytes = block * (size_t)ompi_comm_size(comm);
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
     if (is_left_alone(m, COLL_POWERAWARE_SCATTER, bytes)) {
-        return CALL_SAVED(&m->saved, scatter, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
-                          comm);
+        return PASS_ON(m, SCATTER, bytes, scatter, sbuf, scount, sdtype, rbuf, rcount, rdtype, root,
+                       comm);
     }
     args_t args = {.sbuf = sbuf,
                    .scount = (size_t)scount,

@@ -139,6 +139,9 @@ coll_poweraware_class_t *coll_poweraware_class_of(mca_coll_poweraware_module_t *
                                                   size_t bytes)
 {
     coll_poweraware_class_t **classes = &m->classes[collective];
+    if (COLL_POWERAWARE_OFF == SELF->params.scheme) {
+        return NULL;
+    }
     if (NULL == *classes) {
         *classes = calloc(COLL_POWERAWARE_NUM_CLASSES, sizeof **classes);
         if (NULL == *classes) {
@@ -202,25 +205,24 @@ static uint32_t lingering(uint32_t ns)
    the first hundred calls. */
 enum { REFERENCE_SPIN_NS = 20 * 1000 * 1000 };
 
-void coll_poweraware_class_begin(coll_poweraware_class_t *class, coll_poweraware_call_t *call,
-                                 const pwr_wait_policy_t *usual)
+coll_poweraware_sites_t *coll_poweraware_class_begin(coll_poweraware_class_t *class,
+                                                     pwr_wait_policy_t *policy)
 {
     pwr_audit_depth_t depth =
         NULL != class && class->audited ? pwr_audit_depth(&class->audit) : PWR_AUDIT_LEVERS;
-    call->policy = *usual;
-    call->sites = NULL;
-    if (PWR_AUDIT_REFERENCE == depth && usual->oversubscribed) {
-        call->policy.poll = true;
+    if (PWR_AUDIT_REFERENCE == depth && policy->oversubscribed) {
+        policy->poll = true;
     } else if (PWR_AUDIT_REFERENCE == depth) {
-        call->policy.spin_ns = REFERENCE_SPIN_NS;
-        call->policy.monitor_ns = 0;
+        policy->spin_ns = REFERENCE_SPIN_NS;
+        policy->monitor_ns = 0;
     } else if (PWR_AUDIT_LINGER == depth) {
-        call->policy.spin_ns = lingering(usual->spin_ns);
-        call->policy.monitor_ns = 0 == usual->monitor_ns ? 0 : lingering(usual->monitor_ns);
-    } else if (NULL != class && !usual->poll) {
+        policy->spin_ns = lingering(policy->spin_ns);
+        policy->monitor_ns = 0 == policy->monitor_ns ? 0 : lingering(policy->monitor_ns);
+    } else if (NULL != class && !policy->poll) {
         class->sites.next = 0;
-        call->sites = &class->sites;
+        return &class->sites;
     }
+    return NULL;
 }
 
 void coll_poweraware_class_end(coll_poweraware_class_t *class)

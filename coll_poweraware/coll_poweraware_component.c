@@ -92,11 +92,20 @@ static int register_component(void)
     return pwr_ompi_select_companions(component_name);
 }
 
+/* With scheme off, the default of the papers, only if that is said. */
+static bool saves_in_waits(void)
+{
+    return COLL_POWERAWARE_IDLE_ALL == SELF->params.idle ||
+           (COLL_POWERAWARE_IDLE_COLLECTIVES == SELF->params.idle &&
+            COLL_POWERAWARE_OFF != SELF->params.scheme);
+}
+
 /* The only time at which processes can still be told something before they talk. */
 static int open_component(void)
 {
-    if (SELF->params.priority > 0 && COLL_POWERAWARE_IDLE_ALL == SELF->params.idle) {
-        pwr_doorbell_publish(&SELF->super.collm_version);
+    if (SELF->params.priority > 0 && saves_in_waits()) {
+        pwr_doorbell_publish(&SELF->super.collm_version,
+                             COLL_POWERAWARE_IDLE_ALL == SELF->params.idle);
     }
     if (SELF->params.priority > 0 && 0 != SELF->params.ucx_min_bytes) {
         SELF->no_ucx_why = pwr_ucx_publish(&SELF->super.collm_version);
@@ -180,7 +189,7 @@ static bool has_more_ranks_than_cpus(void)
 }
 
 /* Only ranks that run our algorithms, or are to be idle everywhere, wait by themselves. */
-static void prepare_waits(void)
+static void prepare_waits(bool mpi_threads)
 {
     enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 4000 * 1000 };
     const coll_poweraware_params_t *params = &SELF->params;
@@ -195,9 +204,13 @@ static void prepare_waits(void)
     };
     set_lengths(&SELF->wait_policy);
     SELF->wait_policy.monitor = find_monitor(SELF->wait_policy.monitor_ns);
+    if (saves_in_waits()) {
+        pwr_doorbell_hang(mpi_threads);
+    }
     if (COLL_POWERAWARE_IDLE_ALL == params->idle) {
-        pwr_doorbell_hang();
         pwr_idle_everywhere_start(&SELF->wait_policy);
+    } else if (saves_in_waits()) {
+        pwr_idle_within_start(mpi_threads);
     }
 }
 
@@ -228,7 +241,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
     SELF->running = true;
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
-    prepare_waits();
+    prepare_waits(mpi_threads);
     start_ucx();
     coll_poweraware_meter_open();
     if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
@@ -262,7 +275,7 @@ static int close_component(void)
 {
     if (SELF->running) {
         SELF->running = false;
-        SELF->idle_stats = pwr_idle_everywhere_stop();
+        SELF->idle_stats = pwr_idle_stop();
         write_results();
         coll_poweraware_meter_close();
         pwr_power_close(SELF->power);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Collectives that are only counted: every function adds one and calls what was selected before us.
+ * Ranks that wait in one that blocks give the CPU back.
  */
-#include "coll_poweraware.h"
+#include "coll_poweraware_stock.h"
 
 typedef struct ompi_communicator_t comm_t;
 typedef struct ompi_datatype_t datatype_t;
@@ -65,21 +66,30 @@ typedef const MPI_Aint *byte_displs_t;
 #define PARAMS_PERSISTENT struct ompi_info_t *info, ompi_request_t **request,
 #define ARGS_PERSISTENT info, request,
 
+/* A call, by whether its caller waits in it. */
+#define CALL_BLOCKING(call) COLL_POWERAWARE_PASS_ON(m, NULL, call)
+#define CALL_NONBLOCKING(call) call
+#define CALL_PERSISTENT(call) call
+
 #define COUNTED(name, parameters, kind)                                                            \
     static int name(PARAMS_##parameters comm_t *comm,                                              \
                     PARAMS_##kind mca_coll_base_module_t *module)                                  \
     {                                                                                              \
         mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
         ++m->counted[COLL_POWERAWARE_COUNTED_##name];                                              \
-        return m->saved.coll_##name(ARGS_##parameters comm,                                        \
-                                    ARGS_##kind m->saved.coll_##name##_module);                    \
+        return CALL_##kind(m->saved.coll_##name(ARGS_##parameters comm,                            \
+                                                ARGS_##kind m->saved.coll_##name##_module));       \
     }
 COLL_POWERAWARE_COUNTED(COUNTED)
 #undef COUNTED
 
-void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *m)
+void coll_poweraware_offer_counted(mca_coll_poweraware_module_t *m, bool all)
 {
-#define OFFER(name, parameters, kind) m->super.coll_##name = name;
+    const bool BLOCKING = true, NONBLOCKING = all, PERSISTENT = all;
+#define OFFER(name, parameters, kind)                                                              \
+    if (kind) {                                                                                    \
+        m->super.coll_##name = name;                                                               \
+    }
     COLL_POWERAWARE_COUNTED(OFFER)
 #undef OFFER
 }

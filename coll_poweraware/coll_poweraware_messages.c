@@ -18,6 +18,7 @@
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
+#include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/ucx.h"
 
@@ -70,8 +71,11 @@ static int try_send(const coll_poweraware_call_t *call, coll_poweraware_message_
         return pwr_ucx_isend(buffer, count, datatype, message->peer, call->tag, call->comm,
                              &message->request);
     }
-    return MCA_PML_CALL(isend(buffer, count, datatype, message->peer, call->tag,
-                              MCA_PML_BASE_SEND_STANDARD, call->comm, &message->request));
+    bool before = pwr_doorbell_ring(true);
+    int rc = MCA_PML_CALL(isend(buffer, count, datatype, message->peer, call->tag,
+                                MCA_PML_BASE_SEND_STANDARD, call->comm, &message->request));
+    pwr_doorbell_ring(before);
+    return rc;
 }
 
 int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,

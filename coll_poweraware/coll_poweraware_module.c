@@ -122,9 +122,8 @@ mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *c
 #define OFFER(constant, name) m->super.coll_##name = coll_poweraware_##name;
     COLL_POWERAWARE_HANDLED(OFFER)
 #undef OFFER
-    if (NULL != mca_coll_poweraware_component.params.report_dir) {
-        coll_poweraware_offer_counted(m); /* nobody would see the counts otherwise */
-    }
+    /* In others nobody waits, and nobody would see their counts without a report. */
+    coll_poweraware_offer_counted(m, NULL != mca_coll_poweraware_component.params.report_dir);
     *priority = mca_coll_poweraware_component.params.priority;
     return &m->super;
 }

@@ -32,7 +32,7 @@ typedef enum coll_poweraware_collective {
 } coll_poweraware_collective_t;
 
 /* Collectives that stay with the stock components, counted when a report is wanted (a persistent
-   one when it is initialised): X(name as in MPI_<name>, parameters and kind, as in
+   one when it is initialised); ranks wait in those that block: X(name as in MPI_<name>, parameters and kind, as in
    coll_poweraware_counted.c). */
 #define COLL_POWERAWARE_COUNTED(X)                                                                 \
     X(exscan, REDUCTION, BLOCKING)                                                                 \

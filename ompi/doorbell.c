@@ -19,6 +19,8 @@
  *   - An emulated one-sided operation of 4.1 without single copy (btl_put, btl_get, atomics): its
  *     target, if asleep, answers after a bounded sleep.
  *   - The death of a process.
+ *   - What is not for a collective, by those who ring for nothing else (pwr_doorbell_ring).  What
+ *     the btl's progress function sends, to acknowledge a long message for one, is always rung.
  *
  * A single copy needs no ring by itself: pml ob1 tells of its end by btl_send.
  */
@@ -28,8 +30,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "doorbell_peers.h"
+#include "pwr/clock.h"
 #include "pwr_ompi/bell.h"
 #include "pwr_ompi/modex.h"
 
@@ -56,6 +60,8 @@ static struct {
     mca_btl_base_component_progress_fn_t saved_progress;
     pwr_peers_t peers;
     bool lost_one; /* there are more than there is room for */
+    bool rings_always;
+    bool rings; /* for what is sent now */
     _Atomic uint64_t moved;
     _Atomic uint64_t heard;
     _Atomic uint64_t rung;
@@ -93,6 +99,7 @@ static void add_peer(const endpoint_t *endpoint, const opal_proc_t *proc)
     }
     if (find_bell(proc, &address)) {
         peer->rings = true;
+        peer->rings_always = 0 != address.always;
         peer->number = address.number;
         pwr_ringer_open(&peer->ringer, &address, door.bell.address.number);
     }
@@ -123,6 +130,15 @@ static int del_procs(mca_btl_base_module_t *btl, size_t num, opal_proc_t **procs
 
 /* ---- ringing ---- */
 
+bool pwr_doorbell_ring(bool on)
+{
+    bool before = door.rings;
+    if (!door.rings_always) {
+        door.rings = on;
+    }
+    return before;
+}
+
 /* R2, R3 */
 static void ring(const pwr_peer_t *peer)
 {
@@ -138,7 +154,9 @@ static int send_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
     pwr_peer_t *peer = pwr_peers_find(&door.peers, endpoint);
     if (NULL != peer) {
         atomic_store_explicit(&peer->sent, true, memory_order_relaxed);
-        ring(peer);
+        if (door.rings) {
+            ring(peer);
+        }
     }
     return rc;
 }
@@ -150,6 +168,9 @@ static int sendi_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
 {
     int rc = door.saved.btl_sendi(btl, endpoint, convertor, header, header_bytes, payload_bytes,
                                   order, flags, tag, descriptor); /* R1 */
+    if (OPAL_SUCCESS == rc && !door.rings) {
+        return rc;
+    }
     pwr_peer_t *peer = pwr_peers_find(&door.peers, endpoint);
     if (NULL != peer && OPAL_SUCCESS == rc) {
         ring(peer);
@@ -179,13 +200,15 @@ static void answer(void)
         pwr_peer_t *peer = &door.peers.all[i];
         if (atomic_load_explicit(&peer->asks, memory_order_relaxed)) {
             atomic_store_explicit(&peer->asks, false, memory_order_relaxed);
-            ring(peer); /* A5 */
+            atomic_thread_fence(memory_order_seq_cst); /* what A4 gave back, pairs with B1 */
+            ring(peer);                                /* A5 */
         }
     }
 }
 
 static int look(void)
 {
+    bool before = pwr_doorbell_ring(true);
     int moved = door.saved_progress();
     if (moved > 0) {
         count(&door.moved);
@@ -193,19 +216,21 @@ static int look(void)
     if (pwr_bell_is_asked(&door.bell)) {
         answer();
     }
+    pwr_doorbell_ring(before);
     return moved;
 }
 
 /* ---- sleeping ---- */
 
-bool pwr_doorbell_is_rung_by(const mca_btl_base_module_t *btl)
+bool pwr_doorbell_is_rung_by(const mca_btl_base_module_t *btl, bool collectives)
 {
     if (!door.hung || btl != door.btl || door.peers.count < door.peers.room || door.lost_one) {
         return false; /* or not all of the node are known yet */
     }
     for (size_t i = 0; i < door.peers.count; ++i) {
         const pwr_peer_t *peer = &door.peers.all[i];
-        if (!peer->rings || !pwr_bell_is_rung_by(&door.bell, peer->number)) {
+        if (!(collectives ? peer->rings : peer->rings_always) ||
+            !pwr_bell_is_rung_by(&door.bell, peer->number)) {
             return false;
         }
     }
@@ -235,13 +260,22 @@ bool pwr_doorbell_is_quiet(void)
     return door.before == pwr_doorbell_events();
 }
 
+/* As long as nothing comes. */
+static void look_for(uint64_t ns)
+{
+    uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
+    do {
+        look();
+    } while (pwr_doorbell_is_quiet() && pwr_clock_ns(CLOCK_MONOTONIC) - begin < ns);
+}
+
 bool pwr_doorbell_may_sleep(void)
 {
     door.before = pwr_doorbell_events();
     if (door.hung) {
         pwr_bell_sleeps(&door.bell, true); /* B1 */
         ask();
-        look(); /* B2 */
+        look_for(PWR_BELL_LINGER_NS); /* B2 */
     }
     return pwr_doorbell_is_quiet();
 }
@@ -273,9 +307,19 @@ pwr_doorbell_counts_t pwr_doorbell_counts(void)
 
 /* ---- up and down ---- */
 
-void pwr_doorbell_publish(const mca_base_component_t *component)
+/* Every other process of the node costs a file descriptor: the application needs some, too. */
+static bool may_open_enough(void)
 {
-    if (0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank)) {
+    enum { PART = 4 };
+    struct rlimit limit;
+    return 0 != getrlimit(RLIMIT_NOFILE, &limit) ||
+           (rlim_t)opal_process_info.num_local_peers <= limit.rlim_cur / PART;
+}
+
+void pwr_doorbell_publish(const mca_base_component_t *component, bool always)
+{
+    if (may_open_enough() && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank)) {
+        door.bell.address.always = always;
         if (pwr_modex_send(component, modex_word, PWR_MODEX_NODE, &door.bell.address,
                            sizeof door.bell.address)) {
             door.component = component;
@@ -319,7 +363,7 @@ static void interpose(void)
     door.btl->btl_component->btl_progress = look;
 }
 
-void pwr_doorbell_hang(void)
+void pwr_doorbell_hang(bool threads)
 {
     door.btl = NULL == door.component ? NULL : find_btl();
     if (NULL == door.btl || NULL == door.btl->btl_component->btl_progress ||
@@ -329,6 +373,8 @@ void pwr_doorbell_hang(void)
     /* It reaches those of this job and node, and no others. */
     if (pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell()) {
         interpose();
+        door.rings_always = threads || 0 != door.bell.address.always;
+        door.rings = door.rings_always;
         door.hung = true;
     }
 }

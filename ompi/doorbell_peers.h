@@ -20,6 +20,7 @@ typedef struct pwr_peer {
     const void *endpoint;
     pwr_ringer_t ringer; /* without a page: it has no bell that we could ring */
     bool rings;          /* it has told its number: it may ring ours */
+    bool rings_always;   /* and not for collectives only */
     uint32_t number;
     _Atomic bool sent; /* what it gives back, since we asked last */
     _Atomic bool asks; /* between A3 and A5 of bell.h */

@@ -38,15 +38,15 @@ static bool is_named(const mca_btl_base_module_t *btl, const char *name)
     return 0 == strcmp(name, btl->btl_component->btl_version.mca_component_name);
 }
 
-static bool wakes(const mca_btl_base_module_t *btl)
+static bool wakes(const mca_btl_base_module_t *btl, bool collectives)
 {
-    return is_named(btl, "tcp") || pwr_doorbell_is_rung_by(btl);
+    return is_named(btl, "tcp") || pwr_doorbell_is_rung_by(btl, collectives);
 }
 
 static bool all_wake(mca_bml_base_btl_array_t *btls)
 {
     for (size_t i = 0; i < mca_bml_base_btl_array_get_size(btls); ++i) {
-        if (!wakes(mca_bml_base_btl_array_get_index(btls, i)->btl)) {
+        if (!wakes(mca_bml_base_btl_array_get_index(btls, i)->btl, true)) {
             return false;
         }
     }
@@ -64,7 +64,7 @@ bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer)
            all_wake(&endpoint->btl_rdma);
 }
 
-bool pwr_idle_is_woken(void)
+bool pwr_idle_is_woken(bool collectives)
 {
     mca_btl_base_selected_module_t *selected;
     if (!is_ob1_in_one_thread()) {
@@ -73,7 +73,7 @@ bool pwr_idle_is_woken(void)
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
     {
         /* To itself a process sends without waiting. */
-        if (!is_named(selected->btl_module, "self") && !wakes(selected->btl_module)) {
+        if (!is_named(selected->btl_module, "self") && !wakes(selected->btl_module, collectives)) {
             return false;
         }
     }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * All blocking calls of MPI give the CPU back.
+ * Blocking calls of MPI give the CPU back.
  *
  * Open MPI waits for requests through a table of functions, and calls its pml through another. Ours
  * take the places of those that block: they wait by the ladder until the saved function would not
  * have to wait, and then call it.  What blocks elsewhere: idle_hook.c.  Those that only look are
  * marked as such for it.
+ *
+ * For stock collectives alone they are there while one is under way, so that other calls are as
+ * fast as ever.  Where other threads may call meanwhile, they stay, and pass on what is of no
+ * collective.
  */
 #include "pwr_ompi/compat.h"
+#include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
 
 #include "idle_private.h"
@@ -16,21 +21,50 @@
 #include "ompi/mca/pml/pml.h"
 
 static struct {
-    bool started;
-    pwr_wait_policy_t policy;
+    enum { NOWHERE, WITHIN, WITHIN_WITH_THREADS, EVERYWHERE } where;
+    pwr_wait_policy_t policy; /* everywhere */
     pwr_wait_stats_t stats;
     ompi_request_fns_t requests;
     mca_pml_base_module_t pml;
 } saved;
 
+/* Of the stock collective that this thread is in. */
+static _Thread_local const pwr_wait_policy_t *within;
+
 /* ---- the ladder ---- */
+
+static bool is_passed_on(void)
+{
+    return NULL == within && EVERYWHERE != saved.where;
+}
+
+/* Most waits of ranks that keep step are over before it pays to prepare for a longer one. */
+static bool is_over_soon(bool (*over)(void *arg), void *arg, bool crowded)
+{
+    enum { LOOKS = 64, LOOKS_CROWDED = 1 };
+    int looks = crowded ? LOOKS_CROWDED : LOOKS;
+    bool outer = pwr_idle_waits;
+    bool is_over = false;
+    pwr_idle_waits = true;
+    for (int i = 0; i < looks && !is_over; ++i) {
+        pwr_ompi_progress();
+        is_over = over(arg);
+    }
+    pwr_idle_waits = outer;
+    return is_over;
+}
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
 {
+    const pwr_wait_policy_t *usual = NULL != within ? within : &saved.policy;
+    bool crowded = usual->oversubscribed || pwr_idle_is_crowded();
+    if (is_over_soon(over, arg, crowded)) {
+        return;
+    }
     pwr_wait_stats_t stats = {0};
-    pwr_wait_policy_t policy = saved.policy;
-    policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
-    pwr_idle_wait(over, arg, woken && pwr_idle_is_woken(), &policy, &stats);
+    pwr_wait_policy_t policy = *usual;
+    policy.oversubscribed = crowded;
+    pwr_idle_wait(over, arg, woken && pwr_idle_is_woken(NULL != within), &policy, &stats);
     pwr_wait_stats_add(&saved.stats, &stats);
 }
 
@@ -89,7 +123,7 @@ static bool are_messages(const requests_t *requests)
 static void wait_for_requests(bool (*over)(void *arg), size_t count, ompi_request_t **all)
 {
     requests_t requests = {.all = all, .count = count};
-    if (!over(&requests)) {
+    if (!is_passed_on() && !over(&requests)) {
         wait_until(over, &requests, are_messages(&requests));
     }
 }
@@ -142,6 +176,9 @@ static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
 static int blocking_recv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int source,
                          int tag, struct ompi_communicator_t *comm, ompi_status_public_t *status)
 {
+    if (is_passed_on()) {
+        return saved.pml.pml_recv(buffer, count, datatype, source, tag, comm, status);
+    }
     ompi_request_t *request = NULL;
     int rc = mca_pml.pml_irecv(buffer, count, datatype, source, tag, comm, &request);
     return finish(rc, request, status);
@@ -159,6 +196,9 @@ static int blocking_send(const void *buffer, size_t count, struct ompi_datatype_
                          int destination, int tag, mca_pml_base_send_mode_t mode,
                          struct ompi_communicator_t *comm)
 {
+    if (is_passed_on()) {
+        return saved.pml.pml_send(buffer, count, datatype, destination, tag, mode, comm);
+    }
     ompi_request_t *request = NULL;
     int rc = mca_pml.pml_isend(buffer, count, datatype, destination, tag, mode, comm, &request);
     return finish(rc, request, MPI_STATUS_IGNORE);
@@ -265,30 +305,33 @@ static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, 
 
 /* ---- on and off ---- */
 
-void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy)
+#define PUT(table, before, function, ours)                                                         \
+    (before).function = (table).function;                                                          \
+    (table).function = (ours);
+
+/* What stock collectives wait with. */
+static void put_waits(void)
 {
-    saved.policy = *policy;
-    saved.requests = ompi_request_functions;
-    saved.pml = mca_pml;
-    ompi_request_functions = (ompi_request_fns_t){
-        .req_test = test_one,
-        .req_test_any = test_any,
-        .req_test_all = test_all,
-        .req_test_some = test_some,
-        .req_wait = wait_one,
-        .req_wait_any = wait_any,
-        .req_wait_all = wait_all,
-        .req_wait_some = wait_some,
-    };
-    mca_pml.pml_recv = blocking_recv;
-    mca_pml.pml_mrecv = blocking_mrecv;
-    mca_pml.pml_send = blocking_send;
-    mca_pml.pml_probe = blocking_probe;
-    mca_pml.pml_mprobe = blocking_mprobe;
-    mca_pml.pml_iprobe = look;
-    mca_pml.pml_improbe = look_and_take;
-    pwr_idle_hook(&saved.policy, &saved.stats);
-    saved.started = true;
+    PUT(ompi_request_functions, saved.requests, req_wait, wait_one)
+    PUT(ompi_request_functions, saved.requests, req_wait_any, wait_any)
+    PUT(ompi_request_functions, saved.requests, req_wait_all, wait_all)
+    PUT(ompi_request_functions, saved.requests, req_wait_some, wait_some)
+    PUT(mca_pml, saved.pml, pml_recv, blocking_recv)
+    PUT(mca_pml, saved.pml, pml_send, blocking_send)
+}
+
+static void put_all(void)
+{
+    put_waits();
+    PUT(ompi_request_functions, saved.requests, req_test, test_one)
+    PUT(ompi_request_functions, saved.requests, req_test_any, test_any)
+    PUT(ompi_request_functions, saved.requests, req_test_all, test_all)
+    PUT(ompi_request_functions, saved.requests, req_test_some, test_some)
+    PUT(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
+    PUT(mca_pml, saved.pml, pml_probe, blocking_probe)
+    PUT(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
+    PUT(mca_pml, saved.pml, pml_iprobe, look)
+    PUT(mca_pml, saved.pml, pml_improbe, look_and_take)
 }
 
 /* Only what is still ours: others may have come after us. */
@@ -297,26 +340,80 @@ void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy)
         (table).function = (before).function;                                                      \
     }
 
-pwr_wait_stats_t pwr_idle_everywhere_stop(void)
+static void put_back_waits(void)
 {
-    if (saved.started) {
-        pwr_idle_unhook();
-        PUT_BACK(ompi_request_functions, saved.requests, req_test, test_one)
-        PUT_BACK(ompi_request_functions, saved.requests, req_test_any, test_any)
-        PUT_BACK(ompi_request_functions, saved.requests, req_test_all, test_all)
-        PUT_BACK(ompi_request_functions, saved.requests, req_test_some, test_some)
-        PUT_BACK(ompi_request_functions, saved.requests, req_wait, wait_one)
-        PUT_BACK(ompi_request_functions, saved.requests, req_wait_any, wait_any)
-        PUT_BACK(ompi_request_functions, saved.requests, req_wait_all, wait_all)
-        PUT_BACK(ompi_request_functions, saved.requests, req_wait_some, wait_some)
-        PUT_BACK(mca_pml, saved.pml, pml_recv, blocking_recv)
-        PUT_BACK(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
-        PUT_BACK(mca_pml, saved.pml, pml_send, blocking_send)
-        PUT_BACK(mca_pml, saved.pml, pml_probe, blocking_probe)
-        PUT_BACK(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
-        PUT_BACK(mca_pml, saved.pml, pml_iprobe, look)
-        PUT_BACK(mca_pml, saved.pml, pml_improbe, look_and_take)
-        saved.started = false;
+    PUT_BACK(ompi_request_functions, saved.requests, req_wait, wait_one)
+    PUT_BACK(ompi_request_functions, saved.requests, req_wait_any, wait_any)
+    PUT_BACK(ompi_request_functions, saved.requests, req_wait_all, wait_all)
+    PUT_BACK(ompi_request_functions, saved.requests, req_wait_some, wait_some)
+    PUT_BACK(mca_pml, saved.pml, pml_recv, blocking_recv)
+    PUT_BACK(mca_pml, saved.pml, pml_send, blocking_send)
+}
+
+static void put_back_all(void)
+{
+    put_back_waits();
+    PUT_BACK(ompi_request_functions, saved.requests, req_test, test_one)
+    PUT_BACK(ompi_request_functions, saved.requests, req_test_any, test_any)
+    PUT_BACK(ompi_request_functions, saved.requests, req_test_all, test_all)
+    PUT_BACK(ompi_request_functions, saved.requests, req_test_some, test_some)
+    PUT_BACK(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
+    PUT_BACK(mca_pml, saved.pml, pml_probe, blocking_probe)
+    PUT_BACK(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
+    PUT_BACK(mca_pml, saved.pml, pml_iprobe, look)
+    PUT_BACK(mca_pml, saved.pml, pml_improbe, look_and_take)
+}
+
+void pwr_idle_within_start(bool threads)
+{
+    saved.where = threads ? WITHIN_WITH_THREADS : WITHIN;
+    if (threads) {
+        put_waits();
     }
+}
+
+void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy)
+{
+    saved.where = EVERYWHERE;
+    saved.policy = *policy;
+    put_all();
+    pwr_idle_hook(&saved.policy, &saved.stats);
+}
+
+pwr_wait_stats_t pwr_idle_stop(void)
+{
+    if (EVERYWHERE == saved.where) {
+        pwr_idle_unhook();
+        put_back_all();
+    } else if (NOWHERE != saved.where) {
+        put_back_waits();
+    }
+    saved.where = NOWHERE;
     return saved.stats;
+}
+
+/* ---- stock collectives ---- */
+
+const pwr_wait_policy_t *pwr_idle_enter(const pwr_wait_policy_t *policy)
+{
+    const pwr_wait_policy_t *outer = within;
+    if (NULL == outer && NOWHERE != saved.where) {
+        pwr_doorbell_ring(true);
+        if (WITHIN == saved.where) {
+            put_waits();
+        }
+    }
+    within = policy;
+    return outer;
+}
+
+void pwr_idle_leave(const pwr_wait_policy_t *outer)
+{
+    within = outer;
+    if (NULL == outer && NOWHERE != saved.where) {
+        pwr_doorbell_ring(false);
+        if (WITHIN == saved.where) {
+            put_back_waits();
+        }
+    }
 }

@@ -401,6 +401,21 @@ static void allreduce(void)
     check(size == sum, "allreduce");
 }
 
+/* None of ours, on any communicator. */
+static void scatterv(void)
+{
+    enum { MOST = 64 };
+    int counts[MOST], displs[MOST];
+    for (int i = 0; i < size && i < MOST; ++i) {
+        counts[i] = SHORT;
+        displs[i] = i * SHORT;
+    }
+    MPI_Scatterv(out, counts, displs, MPI_INT, in, SHORT, MPI_INT, last, MPI_COMM_WORLD);
+    for (int i = 0; i < SHORT; ++i) {
+        check(in[i] == last * 1000003 + rank * SHORT + i, "scatterv");
+    }
+}
+
 static void ibcast(void)
 {
     MPI_Request request;
@@ -520,6 +535,7 @@ static const kind_t kinds[] = {
     {"barrier", barrier, false, false, NULL},
     {"bcast", bcast, false, false, NULL},
     {"allreduce", allreduce, false, false, NULL},
+    {"scatterv", scatterv, false, false, NULL},
     {"ibcast", ibcast, false, false, NULL},
     {"comm-dup", comm_dup, false, true, NULL},
     {"win-fence", fence, false, true, &has_window},

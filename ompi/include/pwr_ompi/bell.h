@@ -9,15 +9,19 @@
  *
  *     owner                                     ringer
  *     B1 asleep = 1               (seq_cst)     R1 the message
- *     B2 look for messages                      R2 full fence, read asleep
+ *     B2 look for messages, for                 R2 read asleep
+ *        PWR_BELL_LINGER_NS
  *     B3 sleep until the pipe is readable,      R3 if it is 1: asleep = 0 (exchange); who took the
  *        unless a ring was heard since B1          1 away writes a byte into the pipe
  *     B4 asleep = 0
  *
- * Dekker's pattern: either B2 sees R1, or R2 sees B1; then the pipe becomes readable, and stays so
- * until the owner empties it.  A ring that is heard during B2 may be for a message that came after
- * the look: hence the second half of B3.  One ring per sleep, however many messages come.  A byte
- * that comes late ends the next sleep early, and costs nothing else.
+ * Dekker's pattern: either B2 sees R1, or R2 sees B1.  A fence between R1 and R2 would make sure,
+ * but costs every message as much as it takes to reach the other core.  The owner, who is about to
+ * sleep fifty times as long at least, lingers instead: what R1 wrote before R2 missed B1 is visible
+ * to the last look of B2.  If ever it is not, a bounded sleep comes too late.  Then the pipe
+ * becomes readable, and stays so until the owner empties it.  A ring that is heard during B2 may be
+ * for a message that came after the look: hence the second half of B3.  One ring per sleep, however
+ * many messages come.  A byte that comes late ends the next sleep early, and costs nothing else.
  *
  * Asking.  Some who wait need no message but that the other one has looked at those it got: it then
  * gives their memory back without a call that could ring.
@@ -27,8 +31,8 @@
  *        asked = 0
  *     A3 takes away all asks (exchange)
  *     A4 looks until nothing is left
- *     A5 rings (R2, R3) those whose asks it took: after A4, and no others, as an ask that came
- *        since may be for what A4 has not seen
+ *     A5 rings (a fence, R2, R3) those whose asks it took: after A4, and no others, as an ask that
+ * came since may be for what A4 has not seen
  *
  * Who has a right to ring is in ringers: only who is there can be relied upon to do it.
  *
@@ -65,9 +69,10 @@ typedef struct pwr_bell_address {
     uint64_t word; /* random */
     uint64_t pipe_inode;
     uint32_t number; /* of the process among those that may ring each other */
+    uint32_t always; /* it rings for all it sends; 0: only for collectives */
 } pwr_bell_address_t;
 
-enum { PWR_BELL_VERSION = 1 };
+enum { PWR_BELL_VERSION = 2 };
 
 /* The bell of this process. */
 typedef struct pwr_bell {
@@ -94,6 +99,8 @@ static inline bool pwr_bell_is_rung_by(const pwr_bell_t *bell, uint32_t number)
     /* Pairs with the release in pwr_ringer_open. */
     return 0 != atomic_load_explicit(&bell->page->ringers[number], memory_order_acquire);
 }
+/* How long B2 looks, by a clock that is read after B1. */
+enum { PWR_BELL_LINGER_NS = 2000 };
 /* B1 and B4. */
 static inline void pwr_bell_sleeps(const pwr_bell_t *bell, bool asleep)
 {
@@ -137,7 +144,7 @@ bool pwr_ringer_wake(const pwr_ringer_t *ringer);
 /* R2 and R3: after a message to the owner.  Result as above. */
 static inline bool pwr_ringer_ring(const pwr_ringer_t *ringer)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with B1 */
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps R2 behind R1 */
     return 0 != atomic_load_explicit(&ringer->page->asleep, memory_order_relaxed) &&
            pwr_ringer_wake(ringer);
 }

@@ -17,17 +17,23 @@
 struct mca_base_component_2_1_0_t;
 struct mca_btl_base_module_t;
 
-/* Makes a bell and tells the other processes of the node of it; when the component is opened. */
-void pwr_doorbell_publish(const struct mca_base_component_2_1_0_t *component);
+/* Makes a bell and tells the other processes of the node of it; when the component is opened.
+   always: this process will ring for all that it sends; else only for collectives. */
+void pwr_doorbell_publish(const struct mca_base_component_2_1_0_t *component, bool always);
 /* Rings from now on, and listens; after the pml was selected and before it knows any process.  Does
-   nothing if nothing was published or there is no such btl. */
-void pwr_doorbell_hang(void);
+   nothing if nothing was published or there is no such btl.  threads: several may send at once. */
+void pwr_doorbell_hang(bool threads);
 /* Puts back what was there; may be called when nothing was done. */
 void pwr_doorbell_take_down(void);
 
-/* Whether all that comes through btl rings: it is the shared-memory btl, and every process that it
-   reaches has our bell.  Another answer may come later, when those have been through MPI_Init. */
-bool pwr_doorbell_is_rung_by(const struct mca_btl_base_module_t *btl);
+/* Where this process does not ring for all it sends: whether what comes now is for a collective.
+   Returns what it was before. */
+bool pwr_doorbell_ring(bool on);
+
+/* Whether all that comes through btl, or all of it that is for collectives, rings: it is the
+   shared-memory btl, and every process that it reaches has our bell.  Another answer may come
+   later, when those have been through MPI_Init. */
+bool pwr_doorbell_is_rung_by(const struct mca_btl_base_module_t *btl, bool collectives);
 
 /* Before sleeping in the event loop, with all progress made.  False: something has come after all;
    look again instead of sleeping.  In any case pwr_doorbell_awake comes next. */

@@ -22,28 +22,37 @@ struct ompi_communicator_t;
    (mpi_yield_when_idle).  Known when MPI_Init has returned. */
 bool pwr_idle_is_crowded(void);
 
-/* Whether messages to and from this rank of comm wake a sleeper: all of them go through sockets of
-   the event loop or ring, and no other thread may be in it (no MPI_THREAD_MULTIPLE).  Answers for
-   what is known now: false before the first message. */
+/* Whether messages of collectives to and from this rank of comm wake a sleeper: all of them go
+   through sockets of the event loop or ring, and no other thread may be in it (no
+   MPI_THREAD_MULTIPLE).  Answers for what is known now: false before the first message. */
 bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer);
-/* The same for all messages of this process. */
-bool pwr_idle_is_woken(void);
+/* The same for all messages of this process, or for those of collectives. */
+bool pwr_idle_is_woken(bool collectives);
 
 /* Waits until over(arg), which only messages of this process bring about.  woken: each of them
    wakes this process.  policy, stats and result as in pwr_wait_until. */
 pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
                            const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
 
-/* ---- all blocking calls of MPI (coll_poweraware_idle all) ----
+/* ---- blocking calls of MPI ----
 
    Everything that waits through the tables of functions of Open MPI's requests and of its pml waits
-   by the ladder: MPI_Wait*, MPI_Recv, MPI_Send, MPI_Probe, stock collectives.  From 5.0 on, all
-   other blocking calls (one-sided, files) too, through the function by which opal_progress yields.
-   On 4.1 those poll as ever. */
+   by the ladder: MPI_Wait*, MPI_Recv, MPI_Send, MPI_Probe, stock collectives. */
 
-/* From now on; after the pml was selected, once per process.  policy is copied. */
+/* In stock collectives (coll_poweraware_idle collectives): between enter and leave.  threads:
+   MPI_THREAD_MULTIPLE. */
+void pwr_idle_within_start(bool threads);
+/* Everywhere (all).  From 5.0 on, all other blocking calls (one-sided, files) too, through the
+   function by which opal_progress yields.  On 4.1 those poll as ever.  policy is copied. */
 void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy);
-/* Puts back what was there.  The sum over all waits since the start; zeros without one. */
-pwr_wait_stats_t pwr_idle_everywhere_stop(void);
+/* Each of them after the pml was selected, one of them once per process.  Puts back what was there.
+   The sum over all waits since the start; zeros without one. */
+pwr_wait_stats_t pwr_idle_stop(void);
+
+/* This thread begins a stock collective, in which it waits by policy (valid until it leaves).
+   Returns what leave needs, to be called when it ends.  May be nested; of no effect before one of
+   the starts. */
+const pwr_wait_policy_t *pwr_idle_enter(const pwr_wait_policy_t *policy);
+void pwr_idle_leave(const pwr_wait_policy_t *outer);
 
 #endif

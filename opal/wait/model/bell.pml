@@ -8,7 +8,7 @@
  *
  *     owner                                     ringer
  *     B1 asleep = 1                             R1 the message
- *     B2 look for messages                      R2 full fence, read asleep
+ *     B2 look for messages                      R2 full fence or LINGER, read asleep
  *     B3 sleep until the pipe is readable,      R3 if it is 1: exchange it for 0; who got the 1
  *        unless a ring was heard since B1          writes a byte into the pipe
  *     B4 asleep = 0
@@ -21,10 +21,11 @@
  * the search finds an invalid end state.  Memory is that of x86: stores stay in their process's
  * buffer, in their order, for any time; atomic operations, fences and system calls empty it.
  *
- * Macros: MESSAGES (two ringers; an owner who waits for all that they send) or ASKING (two askers,
- * and a server who looks now and then; AGAIN: one who asks twice; MORE: two who ask twice, which
- * takes minutes), and the faults: of both NO_LOOK, NO_FENCE, LATE_B1; of MESSAGES
- * HEARD_IS_FORGOTTEN; of ASKING ASK_BEFORE_B1, ASKED_FIRST, ASKED_LAST, TAKE_AFTER_LOOK.
+ * Macros: MESSAGES (two ringers; an owner who waits for all that they send; LINGER: without a fence,
+ * but what was begun before B1 is visible before B2) or ASKING (two askers, and a server who looks
+ * now and then; AGAIN: one who asks twice; MORE: two who ask twice, which takes minutes), and the
+ * faults: of both NO_LOOK, NO_FENCE, LATE_B1; of MESSAGES HEARD_IS_FORGOTTEN, of its LINGER
+ * LINGER_BEFORE_B1; of ASKING ASK_BEFORE_B1, ASKED_FIRST, ASKED_LAST, TAKE_AFTER_LOOK.
  */
 
 #ifdef MESSAGES
@@ -70,6 +71,9 @@ inline progress()
     fi
 }
 
+/* What ringers have begun. */
+#define OWE owed[0] = stored[0]; owed[1] = stored[1]
+
 #define ALL_SEEN (seen[0] == EACH && seen[1] == EACH)
 #ifdef HEARD_IS_FORGOTTEN
 #define QUIET (seen[0] + seen[1] == before)
@@ -79,7 +83,7 @@ inline progress()
 
 proctype owner()
 {
-    byte before;
+    byte before, owed[RINGERS];
     do
     :: ALL_SEEN -> break
     :: else ->
@@ -90,10 +94,21 @@ proctype owner()
         fi;
         before = seen[0] + seen[1];
         heard = false;
+#ifdef LINGER_BEFORE_B1
+        d_step { OWE };
+#endif
 #ifdef LATE_B1
 B1:     asleep_buffered = true;
 #else
-B1:     asleep = 1;
+B1:     d_step {
+            asleep = 1;
+#if defined(LINGER) && !defined(LINGER_BEFORE_B1)
+            OWE
+#endif
+        };
+#endif
+#ifdef LINGER
+        sent[0] >= owed[0] && sent[1] >= owed[1];
 #endif
 #ifndef NO_LOOK
 B2:     progress();
@@ -122,7 +137,7 @@ proctype ringer(byte me)
     :: round < EACH ->
         round++;
 R1:     stored[me]++;
-#ifndef NO_FENCE
+#if !defined(NO_FENCE) && !defined(LINGER)
 R2:     sent[me] == stored[me]; /* the fence */
 #endif
         if
