@@ -44,7 +44,7 @@ typedef enum coll_poweraware_scope {
 /* Where waiting ranks give the CPU back. */
 typedef enum coll_poweraware_idle {
     COLL_POWERAWARE_IDLE_OFF,         /* nowhere: poll as the paper's ranks do */
-    COLL_POWERAWARE_IDLE_COLLECTIVES, /* in our algorithms */
+    COLL_POWERAWARE_IDLE_COLLECTIVES, /* in blocking collectives, ours or stock */
     COLL_POWERAWARE_IDLE_ALL          /* in all blocking calls of MPI (pwr_ompi/idle.h) */
 } coll_poweraware_idle_t;
 

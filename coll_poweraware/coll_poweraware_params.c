@@ -274,8 +274,9 @@ static int register_rows(const mca_base_component_t *component)
          "T-state of a leader's package in the network phase when the scope is package, 0..7",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_4, &p->tstate_leader},
         {"idle",
-         "Where waiting ranks give the CPU back: collectives (in power-aware algorithms), all (in "
-         "all blocking calls of MPI) or off (nowhere: ranks poll)",
+         "Where waiting ranks give the CPU back: collectives (in blocking ones, ours and stock), "
+         "all "
+         "(in all blocking calls of MPI) or off (nowhere: ranks poll)",
          MCA_BASE_VAR_TYPE_INT, idles, OPAL_INFO_LVL_3, &p->idle},
         {"max_slowdown",
          "By how many percent saving may slow the application down, with scheme auto. A class of "
