@@ -203,22 +203,19 @@ static uint32_t lingering(uint32_t ns)
 /* Nothing is saved but in waits so long that nobody notices how late a sleep ends: the deepest idle
    states of processors take 0.3 ms to leave.  Else whoever waits a second would burn half of it in
    the first hundred calls. */
-enum { REFERENCE_SPIN_NS = 20 * 1000 * 1000 };
+enum { REFERENCE_POLL_NS = 20 * 1000 * 1000 };
 
 coll_poweraware_sites_t *coll_poweraware_class_begin(coll_poweraware_class_t *class,
                                                      pwr_wait_policy_t *policy)
 {
     pwr_audit_depth_t depth =
         NULL != class && class->audited ? pwr_audit_depth(&class->audit) : PWR_AUDIT_LEVERS;
-    if (PWR_AUDIT_REFERENCE == depth && policy->oversubscribed) {
-        policy->poll = true;
-    } else if (PWR_AUDIT_REFERENCE == depth) {
-        policy->spin_ns = REFERENCE_SPIN_NS;
-        policy->monitor_ns = 0;
+    if (PWR_AUDIT_REFERENCE == depth) {
+        policy->poll_ns = REFERENCE_POLL_NS > policy->poll_ns ? REFERENCE_POLL_NS : policy->poll_ns;
     } else if (PWR_AUDIT_LINGER == depth) {
         policy->spin_ns = lingering(policy->spin_ns);
         policy->monitor_ns = 0 == policy->monitor_ns ? 0 : lingering(policy->monitor_ns);
-    } else if (NULL != class && !policy->poll) {
+    } else if (NULL != class && 0 == policy->poll_ns) {
         class->sites.next = 0;
         return &class->sites;
     }

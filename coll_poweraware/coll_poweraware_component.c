@@ -200,7 +200,7 @@ static void prepare_waits(bool mpi_threads)
         .sleep_min_ns = SLEEP_MIN_NS,
         .sleep_max_ns = SLEEP_MAX_NS,
         .oversubscribed = has_more_ranks_than_cpus(),
-        .poll = COLL_POWERAWARE_IDLE_OFF == params->idle,
+        .poll_ns = COLL_POWERAWARE_IDLE_OFF == params->idle ? PWR_WAIT_POLL_ONLY : 0,
     };
     set_lengths(&SELF->wait_policy);
     SELF->wait_policy.monitor = find_monitor(SELF->wait_policy.monitor_ns);

@@ -285,7 +285,9 @@ static void say(int level, const coll_poweraware_patience_t *patience,
     put(&line, ": ");
     put_who(&line, call, hang);
     coll_poweraware_say(level, "%s. The job may be hung%s", line.text,
-                        patience->policy->poll ? "" : "; ranks that wait for long sleep meanwhile");
+                        PWR_WAIT_POLL_ONLY == patience->policy->poll_ns
+                            ? ""
+                            : "; ranks that wait for long sleep meanwhile");
 }
 
 /* ---- who says it ---- */

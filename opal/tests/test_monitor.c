@@ -397,8 +397,11 @@ static void test_policies_without_a_monitor_rung(void **state)
     fixture_t *fixture = *state;
     const pwr_wait_policy_t without[] = {
         {.oversubscribed = true, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
-        {.poll = true, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
-        {.poll = true, .oversubscribed = true, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
+        {.poll_ns = PWR_WAIT_POLL_ONLY, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
+        {.poll_ns = PWR_WAIT_POLL_ONLY,
+         .oversubscribed = true,
+         .monitor = &fine,
+         .monitor_ns = FOR_EVER_NS},
         {.spin_ns = FOR_EVER_NS, .monitor = &fine},
         {.spin_ns = FOR_EVER_NS, .monitor_ns = FOR_EVER_NS},
     };

@@ -25,8 +25,9 @@ static const pwr_wait_policy_t sleep_at_once = {
     .spin_ns = 0, .sleep_min_ns = LONG_NS, .sleep_max_ns = LONG_NS, .oversubscribed = true};
 static const pwr_wait_policy_t spin_then_sleep = {
     .spin_ns = 20000, .sleep_min_ns = 1000, .sleep_max_ns = 1000000};
-static const pwr_wait_policy_t poll_only = {.poll = true};
-static const pwr_wait_policy_t poll_and_yield = {.poll = true, .oversubscribed = true};
+static const pwr_wait_policy_t poll_only = {.poll_ns = PWR_WAIT_POLL_ONLY};
+static const pwr_wait_policy_t poll_and_yield = {.poll_ns = PWR_WAIT_POLL_ONLY,
+                                                 .oversubscribed = true};
 
 static const pwr_wait_policy_t linger_then_sleep = {.sleep_min_ns = LONG_NS,
                                                     .sleep_max_ns = LONG_NS};
@@ -99,9 +100,26 @@ static void test_timeouts_on_every_policy(void **state)
                          PWR_ERR_TIMEOUT);
         assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
         assert_int_equal(flag.sleepers, 0);
-        assert_true(all[i]->poll ? stats.sleeps == 0 && stats.spin_ns > 0 : stats.sleeps > 0);
+        assert_true(all[i]->poll_ns > 0 ? stats.sleeps == 0 && stats.spin_ns > 0
+                                        : stats.sleeps > 0);
         /* Already over when it begins. */
         assert_int_equal(pwr_wait_until(&flag, 4, all[i], NULL, NULL, 1, NULL), PWR_ERR_TIMEOUT);
+    }
+}
+
+/* Whether CPUs are shared or not. */
+static void test_polls_first_and_sleeps_then(void **state)
+{
+    enum { POLL_NS = 5000000 };
+    fixture_t *fixture = *state;
+    for (int crowded = 0; crowded < 2; crowded++) {
+        const pwr_wait_policy_t policy = {.poll_ns = POLL_NS, .oversubscribed = crowded != 0};
+        pwr_flag_t flag = {.value = 3};
+        pwr_wait_stats_t stats = {0};
+        assert_int_equal(
+            pwr_wait_until(&flag, 4, &policy, NULL, NULL, deadline_in_ms(fixture, 200), &stats),
+            PWR_ERR_TIMEOUT);
+        assert_true(stats.spin_ns >= POLL_NS && stats.sleep_ns > 0 && stats.sleeps > 0);
     }
 }
 
@@ -328,6 +346,7 @@ int main(void)
         FIXTURE_TEST(test_values_wrap_around),
         FIXTURE_TEST(test_reached_flag_costs_no_rung),
         FIXTURE_TEST(test_timeouts_on_every_policy),
+        FIXTURE_TEST(test_polls_first_and_sleeps_then),
         FIXTURE_TEST(test_waits_of_a_longest_length),
         FIXTURE_TEST(test_progress_runs_on_every_rung),
         FIXTURE_TEST(test_no_wake_up_is_lost_between_processes),

@@ -17,7 +17,7 @@ static const pwr_wait_policy_t at_once = {.sleep_min_ns = MIN_NS, .sleep_max_ns 
 static const pwr_wait_policy_t alone = {
     .spin_ns = MS, .sleep_min_ns = MIN_NS, .sleep_max_ns = MAX_NS};
 static const pwr_wait_policy_t poll_only = {
-    .sleep_min_ns = MIN_NS, .sleep_max_ns = MAX_NS, .poll = true};
+    .sleep_min_ns = MIN_NS, .sleep_max_ns = MAX_NS, .poll_ns = PWR_WAIT_POLL_ONLY};
 
 /* Over after so many steps, each a look at progress; or at a time. */
 typedef struct thing {
@@ -125,6 +125,18 @@ static void test_polling_never_sleeps(void **state)
     assert_true(stats.spin_ns >= 2 * 9 * MS);
 }
 
+static void test_polls_first_and_sleeps_then(void **state)
+{
+    (void)state;
+    for (int woken = 0; woken < 2; woken++) {
+        pwr_wait_policy_t policy = at_once;
+        policy.poll_ns = 5 * MS;
+        thing_t thing = {.over_at_ns = now_ns() + 400 * MS};
+        assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, NULL), PWR_OK);
+        assert_true(0 == woken || (thing.num_sleeps > 0 && thing.first_sleep_after_ns >= 5 * MS));
+    }
+}
+
 static void test_deadline(void **state)
 {
     const pwr_wait_policy_t *all[] = {&at_once, &alone, &poll_only};
@@ -187,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_sleeps_double_until_something_moves),
         cmocka_unit_test(test_a_cpu_of_its_own_polls_first),
         cmocka_unit_test(test_polling_never_sleeps),
+        cmocka_unit_test(test_polls_first_and_sleeps_then),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_longest_length),
         cmocka_unit_test(test_blind_sleeps_are_short),

@@ -197,9 +197,12 @@ static bool has_monitor(const pwr_wait_policy_t *policy)
 
 /* One that progress cannot interrupt in time must not begin before sleeping would, which holds
    progress up as long. */
-static uint32_t pause_ns(const wait_call_t *call)
+static uint64_t pause_ns(const wait_call_t *call)
 {
     const pwr_wait_policy_t *policy = call->policy;
+    if (policy->poll_ns > 0) {
+        return policy->poll_ns > policy->spin_ns ? policy->poll_ns : policy->spin_ns;
+    }
     bool soon = has_monitor(policy) && (!call->progress || policy->monitor->grain_ns <= REST_NS);
     return soon && policy->spin_ns > PAUSE_BEFORE_MONITOR_NS ? PAUSE_BEFORE_MONITOR_NS
                                                              : policy->spin_ns;
@@ -208,7 +211,7 @@ static uint32_t pause_ns(const wait_call_t *call)
 static outcome_t pause_rung(wait_call_t *call)
 {
     const pwr_wait_policy_t *policy = call->policy;
-    if (policy->oversubscribed && !policy->poll) {
+    if (policy->oversubscribed && 0 == policy->poll_ns) {
         sched_yield();
         return reached(call) ? REACHED : NEXT_RUNG;
     }
@@ -218,8 +221,7 @@ static outcome_t pause_rung(wait_call_t *call)
     }
     uint64_t begin = now_ns();
     bound(call, begin);
-    uint64_t until = policy->poll ? call->deadline_ns : end_of_rung(call, begin, pause_ns(call));
-    outcome_t outcome = spin(call, begin, until);
+    outcome_t outcome = spin(call, begin, end_of_rung(call, begin, pause_ns(call)));
     call->stats->spin_ns += now_ns() - begin;
     return outcome;
 }

@@ -47,7 +47,7 @@ static void make_progress(waiting_t *w)
 static uint64_t sleep_length(const waiting_t *w)
 {
     uint64_t lasted_ns = w->now_ns - w->moved_ns;
-    if (w->policy->poll) {
+    if (lasted_ns < w->policy->poll_ns) {
         return 0;
     }
     if (w->waitable->sleep) {

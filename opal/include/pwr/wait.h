@@ -31,13 +31,16 @@ typedef struct pwr_flag {
                                  the same cache line */
 } pwr_flag_t;
 
+/* Never give the CPU back (the paper's polling ranks). */
+#define PWR_WAIT_POLL_ONLY UINT64_MAX
+
 typedef struct pwr_wait_policy {
+    uint64_t poll_ns;      /* before all else: poll so long, and yield when oversubscribed */
     uint32_t spin_ns;      /* pause rung: this long at most before the next rung */
     uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); doubles up to ... */
     uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
     bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung, and do not
                               linger before the futex rung */
-    bool poll;             /* never sleep (the paper's polling ranks); yields when oversubscribed */
     const pwr_monitor_t *monitor; /* NULL: none; not used when oversubscribed or polling */
     uint32_t monitor_ns; /* monitor rung: this long before the futex rung; of the pause rung only
                             the first microseconds are left then; 0: no such rung */

@@ -82,7 +82,7 @@ static void wait_spin(shared_t *shared, uint32_t round)
 
 static void wait_pause(shared_t *shared, uint32_t round)
 {
-    static const pwr_wait_policy_t policy = {.poll = true};
+    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY};
     ladder(shared, round, &policy);
 }
 
@@ -97,7 +97,7 @@ static void wait_monitor(shared_t *shared, uint32_t round)
 
 static void wait_yield(shared_t *shared, uint32_t round)
 {
-    static const pwr_wait_policy_t policy = {.poll = true, .oversubscribed = true};
+    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY, .oversubscribed = true};
     ladder(shared, round, &policy);
 }
 

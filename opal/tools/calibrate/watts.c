@@ -112,7 +112,7 @@ static void hold_spin(uint64_t end_ns)
 
 static void hold_pause(uint64_t end_ns)
 {
-    static const pwr_wait_policy_t policy = {.poll = true};
+    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY};
     wait_by(&policy, end_ns);
 }
 
@@ -127,7 +127,7 @@ static void hold_monitor(uint64_t end_ns)
 
 static void hold_yield(uint64_t end_ns)
 {
-    static const pwr_wait_policy_t policy = {.poll = true, .oversubscribed = true};
+    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY, .oversubscribed = true};
     wait_by(&policy, end_ns);
 }
 
