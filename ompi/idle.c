@@ -95,15 +95,20 @@ static bool is_over(void *arg)
     return wait->over(wait->arg);
 }
 
-/* opal_progress yields by itself where mpi_yield_when_idle is set.  4.1's does not tell what moved:
-   the doorbell knows for shared memory. */
+/* opal_progress yields by itself where mpi_yield_when_idle is set. */
+int pwr_idle_look(bool yields)
+{
+    if (yields && !opal_progress_yield_when_idle) {
+        sched_yield();
+    }
+    return pwr_ompi_progress();
+}
+
+/* 4.1's opal_progress does not tell what moved: the doorbell knows for shared memory. */
 static int progress(void *arg)
 {
     idle_wait_t *wait = arg;
-    if (wait->yields && !opal_progress_yield_when_idle) {
-        sched_yield();
-    }
-    int moved = pwr_ompi_progress();
+    int moved = pwr_idle_look(wait->yields);
     uint64_t events = pwr_doorbell_events();
     moved += events != wait->events;
     wait->events = events;

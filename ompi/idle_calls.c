@@ -38,16 +38,18 @@ static bool is_passed_on(void)
     return NULL == within && EVERYWHERE != saved.where;
 }
 
-/* Most waits of ranks that keep step are over before it pays to prepare for a longer one. */
+/* Most waits of ranks that keep step are over before it pays to prepare for a longer one: to sleep
+   and to be woken takes as long as so many looks.  Where CPUs are shared, each look lets others
+   have theirs, which costs nothing. */
 static bool is_over_soon(bool (*over)(void *arg), void *arg, bool crowded)
 {
-    enum { LOOKS = 64, LOOKS_CROWDED = 1 };
+    enum { LOOKS = 64, LOOKS_CROWDED = 12 };
     int looks = crowded ? LOOKS_CROWDED : LOOKS;
     bool outer = pwr_idle_waits;
     bool is_over = false;
     pwr_idle_waits = true;
     for (int i = 0; i < looks && !is_over; ++i) {
-        pwr_ompi_progress();
+        pwr_idle_look(crowded);
         is_over = over(arg);
     }
     pwr_idle_waits = outer;

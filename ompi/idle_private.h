@@ -12,6 +12,8 @@
 
 /* This thread is in pwr_idle_wait, which gives the CPU back by itself. */
 extern _Thread_local bool pwr_idle_waits;
+/* idle.c: one look for what moves; returns how much, where Open MPI tells. */
+int pwr_idle_look(bool yields);
 /* This thread is in a call that must not block. */
 extern _Thread_local bool pwr_idle_looks;
 
