@@ -181,7 +181,7 @@ typedef struct coll_poweraware_state {
 
 /* A call of a saved function (coll_poweraware_stock.c). */
 typedef struct coll_poweraware_stock {
-    coll_poweraware_class_t *class;
+    coll_poweraware_class_t *class; /* of one that is passed on */
     pwr_wait_policy_t policy;
     const pwr_wait_policy_t *outer; /* of the call around it */
 } coll_poweraware_stock_t;

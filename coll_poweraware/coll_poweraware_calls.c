@@ -83,10 +83,10 @@ static int run(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_
     return coll_poweraware_run(m, algorithm, call, args);
 }
 
-/* Most calls of most programs are small: they must cost no more than this.  own_bytes: of this
-   rank; where all ranks know the bytes of the call, those.  Calls within a call are those of a
-   saved function, coll/basic's Allreduce for one: they are not the application's, and what they are
-   made for may be the very thing that one of our algorithms needs first. */
+/* Most calls of most programs are small: where they are stock, they go the short way of PASS_ON.
+   own_bytes: of this rank; where all ranks know the bytes of the call, those.  Calls within a call
+   are those of a saved function, coll/basic's Allreduce for one: they are not the application's,
+   and what they are made for may be the very thing that one of our algorithms needs first. */
 static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
                                  coll_poweraware_collective_t collective, size_t own_bytes)
 {

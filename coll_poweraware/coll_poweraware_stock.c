@@ -101,7 +101,6 @@ static int (*const functions[COLL_POWERAWARE_NUM_COLLECTIVES])(saved_t *, args_t
 
 void coll_poweraware_stock_begin(mca_coll_poweraware_module_t *m, coll_poweraware_class_t *class)
 {
-    m->stock.class = class;
     m->stock.policy = SELF->wait_policy;
     m->stock.policy.oversubscribed = m->stock.policy.oversubscribed || pwr_idle_is_crowded();
     coll_poweraware_class_begin(class, &m->stock.policy);
@@ -111,7 +110,6 @@ void coll_poweraware_stock_begin(mca_coll_poweraware_module_t *m, coll_powerawar
 void coll_poweraware_stock_end(mca_coll_poweraware_module_t *m)
 {
     pwr_idle_leave(m->stock.outer);
-    coll_poweraware_class_end(m->stock.class);
 }
 
 int coll_poweraware_stock_run(mca_coll_poweraware_module_t *m,

@@ -11,21 +11,30 @@
 #define COLL_POWERAWARE_CALL_SAVED(saved, name, ...)                                               \
     (saved)->coll_##name(__VA_ARGS__, (saved)->coll_##name##_module)
 
-/* Around an outermost call of a saved function that blocks; class may be NULL. */
+/* Around an outermost call of a saved function that blocks: ranks wait in it as its class allows,
+   which may be NULL. */
 void coll_poweraware_stock_begin(mca_coll_poweraware_module_t *module,
                                  coll_poweraware_class_t *class);
 void coll_poweraware_stock_end(mca_coll_poweraware_module_t *module);
 
-/* A call of a saved function with both around it if it is the outermost, whose class this is; its
-   result. */
-#define COLL_POWERAWARE_PASS_ON(m, class, call)                                                    \
+/* A call of a saved function that MPI may have called as well; its result.  If it is no call within
+   a call, all of the above is done around it, and it is one of the class. */
+#define COLL_POWERAWARE_PASS_ON(m, its_class, call)                                                \
     coll_poweraware_passed_on(                                                                     \
-        m, (0 == (m)->depth++ ? coll_poweraware_stock_begin(m, class) : (void)0, call))
+        m, (0 == (m)->depth++ ? coll_poweraware_pass_on(m, its_class) : (void)0, call))
+
+static inline void coll_poweraware_pass_on(mca_coll_poweraware_module_t *module,
+                                           coll_poweraware_class_t *class)
+{
+    module->stock.class = class;
+    coll_poweraware_stock_begin(module, class);
+}
 
 static inline int coll_poweraware_passed_on(mca_coll_poweraware_module_t *module, int rc)
 {
     if (0 == --module->depth) {
         coll_poweraware_stock_end(module);
+        coll_poweraware_class_end(module->stock.class);
     }
     return rc;
 }
