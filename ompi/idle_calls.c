@@ -308,8 +308,10 @@ static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, 
 /* ---- on and off ---- */
 
 #define PUT(table, before, function, ours)                                                         \
-    (before).function = (table).function;                                                          \
-    (table).function = (ours);
+    if ((ours) != (table).function) {                                                              \
+        (before).function = (table).function;                                                      \
+        (table).function = (ours);                                                                 \
+    }
 
 /* What stock collectives wait with. */
 static void put_waits(void)
