@@ -260,13 +260,14 @@ bool pwr_doorbell_is_quiet(void)
     return door.before == pwr_doorbell_events();
 }
 
-/* As long as nothing comes. */
+/* As long as nothing comes, and once more when the time is over, however late that is seen. */
 static void look_for(uint64_t ns)
 {
     uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
-    do {
+    while (pwr_doorbell_is_quiet() && pwr_clock_ns(CLOCK_MONOTONIC) - begin < ns) {
         look();
-    } while (pwr_doorbell_is_quiet() && pwr_clock_ns(CLOCK_MONOTONIC) - begin < ns);
+    }
+    look();
 }
 
 bool pwr_doorbell_may_sleep(void)

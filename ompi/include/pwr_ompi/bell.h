@@ -31,8 +31,8 @@
  *        asked = 0
  *     A3 takes away all asks (exchange)
  *     A4 looks until nothing is left
- *     A5 rings (a fence, R2, R3) those whose asks it took: after A4, and no others, as an ask that
- * came since may be for what A4 has not seen
+ *     A5 rings (a fence, R2, R3) those whose asks it took: after A4, and no others, as an ask
+ *        that came since may be for what A4 has not seen
  *
  * Who has a right to ring is in ringers: only who is there can be relied upon to do it.
  *
