@@ -118,16 +118,12 @@ typedef struct open_messages {
     int posted;
 } open_messages_t;
 
-static bool is_over(const coll_poweraware_message_t *message)
-{
-    return REQUEST_COMPLETE(message->request) || pwr_ompi_request_failed(message->request);
-}
-
 static bool all_are_over(void *arg)
 {
     open_messages_t *open = arg;
     while (open->first < open->posted &&
-           is_over(coll_poweraware_message(open->call, open->call->lane, open->first))) {
+           pwr_ompi_request_is_over(
+               coll_poweraware_message(open->call, open->call->lane, open->first)->request)) {
         ++open->first;
     }
     return open->first == open->posted;
@@ -143,7 +139,7 @@ static bool all_wake(const open_messages_t *open)
     for (int i = open->first; i < open->posted; ++i) {
         const coll_poweraware_message_t *message =
             coll_poweraware_message(open->call, open->call->lane, i);
-        if (!is_over(message) && !wakes(open->call, message)) {
+        if (!pwr_ompi_request_is_over(message->request) && !wakes(open->call, message)) {
             return false;
         }
     }

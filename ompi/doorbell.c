@@ -260,7 +260,8 @@ bool pwr_doorbell_is_quiet(void)
     return door.before == pwr_doorbell_events();
 }
 
-/* As long as nothing comes, and once more when the time is over, however late that is seen. */
+/* By a clock that is read after B1: as long as nothing comes, and once more when the time is over,
+ * however late that is seen. */
 static void look_for(uint64_t ns)
 {
     uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
@@ -276,7 +277,7 @@ bool pwr_doorbell_may_sleep(void)
     if (door.hung) {
         pwr_bell_sleeps(&door.bell, true); /* B1 */
         ask();
-        look_for(PWR_BELL_LINGER_NS); /* B2 */
+        look_for(PWR_WAIT_LINGER_NS); /* B2 */
     }
     return pwr_doorbell_is_quiet();
 }

@@ -78,16 +78,11 @@ typedef struct requests {
     size_t first; /* that is not known to be over */
 } requests_t;
 
-/* A failed process is no reason to wait any longer: the saved function knows what to say. */
-static bool is_over(ompi_request_t *request)
-{
-    return REQUEST_COMPLETE(request) || pwr_ompi_request_failed(request);
-}
-
 static bool all_over(void *arg)
 {
     requests_t *requests = arg;
-    while (requests->first < requests->count && is_over(requests->all[requests->first])) {
+    while (requests->first < requests->count &&
+           pwr_ompi_request_is_over(requests->all[requests->first])) {
         ++requests->first;
     }
     return requests->first == requests->count;
@@ -102,7 +97,7 @@ static bool any_over(void *arg)
         ompi_request_t *request = requests->all[i];
         if (OMPI_REQUEST_INACTIVE == request->req_state) {
             ++inactive;
-        } else if (is_over(request)) {
+        } else if (pwr_ompi_request_is_over(request)) {
             return true;
         }
     }
@@ -307,36 +302,32 @@ static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, 
 
 /* ---- on and off ---- */
 
+/* What stock collectives wait with: X(table, saved one, function, ours). */
+#define WAITS(X)                                                                                   \
+    X(ompi_request_functions, saved.requests, req_wait, wait_one)                                  \
+    X(ompi_request_functions, saved.requests, req_wait_any, wait_any)                              \
+    X(ompi_request_functions, saved.requests, req_wait_all, wait_all)                              \
+    X(ompi_request_functions, saved.requests, req_wait_some, wait_some)                            \
+    X(mca_pml, saved.pml, pml_recv, blocking_recv)                                                 \
+    X(mca_pml, saved.pml, pml_send, blocking_send)
+
+/* What else applications call. */
+#define OTHERS(X)                                                                                  \
+    X(ompi_request_functions, saved.requests, req_test, test_one)                                  \
+    X(ompi_request_functions, saved.requests, req_test_any, test_any)                              \
+    X(ompi_request_functions, saved.requests, req_test_all, test_all)                              \
+    X(ompi_request_functions, saved.requests, req_test_some, test_some)                            \
+    X(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)                                               \
+    X(mca_pml, saved.pml, pml_probe, blocking_probe)                                               \
+    X(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)                                             \
+    X(mca_pml, saved.pml, pml_iprobe, look)                                                        \
+    X(mca_pml, saved.pml, pml_improbe, look_and_take)
+
 #define PUT(table, before, function, ours)                                                         \
     if ((ours) != (table).function) {                                                              \
         (before).function = (table).function;                                                      \
         (table).function = (ours);                                                                 \
     }
-
-/* What stock collectives wait with. */
-static void put_waits(void)
-{
-    PUT(ompi_request_functions, saved.requests, req_wait, wait_one)
-    PUT(ompi_request_functions, saved.requests, req_wait_any, wait_any)
-    PUT(ompi_request_functions, saved.requests, req_wait_all, wait_all)
-    PUT(ompi_request_functions, saved.requests, req_wait_some, wait_some)
-    PUT(mca_pml, saved.pml, pml_recv, blocking_recv)
-    PUT(mca_pml, saved.pml, pml_send, blocking_send)
-}
-
-static void put_all(void)
-{
-    put_waits();
-    PUT(ompi_request_functions, saved.requests, req_test, test_one)
-    PUT(ompi_request_functions, saved.requests, req_test_any, test_any)
-    PUT(ompi_request_functions, saved.requests, req_test_all, test_all)
-    PUT(ompi_request_functions, saved.requests, req_test_some, test_some)
-    PUT(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
-    PUT(mca_pml, saved.pml, pml_probe, blocking_probe)
-    PUT(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
-    PUT(mca_pml, saved.pml, pml_iprobe, look)
-    PUT(mca_pml, saved.pml, pml_improbe, look_and_take)
-}
 
 /* Only what is still ours: others may have come after us. */
 #define PUT_BACK(table, before, function, ours)                                                    \
@@ -344,28 +335,14 @@ static void put_all(void)
         (table).function = (before).function;                                                      \
     }
 
-static void put_back_waits(void)
+static void put_waits(void)
 {
-    PUT_BACK(ompi_request_functions, saved.requests, req_wait, wait_one)
-    PUT_BACK(ompi_request_functions, saved.requests, req_wait_any, wait_any)
-    PUT_BACK(ompi_request_functions, saved.requests, req_wait_all, wait_all)
-    PUT_BACK(ompi_request_functions, saved.requests, req_wait_some, wait_some)
-    PUT_BACK(mca_pml, saved.pml, pml_recv, blocking_recv)
-    PUT_BACK(mca_pml, saved.pml, pml_send, blocking_send)
+    WAITS(PUT)
 }
 
-static void put_back_all(void)
+static void put_back_waits(void)
 {
-    put_back_waits();
-    PUT_BACK(ompi_request_functions, saved.requests, req_test, test_one)
-    PUT_BACK(ompi_request_functions, saved.requests, req_test_any, test_any)
-    PUT_BACK(ompi_request_functions, saved.requests, req_test_all, test_all)
-    PUT_BACK(ompi_request_functions, saved.requests, req_test_some, test_some)
-    PUT_BACK(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)
-    PUT_BACK(mca_pml, saved.pml, pml_probe, blocking_probe)
-    PUT_BACK(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)
-    PUT_BACK(mca_pml, saved.pml, pml_iprobe, look)
-    PUT_BACK(mca_pml, saved.pml, pml_improbe, look_and_take)
+    WAITS(PUT_BACK)
 }
 
 void pwr_idle_within_start(bool threads)
@@ -380,7 +357,8 @@ void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy)
 {
     saved.where = EVERYWHERE;
     saved.policy = *policy;
-    put_all();
+    put_waits();
+    OTHERS(PUT)
     pwr_idle_hook(&saved.policy, &saved.stats);
 }
 
@@ -388,8 +366,9 @@ pwr_wait_stats_t pwr_idle_stop(void)
 {
     if (EVERYWHERE == saved.where) {
         pwr_idle_unhook();
-        put_back_all();
-    } else if (NOWHERE != saved.where) {
+        OTHERS(PUT_BACK)
+    }
+    if (NOWHERE != saved.where) {
         put_back_waits();
     }
     saved.where = NOWHERE;

@@ -16,8 +16,8 @@
  *
  * A setter in two steps has S1 as a release, a full fence, and S2: the same.  Without the fence S2
  * may read before S1 has left the core's store buffer, where it stays for well under a microsecond.
- * So a waiter that is not oversubscribed lingers for LINGER_NS between W1 and W2: if S2 has missed
- * W1, S1 arrives before W2.  Should a machine ever take longer, the sleep is bounded.
+ * So a waiter that is not oversubscribed lingers for PWR_WAIT_LINGER_NS between W1 and W2: if S2
+ * has missed W1, S1 arrives before W2.  Should a machine ever take longer, the sleep is bounded.
  *
  * Whoever rests on the cache line is woken by S1 itself, and is no sleeper: setters need not know.
  * wait/model searches all of this; who changes a step here changes it there.
@@ -41,8 +41,7 @@ enum {
     /* Waking from a rest takes 0.2 to 1 us, and programs that rest without looking for a while
        first have become slower by it: what is over this soon never rests. */
     PAUSE_BEFORE_MONITOR_NS = 3000,
-    REST_NS = 10000, /* between two calls of progress; ten times what waking costs */
-    LINGER_NS = 2000,
+    REST_NS = 10000,     /* between two calls of progress; ten times what waking costs */
     MIN_SLEEP_NS = 1000, /* less only burns system calls: the kernel's timer slack is 50 us */
 };
 
@@ -288,7 +287,7 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
 static void linger(const wait_call_t *call)
 {
     uint64_t announced = now_ns();
-    while (!reached(call) && now_ns() - announced < LINGER_NS) {
+    while (!reached(call) && now_ns() - announced < PWR_WAIT_LINGER_NS) {
         cpu_pause();
     }
 }

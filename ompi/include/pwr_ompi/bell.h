@@ -10,7 +10,7 @@
  *     owner                                     ringer
  *     B1 asleep = 1               (seq_cst)     R1 the message
  *     B2 look for messages, for                 R2 read asleep
- *        PWR_BELL_LINGER_NS
+ *        PWR_WAIT_LINGER_NS
  *     B3 sleep until the pipe is readable,      R3 if it is 1: asleep = 0 (exchange); who took the
  *        unless a ring was heard since B1          1 away writes a byte into the pipe
  *     B4 asleep = 0
@@ -99,8 +99,6 @@ static inline bool pwr_bell_is_rung_by(const pwr_bell_t *bell, uint32_t number)
     /* Pairs with the release in pwr_ringer_open. */
     return 0 != atomic_load_explicit(&bell->page->ringers[number], memory_order_acquire);
 }
-/* How long B2 looks, by a clock that is read after B1. */
-enum { PWR_BELL_LINGER_NS = 2000 };
 /* B1 and B4. */
 static inline void pwr_bell_sleeps(const pwr_bell_t *bell, bool asleep)
 {

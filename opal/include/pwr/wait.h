@@ -18,7 +18,12 @@
 #include "pwr/monitor.h"
 #include "pwr/status.h"
 
-enum { PWR_CACHE_LINE = 64 };
+enum {
+    PWR_CACHE_LINE = 64,
+    /* A store that began before another core's announcement is visible to that core so long after
+       it.  Who lingers so long spares the others a fence. */
+    PWR_WAIT_LINGER_NS = 2000,
+};
 
 /* A sequence number in memory shared between processes, alone on its cache line.  Zeroed memory is
    a valid flag with value 0.  Values only grow (modulo 2^32), by less than 2^31 beyond any target
