@@ -191,7 +191,7 @@ static bool has_more_ranks_than_cpus(void)
 /* Only ranks that run our algorithms, or are to be idle everywhere, wait by themselves. */
 static void prepare_waits(bool mpi_threads)
 {
-    enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 4000 * 1000 };
+    enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 16 * 1000 * 1000 };
     const coll_poweraware_params_t *params = &SELF->params;
     if (COLL_POWERAWARE_OFF == params->scheme && COLL_POWERAWARE_IDLE_ALL != params->idle) {
         return;

@@ -317,7 +317,7 @@ static void tell(const coll_poweraware_patience_t *patience, const coll_powerawa
     }
 }
 
-/* 1.  Sleeps that double still begin short: where progress tells that something moved, it soon
+/* 1.  Sleeps that grow still begin short: where progress tells that something moved, it soon
    looks again. */
 static void sink(coll_poweraware_patience_t *patience)
 {

@@ -82,15 +82,10 @@ static void test_what_is_over_costs_nothing(void **state)
     assert_int_equal(wait_for(&thing, true, &at_once, 0, NULL), PWR_OK);
 }
 
-static void test_sleeps_double_until_something_moves(void **state)
+static void test_sleeps_grow_until_something_moves(void **state)
 {
-    static const uint64_t expected[] = {MIN_NS,
-                                        2 * MIN_NS,
-                                        4 * MIN_NS,
-                                        MAX_NS,
-                                        MAX_NS,
-                                        /* moved */ MIN_NS,
-                                        2 * MIN_NS};
+    static const uint64_t expected[] = {MIN_NS, 4 * MIN_NS,         MAX_NS,    MAX_NS,
+                                        MAX_NS, /* moved */ MIN_NS, 4 * MIN_NS};
     enum { NUM = sizeof expected / sizeof expected[0] };
     thing_t thing = {.steps_left = NUM + 1, .moves_at = NUM + 1 - 6};
     pwr_wait_stats_t stats = {0};
@@ -101,6 +96,24 @@ static void test_sleeps_double_until_something_moves(void **state)
     for (int i = 0; i < NUM; i++) {
         assert_int_equal(thing.slept_ns[i], expected[i]);
     }
+}
+
+static void test_long_sleeps_are_a_part_of_the_wait(void **state)
+{
+    static const pwr_wait_policy_t policy = {.sleep_min_ns = MS / 10, .sleep_max_ns = 16 * MS};
+    static const struct {
+        uint64_t length_ns, lasted_ns, next_ns;
+    } cases[] = {
+        {MS / 10, 0, 4 * (MS / 10)}, {2 * MS, 2 * MS, 4 * MS},     {4 * MS, 15 * MS, 4 * MS},
+        {4 * MS, 24 * MS, 6 * MS},   {6 * MS, 1000 * MS, 16 * MS},
+    };
+    static const pwr_wait_policy_t one_length = {.sleep_min_ns = 5 * MS, .sleep_max_ns = 5 * MS};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(pwr_wait_next_sleep_ns(cases[i].length_ns, cases[i].lasted_ns, &policy),
+                         cases[i].next_ns);
+    }
+    assert_int_equal(pwr_wait_next_sleep_ns(5 * MS, 0, &one_length), 5 * MS);
 }
 
 static void test_a_cpu_of_its_own_polls_first(void **state)
@@ -196,7 +209,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_over_costs_nothing),
-        cmocka_unit_test(test_sleeps_double_until_something_moves),
+        cmocka_unit_test(test_sleeps_grow_until_something_moves),
+        cmocka_unit_test(test_long_sleeps_are_a_part_of_the_wait),
         cmocka_unit_test(test_a_cpu_of_its_own_polls_first),
         cmocka_unit_test(test_polling_never_sleeps),
         cmocka_unit_test(test_polls_first_and_sleeps_then),

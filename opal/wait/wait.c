@@ -264,18 +264,21 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
 {
     const pwr_wait_policy_t *policy = call->policy;
     uint64_t shortest = policy->sleep_min_ns > MIN_SLEEP_NS ? policy->sleep_min_ns : MIN_SLEEP_NS;
-    uint64_t longest = policy->sleep_max_ns > shortest ? policy->sleep_max_ns : shortest;
     uint64_t length = shortest;
+    uint64_t moved = now;
     while (now < call->deadline_ns) {
-        bool moved = make_progress(call);
+        if (make_progress(call)) {
+            moved = now;
+            length = shortest;
+        }
         if (reached(call)) {
             break;
         }
-        length = moved ? shortest : length;
         uint64_t left = call->deadline_ns - now;
         sleep_once(call, length < left ? length : left);
-        length = 2 * length < longest ? 2 * length : longest;
         now = now_ns();
+        uint64_t next = pwr_wait_next_sleep_ns(length, now - moved, policy);
+        length = next > shortest ? next : shortest;
         if (reached(call)) {
             break;
         }

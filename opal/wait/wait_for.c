@@ -68,7 +68,7 @@ static void sleep_once(waiting_t *w, uint64_t ns)
     }
     w->sleeps++;
     w->slept_ns += now_ns() - before;
-    w->next_ns = smaller(2 * w->next_ns, w->policy->sleep_max_ns);
+    w->next_ns = pwr_wait_next_sleep_ns(w->next_ns, before - w->moved_ns, w->policy);
 }
 
 static uint64_t end_of(uint64_t begin, uint64_t deadline_ns, uint64_t longest_ns)

@@ -42,8 +42,8 @@ typedef struct pwr_flag {
 typedef struct pwr_wait_policy {
     uint64_t poll_ns;      /* before all else: poll so long, and yield when oversubscribed */
     uint32_t spin_ns;      /* pause rung: this long at most before the next rung */
-    uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); doubles up to ... */
-    uint32_t sleep_max_ns; /* ... this; progress runs between sleeps */
+    uint32_t sleep_min_ns; /* first bounded sleep (at least 1000); they grow up to ... */
+    uint32_t sleep_max_ns; /* ... this (pwr_wait_next_sleep_ns); progress runs between sleeps */
     bool oversubscribed;   /* more ranks than CPUs: yield once instead of the pause rung, and do not
                               linger before the futex rung */
     const pwr_monitor_t *monitor; /* NULL: none; not used when oversubscribed or polling */
@@ -70,6 +70,26 @@ static inline void pwr_wait_stats_add(pwr_wait_stats_t *total, const pwr_wait_st
     __atomic_fetch_add(&total->spin_ns, more->spin_ns, __ATOMIC_RELAXED);
     __atomic_fetch_add(&total->sleep_ns, more->sleep_ns, __ATOMIC_RELAXED);
     __atomic_fetch_add(&total->monitor_ns, more->monitor_ns, __ATOMIC_RELAXED);
+}
+
+enum {
+    PWR_WAIT_SLEEP_GROWTH = 4,
+    PWR_WAIT_SLEEP_PART = 4,
+    PWR_WAIT_SLEEP_SHORT_NS = 4000000,
+};
+/* The sleep after one of length_ns, in a wait in which nothing has moved for lasted_ns.  Sleeps of
+   more than PWR_WAIT_SLEEP_SHORT_NS are no longer than one PWR_WAIT_SLEEP_PART-th of that: so much
+   at most a wait is prolonged by what should have woken it and has not, such as a peer that needs
+   this rank's progress. */
+static inline uint64_t pwr_wait_next_sleep_ns(uint64_t length_ns, uint64_t lasted_ns,
+                                              const pwr_wait_policy_t *policy)
+{
+    uint64_t part = lasted_ns / PWR_WAIT_SLEEP_PART;
+    uint64_t most = part > PWR_WAIT_SLEEP_SHORT_NS ? part : PWR_WAIT_SLEEP_SHORT_NS;
+    uint64_t next = PWR_WAIT_SLEEP_GROWTH * length_ns;
+    next = next < most ? next : most;
+    next = next < policy->sleep_max_ns ? next : policy->sleep_max_ns;
+    return next > policy->sleep_min_ns ? next : policy->sleep_min_ns;
 }
 
 /* Called between sleeps or rests and every hundred or so spins; returns > 0 when something moved
