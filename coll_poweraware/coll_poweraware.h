@@ -21,6 +21,7 @@
 #include "pwr/power.h"
 #include "pwr/wait.h"
 #include "pwr_ompi/hierarchy.h"
+#include "pwr_ompi/idle.h"
 #include "pwr_ompi/segment.h"
 
 #include "collectives.h"
@@ -180,14 +181,18 @@ typedef struct coll_poweraware_state {
 } coll_poweraware_state_t;
 
 /* A call of a saved function (coll_poweraware_stock.c). */
+struct coll_poweraware_patience; /* coll_poweraware_hang.h */
 typedef struct coll_poweraware_stock {
     coll_poweraware_class_t *class; /* of one that is passed on */
     pwr_wait_policy_t policy;
-    const pwr_wait_policy_t *outer; /* of the call around it */
+    pwr_idle_within_t within;
+    pwr_idle_within_t *outer;                  /* of the call around it */
+    struct coll_poweraware_patience *patience; /* NULL: no wait has lasted too long */
 } coll_poweraware_stock_t;
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
+    struct ompi_communicator_t *comm;
     mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
     coll_poweraware_state_t *state;
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -195,7 +200,9 @@ typedef struct mca_coll_poweraware_module {
         from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock, no lever moves */
     const coll_poweraware_table_t *table; /* with scheme auto; NULL until all ranks agreed on one */
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
+    int what;         /* the outermost call under way: COLL_POWERAWARE_WHAT */
     int depth;        /* calls under way, those of saved functions in turn included */
+    bool spoke;       /* this rank has said that a call may be hung */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     coll_poweraware_stock_t stock;
     coll_poweraware_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* [NUM_CLASSES] or NULL */
@@ -215,6 +222,17 @@ int coll_poweraware_algorithm_index(int collective, const char *name);
 
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
+
+/* Of the node's ranks; NULL: there is none, on no rank. */
+static inline pwr_roll_t *coll_poweraware_roll(const mca_coll_poweraware_module_t *module)
+{
+    return NULL != module->state && module->state->segment->roll.entered
+               ? &module->state->segment->roll
+               : NULL;
+}
+/* A call of which the roll does not know what it is. */
+enum { COLL_POWERAWARE_ROLL_OTHER = COLL_POWERAWARE_NUM_COLLECTIVES };
+_Static_assert((int)COLL_POWERAWARE_ROLL_OTHER < (int)PWR_ROLL_KINDS, "a kind for each collective");
 
 /* The most messages of lane 0 that an algorithm has outstanding: a window with all ranks of two
    nodes, one to and from every node, or one to each child in a tree of nodes. */
@@ -289,6 +307,10 @@ bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module,
 /* Sets from_bytes. */
 void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *module);
 const char *coll_poweraware_collective_name(coll_poweraware_collective_t collective);
+/* One that is handled, or that is counted, as a number; and its name in small letters. */
+#define COLL_POWERAWARE_WHAT(collective) ((int)(collective))
+#define COLL_POWERAWARE_WHAT_COUNTED(counted) (COLL_POWERAWARE_NUM_COLLECTIVES + (int)(counted))
+const char *coll_poweraware_what_name(int what);
 /* Returns NULL for the stock function, else the communicator has a state; the same on every rank.
  */
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,

@@ -98,7 +98,8 @@ static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
 }
 
 #define PASS_ON(m, constant, bytes, name, ...)                                                     \
-    COLL_POWERAWARE_PASS_ON(m, coll_poweraware_class_of(m, COLL_POWERAWARE_##constant, bytes),     \
+    COLL_POWERAWARE_PASS_ON(m, COLL_POWERAWARE_WHAT(COLL_POWERAWARE_##constant),                   \
+                            coll_poweraware_class_of(m, COLL_POWERAWARE_##constant, bytes),        \
                             COLL_POWERAWARE_CALL_SAVED(&(m)->saved, name, __VA_ARGS__))
 
 /* bytes: what all ranks know, own_bytes: what this rank moves. */
@@ -110,6 +111,7 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
     ++m->depth;
+    m->what = COLL_POWERAWARE_WHAT(collective);
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, comm, collective, args, bytes);
     coll_poweraware_class_t *class = coll_poweraware_class_of(m, collective, bytes);

@@ -31,6 +31,13 @@ const char *coll_poweraware_collective_name(coll_poweraware_collective_t collect
     return names[collective];
 }
 
+const char *coll_poweraware_what_name(int what)
+{
+    int counted = what - COLL_POWERAWARE_NUM_COLLECTIVES;
+    return counted < 0 ? coll_poweraware_collective_name((coll_poweraware_collective_t)what)
+                       : coll_poweraware_counted_name((coll_poweraware_counted_t)counted);
+}
+
 /* ---- once per communicator ---- */
 
 static int index_of(int collective, const char *word)

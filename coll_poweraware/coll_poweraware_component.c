@@ -12,6 +12,7 @@
 #include "pwr/policy.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/events.h"
+#include "pwr_ompi/first_here.h"
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/select.h"
 #include "pwr_ompi/ucx.h"
@@ -281,6 +282,7 @@ static int close_component(void)
         pwr_power_close(SELF->power);
         SELF->power = NULL;
     }
+    pwr_first_here_forget();
     pwr_doorbell_take_down();
     pwr_ucx_stop();
     coll_poweraware_tables_free();

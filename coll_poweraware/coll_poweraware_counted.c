@@ -67,9 +67,11 @@ typedef const MPI_Aint *byte_displs_t;
 #define ARGS_PERSISTENT info, request,
 
 /* A call, by whether its caller waits in it. */
-#define CALL_BLOCKING(call) COLL_POWERAWARE_PASS_ON(m, NULL, call)
-#define CALL_NONBLOCKING(call) call
-#define CALL_PERSISTENT(call) call
+#define CALL_BLOCKING(name, call)                                                                  \
+    COLL_POWERAWARE_PASS_ON(m, COLL_POWERAWARE_WHAT_COUNTED(COLL_POWERAWARE_COUNTED_##name), NULL, \
+                            call)
+#define CALL_NONBLOCKING(name, call) call
+#define CALL_PERSISTENT(name, call) call
 
 #define COUNTED(name, parameters, kind)                                                            \
     static int name(PARAMS_##parameters comm_t *comm,                                              \
@@ -77,8 +79,8 @@ typedef const MPI_Aint *byte_displs_t;
     {                                                                                              \
         mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
         ++m->counted[COLL_POWERAWARE_COUNTED_##name];                                              \
-        return CALL_##kind(m->saved.coll_##name(ARGS_##parameters comm,                            \
-                                                ARGS_##kind m->saved.coll_##name##_module));       \
+        return CALL_##kind(name, m->saved.coll_##name(ARGS_##parameters comm,                      \
+                                                      ARGS_##kind m->saved.coll_##name##_module)); \
     }
 COLL_POWERAWARE_COUNTED(COUNTED)
 #undef COUNTED

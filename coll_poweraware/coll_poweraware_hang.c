@@ -8,9 +8,11 @@
  * 2. It tells the roll of the node (pwr_ompi/roll.h) that it waits, and looks there for ranks that
  *    have not begun this call.  If it waits for messages it looks at those, too: of a peer on
  *    another node it does not know whether it has arrived; it may wait in turn.
- * 3. The first rank of the node that has something to tell says it.  The others would say the same,
- *    and to leave it to the lowest one would be wrong: that one may be the very rank that is stuck
- *    within the call, and not wait at all.
+ *    In a stock function, and where no call was ours so far, there may be no roll: then it knows no
+ *    more than the messages.
+ * 3. The first rank of the node that has something to tell says it (pwr_ompi/first_here.h).  The
+ * others would say the same, and to leave it to the lowest one would be wrong: that one may be the
+ * very rank that is stuck within the call, and not wait at all.
  * 4. A rank with nothing to tell waits as long again.  If none of the node has spoken by then, it
  *    names those that are in the call and do not wait: they work, or have stopped.
  */
@@ -21,7 +23,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pwr_ompi/first_here.h"
+#include "pwr_ompi/idle.h"
 #include "pwr_ompi/roll.h"
+
+#include "ompi/group/group.h"
+#include "opal/util/proc.h"
 
 #define SELF (&mca_coll_poweraware_component)
 
@@ -33,10 +40,6 @@ enum { MOST_SAID = 3, MOST_SPOKEN = 3 };
    waiting for (a large message of the application, one-sided access) still moves before a person
    would notice.  What it waits for itself mostly wakes it at once. */
 enum { DEEPEST_NS = 100 * 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
-
-_Static_assert((int)COLL_POWERAWARE_NUM_COLLECTIVES <= (int)PWR_ROLL_KINDS,
-               "a kind for each collective");
-_Static_assert((int)MOST_SPOKEN <= (int)PWR_ROLL_KINDS, "the roll counts no further");
 
 uint64_t coll_poweraware_patience_ns(void)
 {
@@ -89,24 +92,24 @@ static coll_poweraware_ranks_t *list_of(coll_poweraware_hang_t *hang, pwr_roll_p
     return NULL;
 }
 
-static void look_at_roll(const coll_poweraware_call_t *call, coll_poweraware_hang_t *hang)
+static void look_at_roll(const mca_coll_poweraware_module_t *m, coll_poweraware_hang_t *hang)
 {
-    const pwr_roll_t *roll = &call->segment->roll;
-    for (int local = 0; local < roll->num_local; ++local) {
+    const pwr_roll_t *roll = coll_poweraware_roll(m);
+    for (int local = 0; NULL != roll && local < roll->num_local; ++local) {
         coll_poweraware_ranks_t *list = list_of(hang, pwr_roll_place(roll, local));
         if (NULL != list && local != roll->my_local) {
-            add(list, call->hierarchy->local_ranks[local], pwr_roll_pid(roll, local));
+            add(list, m->state->hierarchy->local_ranks[local], pwr_roll_pid(roll, local));
         }
     }
 }
 
-static bool is_known_to_miss(const coll_poweraware_call_t *call, int rank)
+static bool is_known_to_miss(const mca_coll_poweraware_module_t *m, int rank)
 {
-    const pwr_hierarchy_t *h = call->hierarchy;
-    if (h->node_of[rank] != h->my_node) {
+    const pwr_roll_t *roll = coll_poweraware_roll(m);
+    if (NULL == roll || m->state->hierarchy->node_of[rank] != m->state->hierarchy->my_node) {
         return false;
     }
-    pwr_roll_place_t place = pwr_roll_place(&call->segment->roll, h->local_of[rank]);
+    pwr_roll_place_t place = pwr_roll_place(roll, m->state->hierarchy->local_of[rank]);
     return PWR_ROLL_ABSENT == place || PWR_ROLL_BEHIND == place || PWR_ROLL_ELSEWHERE == place;
 }
 
@@ -121,13 +124,35 @@ static void add_peer(coll_poweraware_ranks_t *ranks, int rank)
     add(ranks, rank, 0);
 }
 
+static void add_message(const mca_coll_poweraware_module_t *m, coll_poweraware_hang_t *hang,
+                        int rank, bool receives)
+{
+    if (!is_known_to_miss(m, rank)) {
+        add_peer(receives ? &hang->senders : &hang->receivers, rank);
+    }
+}
+
 /* Of the lane that is waited for. */
 static void look_at_messages(const coll_poweraware_call_t *call, coll_poweraware_hang_t *hang)
 {
     for (int i = 0; i < call->posted[call->lane]; ++i) {
         const coll_poweraware_message_t *message = coll_poweraware_message(call, call->lane, i);
-        if (!REQUEST_COMPLETE(message->request) && !is_known_to_miss(call, message->peer)) {
-            add_peer(message->receives ? &hang->senders : &hang->receivers, message->peer);
+        if (!REQUEST_COMPLETE(message->request)) {
+            add_message(call->module, hang, message->peer, message->receives);
+        }
+    }
+}
+
+static void look_at_requests(const coll_poweraware_patience_t *patience,
+                             coll_poweraware_hang_t *hang)
+{
+    for (size_t i = 0; i < patience->num_requests; ++i) {
+        const ompi_request_t *request = patience->requests[i];
+        int rank;
+        bool receives;
+        if (!REQUEST_COMPLETE(request) &&
+            pwr_idle_peer_of(request, patience->module->comm, &rank, &receives)) {
+            add_message(patience->module, hang, rank, receives);
         }
     }
 }
@@ -144,17 +169,18 @@ static bool has_something_to_tell(const coll_poweraware_hang_t *hang)
 
 static coll_poweraware_hang_t look(const coll_poweraware_patience_t *patience, uint64_t waited_ns)
 {
-    const coll_poweraware_call_t *call = patience->call;
+    const mca_coll_poweraware_module_t *m = patience->module;
     coll_poweraware_hang_t hang = {
-        .collective = call->collective,
-        .cid = pwr_ompi_comm_id(call->comm),
+        .what = m->what,
+        .cid = pwr_ompi_comm_id(m->comm),
         .waited_ns = waited_ns,
     };
-    pwr_ompi_comm_name(call->comm, hang.comm, sizeof hang.comm);
-    look_at_roll(call, &hang);
-    if (patience->for_messages) {
-        look_at_messages(call, &hang);
+    pwr_ompi_comm_name(m->comm, hang.comm, sizeof hang.comm);
+    look_at_roll(m, &hang);
+    if (NULL != patience->messages) {
+        look_at_messages(patience->messages, &hang);
     }
+    look_at_requests(patience, &hang);
     if (1 == patience->limits) {
         hang.working.num = 0; /* their waits may have begun a moment after mine */
     }
@@ -209,32 +235,31 @@ static void put_clause(line_t *line, const char **separator, const coll_powerawa
 }
 
 /* "MPI_Bcast" */
-static void put_collective(line_t *line, int collective)
+static void put_collective(line_t *line, int what)
 {
-    const char *name = coll_poweraware_collective_name((coll_poweraware_collective_t)collective);
+    const char *name = coll_poweraware_what_name(what);
     put(line, "MPI_%c%s", name[0] - 'a' + 'A', name + 1);
 }
 
-static void put_elsewhere(line_t *line, const char **separator, const coll_poweraware_call_t *call,
-                          const coll_poweraware_hang_t *hang)
+static void put_elsewhere(line_t *line, const char **separator,
+                          const mca_coll_poweraware_module_t *m, const coll_poweraware_hang_t *hang)
 {
     if (0 == hang->elsewhere.num) {
         return;
     }
-    const pwr_roll_t *roll = &call->segment->roll;
-    int local = call->hierarchy->local_of[hang->elsewhere.rank[0]];
-    int kind = pwr_roll_kind(roll, local);
+    int local = m->state->hierarchy->local_of[hang->elsewhere.rank[0]];
+    int kind = pwr_roll_kind(coll_poweraware_roll(m), local);
     put_clause(line, separator, &hang->elsewhere, "", "of this node has called ",
                "of this node have called other collectives in its place, the first ");
-    if (kind >= 0) {
+    if (kind >= 0 && kind < COLL_POWERAWARE_NUM_COLLECTIVES) {
         put_collective(line, kind);
     } else {
-        put(line, "another collective"); /* and has left it by now */
+        put(line, "another collective"); /* that is only counted, or has been left by now */
     }
     put(line, 1 == hang->elsewhere.num ? " in its place" : "");
 }
 
-static void put_who(line_t *line, const coll_poweraware_call_t *call,
+static void put_who(line_t *line, const mca_coll_poweraware_module_t *m,
                     const coll_poweraware_hang_t *hang)
 {
     const char *separator = "";
@@ -242,8 +267,9 @@ static void put_who(line_t *line, const coll_poweraware_call_t *call,
                "of this node have not called it");
     put_clause(line, &separator, &hang->behind, "", "of this node is still in a call before it",
                "of this node are still in calls before it");
-    put_elsewhere(line, &separator, call, hang);
-    if (!someone_misses(hang) && call->hierarchy->num_local > 1) {
+    put_elsewhere(line, &separator, m, hang);
+    const pwr_roll_t *roll = coll_poweraware_roll(m);
+    if (!someone_misses(hang) && NULL != roll && roll->num_local > 1) {
         put(line, "all ranks of this node have called it");
         separator = "; ";
     }
@@ -273,17 +299,17 @@ static void put_name(line_t *line, const char *name)
 static void say(int level, const coll_poweraware_patience_t *patience,
                 const coll_poweraware_hang_t *hang)
 {
-    const coll_poweraware_call_t *call = patience->call;
+    const mca_coll_poweraware_module_t *m = patience->module;
     line_t line = {.used = 0};
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    put(&line, "rank %d of ", call->hierarchy->my_rank);
+    put(&line, "rank %d of ", ompi_comm_rank(m->comm));
     put_name(&line, hang->comm);
     put(&line, " (cid %u) on %s has waited %llu s in ", hang->cid, host,
         (unsigned long long)(hang->waited_ns / NS_PER_S));
-    put_collective(&line, (int)hang->collective);
+    put_collective(&line, hang->what);
     put(&line, ": ");
-    put_who(&line, call, hang);
+    put_who(&line, m, hang);
     coll_poweraware_say(level, "%s. The job may be hung%s", line.text,
                         PWR_WAIT_POLL_ONLY == patience->policy->poll_ns
                             ? ""
@@ -294,13 +320,50 @@ static void say(int level, const coll_poweraware_patience_t *patience,
 
 static int num_said;
 
-static bool may_speak(pwr_segment_t *segment)
+/* All ranks make the same calls of a communicator; cids alone may be those of others, too. */
+static void name_comm(char *name, size_t room, const mca_coll_poweraware_module_t *m)
 {
-    if (segment->spoke || __atomic_load_n(&num_said, __ATOMIC_RELAXED) >= MOST_SAID ||
-        !pwr_roll_speaks(&segment->roll, MOST_SPOKEN)) {
+    snprintf(name, room, "hang.%lx.%u.%lu", (unsigned long)OPAL_PROC_MY_NAME.jobid,
+             pwr_ompi_comm_id(m->comm),
+             (unsigned long)ompi_group_get_proc_name(m->comm->c_local_group, 0).vpid);
+}
+
+static unsigned long long calls_of(const mca_coll_poweraware_module_t *m)
+{
+    unsigned long long calls = 0;
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
+        calls += m->counters[i].calls;
+    }
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COUNTED; ++i) {
+        calls += m->counted[i];
+    }
+    return calls;
+}
+
+/* For the node, about this call, and as one of few. */
+static bool is_speaker(const mca_coll_poweraware_module_t *m)
+{
+    char comm[64], what[96];
+    name_comm(comm, sizeof comm, m);
+    snprintf(what, sizeof what, "%s.%llu", comm, calls_of(m));
+    if (!pwr_first_here(what)) {
         return false;
     }
-    segment->spoke = true;
+    for (int i = 0; i < MOST_SPOKEN; ++i) {
+        snprintf(what, sizeof what, "%s-%d", comm, i);
+        if (pwr_first_here(what)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool may_speak(mca_coll_poweraware_module_t *m)
+{
+    if (m->spoke || __atomic_load_n(&num_said, __ATOMIC_RELAXED) >= MOST_SAID || !is_speaker(m)) {
+        return false;
+    }
+    m->spoke = true;
     __atomic_fetch_add(&num_said, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -310,7 +373,7 @@ static void tell(const coll_poweraware_patience_t *patience, const coll_powerawa
 {
     bool first_limit = 1 == patience->limits;
     bool tells = first_limit == has_something_to_tell(hang);
-    if (tells && may_speak(patience->call->segment)) {
+    if (tells && may_speak(patience->module)) {
         say(1, patience, hang);
     } else if (first_limit) {
         say(2, patience, hang);
@@ -330,6 +393,14 @@ static void sink(coll_poweraware_patience_t *patience)
     patience->policy = &patience->deepest;
 }
 
+static void tell_roll(const mca_coll_poweraware_module_t *m, void (*tell_it)(pwr_roll_t *roll))
+{
+    pwr_roll_t *roll = coll_poweraware_roll(m);
+    if (NULL != roll) {
+        tell_it(roll);
+    }
+}
+
 void coll_poweraware_patience_lose(coll_poweraware_patience_t *patience, uint64_t lasted_ns)
 {
     enum { LIMITS = 2 };
@@ -345,7 +416,7 @@ void coll_poweraware_patience_lose(coll_poweraware_patience_t *patience, uint64_
     }
     if (1 == ++patience->limits) {
         sink(patience);
-        pwr_roll_waits_long(&patience->call->segment->roll); /* 2 */
+        tell_roll(patience->module, pwr_roll_waits_long); /* 2 */
         patience->hang = next_record();
     } else {
         patience->deepest.longest_ns = 0;
@@ -359,7 +430,7 @@ void coll_poweraware_patience_lose(coll_poweraware_patience_t *patience, uint64_
 
 void coll_poweraware_patience_forget(coll_poweraware_patience_t *patience)
 {
-    pwr_roll_waits_no_more(&patience->call->segment->roll);
+    tell_roll(patience->module, pwr_roll_waits_no_more);
     if (NULL != patience->hang) {
         patience->hang->waited_ns = pwr_env_now_ns(&SELF->env) - patience->began_ns;
     }

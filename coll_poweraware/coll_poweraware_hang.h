@@ -18,7 +18,7 @@ typedef struct coll_poweraware_ranks {
 
 /* What a wait that has lasted too long was waiting for, as far as its rank could tell. */
 typedef struct coll_poweraware_hang {
-    coll_poweraware_collective_t collective;
+    int what; /* coll_poweraware_what_name */
     unsigned cid;
     char comm[MPI_MAX_OBJECT_NAME];
     uint64_t waited_ns;
@@ -35,25 +35,28 @@ typedef struct coll_poweraware_hang {
 /* One wait: of whatever waits by policy and gives up when that says so.  Then lose, and wait again
    by policy; when it is over at last, end. */
 typedef struct coll_poweraware_patience {
-    const coll_poweraware_call_t *call;
+    mca_coll_poweraware_module_t *module;
+    const coll_poweraware_call_t *messages; /* those of its lane are waited for; NULL: none */
+    ompi_request_t **requests;              /* [num_requests], some of these, of a stock function */
+    size_t num_requests;
     const pwr_wait_policy_t *policy; /* changes */
     uint64_t began_ns;               /* 0: not known yet */
     int limits;                      /* that were reached */
-    bool for_messages;               /* of the call's lane; else for a flag */
     coll_poweraware_hang_t *hang;    /* NULL: there is no record of it */
     pwr_wait_policy_t deepest;
 } coll_poweraware_patience_t;
 
 static inline void coll_poweraware_patience_begin(coll_poweraware_patience_t *patience,
-                                                  const coll_poweraware_call_t *call,
+                                                  mca_coll_poweraware_module_t *module,
                                                   const pwr_wait_policy_t *policy,
-                                                  bool for_messages)
+                                                  const coll_poweraware_call_t *messages)
 {
-    patience->call = call;
+    patience->module = module;
+    patience->messages = messages;
+    patience->num_requests = 0;
     patience->policy = policy;
     patience->began_ns = 0;
     patience->limits = 0;
-    patience->for_messages = for_messages;
 }
 /* It has been given up once more, after lasted_ns at least. */
 void coll_poweraware_patience_lose(coll_poweraware_patience_t *patience, uint64_t lasted_ns);

@@ -155,7 +155,7 @@ static void wait_for_all(const coll_poweraware_call_t *call, int posted)
     }
     coll_poweraware_one_wait_t wait = coll_poweraware_begin_wait(call);
     coll_poweraware_patience_t patience;
-    coll_poweraware_patience_begin(&patience, call, &wait.policy, true);
+    coll_poweraware_patience_begin(&patience, call->module, &wait.policy, call);
     while (PWR_OK !=
            pwr_idle_wait(all_are_over, &open, all_wake(&open), patience.policy, call->wait_stats)) {
         coll_poweraware_patience_lose(&patience, patience.policy->longest_ns);

@@ -64,6 +64,7 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
     if (!everything_is_there(comm->c_coll)) {
         return OMPI_ERR_NOT_FOUND;
     }
+    m->comm = comm;
     m->saved = *comm->c_coll;
     /* What this communicator or series does not have (neighbours without a topology) it does not
        get from us either. */

@@ -317,7 +317,7 @@ static int register_rows(const mca_base_component_t *component)
          "message; at most as many as the smallest node has",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &p->leaders},
         {"hang_report",
-         "A rank that has waited this long in one of our algorithms, seconds, says who has not "
+         "A rank that has waited this long in a collective, seconds, says who has not "
          "arrived, and sleeps longer at a time. 0: never",
          MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &p->hang_report},
         {"ucx_min_bytes",

@@ -183,7 +183,7 @@ static void write_hang(FILE *file, const coll_poweraware_hang_t *hang)
 {
     bool first = true;
     fprintf(file, "\n  {\"collective\": \"%s\", \"communicator\": ",
-            coll_poweraware_collective_name(hang->collective));
+            coll_poweraware_what_name(hang->what));
     write_string(file, hang->comm);
     fprintf(file, ", \"cid\": %u, \"seconds\": %.3f, \"num_missing\": %d, \"missing\": [",
             hang->cid, 1e-9 * (double)hang->waited_ns,

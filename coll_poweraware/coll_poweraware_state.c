@@ -164,13 +164,15 @@ static void free_call(coll_poweraware_call_t *call)
 }
 
 /* What is the same for all calls, but for pids.  NULL when out of memory. */
-static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *comm)
+static coll_poweraware_call_t *new_call(mca_coll_poweraware_module_t *m,
+                                        coll_poweraware_state_t *state, comm_t *comm)
 {
     const pwr_hierarchy_t *h = state->hierarchy;
     coll_poweraware_call_t *call = calloc(1, sizeof *call);
     if (NULL == call) {
         return NULL;
     }
+    call->module = m;
     call->comm = comm;
     call->hierarchy = h;
     call->segment = state->segment;
@@ -187,8 +189,8 @@ static coll_poweraware_call_t *new_call(coll_poweraware_state_t *state, comm_t *
 }
 
 /* All there is to know without shared memory; false when out of memory. */
-static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *places,
-                 const coll_poweraware_table_t *table)
+static bool fill(mca_coll_poweraware_module_t *m, coll_poweraware_state_t *state, comm_t *comm,
+                 const place_t *places, const coll_poweraware_table_t *table)
 {
     pwr_hierarchy_t *h = hierarchy_of(comm, places);
     state->hierarchy = h;
@@ -201,7 +203,7 @@ static bool fill(coll_poweraware_state_t *state, comm_t *comm, const place_t *pl
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);
-    state->call = new_call(state, comm);
+    state->call = new_call(m, state, comm);
     if (NULL == state->segment || NULL == state->call) {
         return false;
     }
@@ -233,7 +235,7 @@ static coll_poweraware_state_t *build(mca_coll_poweraware_module_t *m, comm_t *c
         state->word = random_word();
         place_t mine = my_place(comm, &state->word);
         ok = coll_poweraware_all_tell(m, comm, &mine, places, PLACE_INTS) && /* 2 */
-             fill(state, comm, places, table);
+             fill(m, state, comm, places, table);
         ok = agree(m, comm, ok, state); /* 3 */
     }
     free(places);

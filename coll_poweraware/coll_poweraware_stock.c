@@ -5,6 +5,10 @@
  */
 #include "coll_poweraware_stock.h"
 
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "coll_poweraware_hang.h"
 #include "pwr_ompi/idle.h"
 
 #define SELF (&mca_coll_poweraware_component)
@@ -99,17 +103,70 @@ static int (*const functions[COLL_POWERAWARE_NUM_COLLECTIVES])(saved_t *, args_t
 
 /* ---- around them ---- */
 
+static mca_coll_poweraware_module_t *module_of(pwr_idle_within_t *within)
+{
+    return (mca_coll_poweraware_module_t *)((char *)within -
+                                            offsetof(mca_coll_poweraware_module_t, stock.within));
+}
+
+/* Out of memory: then it waits on without a word. */
+static void lose(pwr_idle_within_t *within, ompi_request_t **requests, size_t num_requests,
+                 uint64_t lasted_ns)
+{
+    mca_coll_poweraware_module_t *m = module_of(within);
+    coll_poweraware_patience_t *patience = m->stock.patience;
+    if (NULL == patience) {
+        patience = malloc(sizeof *patience);
+        if (NULL == patience) {
+            m->stock.policy.longest_ns = 0;
+            return;
+        }
+        coll_poweraware_patience_begin(patience, m, &m->stock.policy, NULL);
+        m->stock.patience = patience;
+    }
+    patience->requests = requests;
+    patience->num_requests = num_requests;
+    coll_poweraware_patience_lose(patience, lasted_ns);
+    within->policy = patience->policy;
+}
+
+static void found(pwr_idle_within_t *within)
+{
+    mca_coll_poweraware_module_t *m = module_of(within);
+    within->policy = &m->stock.policy;
+    if (NULL != m->stock.patience) {
+        coll_poweraware_patience_end(m->stock.patience);
+        free(m->stock.patience);
+        m->stock.patience = NULL;
+    }
+}
+
+static unsigned roll_kind(int what)
+{
+    return what < COLL_POWERAWARE_ROLL_OTHER ? (unsigned)what : COLL_POWERAWARE_ROLL_OTHER;
+}
+
 void coll_poweraware_stock_begin(mca_coll_poweraware_module_t *m, coll_poweraware_class_t *class)
 {
+    pwr_roll_t *roll = coll_poweraware_roll(m);
+    if (NULL != roll) {
+        pwr_roll_begin(roll, roll_kind(m->what));
+    }
     m->stock.policy = SELF->wait_policy;
+    m->stock.policy.longest_ns = coll_poweraware_patience_ns();
     m->stock.policy.oversubscribed = m->stock.policy.oversubscribed || pwr_idle_is_crowded();
     coll_poweraware_class_begin(class, &m->stock.policy);
-    m->stock.outer = pwr_idle_enter(&m->stock.policy);
+    m->stock.within = (pwr_idle_within_t){.policy = &m->stock.policy, .lost = lose, .found = found};
+    m->stock.outer = pwr_idle_enter(&m->stock.within);
 }
 
 void coll_poweraware_stock_end(mca_coll_poweraware_module_t *m)
 {
+    pwr_roll_t *roll = coll_poweraware_roll(m);
     pwr_idle_leave(m->stock.outer);
+    if (NULL != roll) {
+        pwr_roll_end(roll);
+    }
 }
 
 int coll_poweraware_stock_run(mca_coll_poweraware_module_t *m,

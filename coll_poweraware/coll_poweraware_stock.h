@@ -19,13 +19,14 @@ void coll_poweraware_stock_end(mca_coll_poweraware_module_t *module);
 
 /* A call of a saved function that MPI may have called as well; its result.  If it is no call within
    a call, all of the above is done around it, and it is one of the class. */
-#define COLL_POWERAWARE_PASS_ON(m, its_class, call)                                                \
+#define COLL_POWERAWARE_PASS_ON(m, what, its_class, call)                                          \
     coll_poweraware_passed_on(                                                                     \
-        m, (0 == (m)->depth++ ? coll_poweraware_pass_on(m, its_class) : (void)0, call))
+        m, (0 == (m)->depth++ ? coll_poweraware_pass_on(m, what, its_class) : (void)0, call))
 
-static inline void coll_poweraware_pass_on(mca_coll_poweraware_module_t *module,
+static inline void coll_poweraware_pass_on(mca_coll_poweraware_module_t *module, int what,
                                            coll_poweraware_class_t *class)
 {
+    module->what = what;
     module->stock.class = class;
     coll_poweraware_stock_begin(module, class);
 }

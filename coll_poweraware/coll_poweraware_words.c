@@ -57,7 +57,7 @@ static void wait_until(const coll_poweraware_call_t *call, pwr_flag_t *flag, uin
                        const pwr_wait_policy_t *policy, pwr_progress_fn_t moves, void *arg)
 {
     coll_poweraware_patience_t patience;
-    coll_poweraware_patience_begin(&patience, call, policy, false);
+    coll_poweraware_patience_begin(&patience, call->module, policy, NULL);
     for (;;) {
         uint64_t deadline_ns = NULL == call->way_out ? 0 : pwr_env_now_ns(&SELF->env) + LOOK_NS;
         if (PWR_OK == pwr_wait_until(flag, target, patience.policy, moves, arg, deadline_ns,

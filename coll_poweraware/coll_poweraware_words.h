@@ -20,6 +20,7 @@ enum { COLL_POWERAWARE_SHORTEST_SINGLE_COPY = 4096 };
 /* One call of a collective on one communicator.  What is the same for all of its calls comes
    first. */
 typedef struct coll_poweraware_call {
+    struct mca_coll_poweraware_module *module;
     struct ompi_communicator_t *comm;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;

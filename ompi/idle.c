@@ -16,6 +16,7 @@
 
 #include "ompi/mca/bml/bml.h"
 #include "ompi/mca/pml/base/base.h"
+#include "ompi/mca/pml/base/pml_base_request.h"
 #include "opal/mca/btl/base/base.h"
 #if OMPI_MAJOR_VERSION >= 5
 #include "opal/util/event.h"
@@ -27,10 +28,15 @@ _Thread_local bool pwr_idle_waits;
 
 /* ---- what wakes ---- */
 
-static bool is_ob1_in_one_thread(void)
+static bool is_ob1(void)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
-    return 0 == strcmp("ob1", pml) && !opal_using_threads();
+    return 0 == strcmp("ob1", pml);
+}
+
+static bool is_ob1_in_one_thread(void)
+{
+    return is_ob1() && !opal_using_threads();
 }
 
 static bool is_named(const mca_btl_base_module_t *btl, const char *name)
@@ -51,6 +57,22 @@ static bool all_wake(mca_bml_base_btl_array_t *btls)
         }
     }
     return true;
+}
+
+bool pwr_idle_peer_of(const ompi_request_t *request, struct ompi_communicator_t *comm, int *rank,
+                      bool *receives)
+{
+    const mca_pml_base_request_t *message = (const mca_pml_base_request_t *)request;
+    if (!is_ob1() || OMPI_REQUEST_PML != request->req_type || message->req_peer < 0) {
+        return false;
+    }
+    int peer = message->req_peer;
+    *receives = MCA_PML_REQUEST_RECV == message->req_type;
+    *rank = peer;
+    return comm == message->req_comm ||
+           (OMPI_SUCCESS == ompi_group_translate_ranks(message->req_comm->c_remote_group, 1, &peer,
+                                                       comm->c_local_group, rank) &&
+            *rank >= 0);
 }
 
 bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer)

@@ -29,7 +29,7 @@ static struct {
 } saved;
 
 /* Of the stock collective that this thread is in. */
-static _Thread_local const pwr_wait_policy_t *within;
+static _Thread_local pwr_idle_within_t *within;
 
 /* ---- the ladder ---- */
 
@@ -56,27 +56,41 @@ static bool is_over_soon(bool (*over)(void *arg), void *arg, bool crowded)
     return is_over;
 }
 
-static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
-{
-    const pwr_wait_policy_t *usual = NULL != within ? within : &saved.policy;
-    bool crowded = usual->oversubscribed || pwr_idle_is_crowded();
-    if (is_over_soon(over, arg, crowded)) {
-        return;
-    }
-    pwr_wait_stats_t stats = {0};
-    pwr_wait_policy_t policy = *usual;
-    policy.oversubscribed = crowded;
-    pwr_idle_wait(over, arg, woken && pwr_idle_is_woken(NULL != within), &policy, &stats);
-    pwr_wait_stats_add(&saved.stats, &stats);
-}
-
-/* ---- requests ---- */
-
 typedef struct requests {
     ompi_request_t **all;
     size_t count;
     size_t first; /* that is not known to be over */
 } requests_t;
+
+static const pwr_wait_policy_t *usual_policy(void)
+{
+    return NULL != within ? within->policy : &saved.policy;
+}
+
+static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const requests_t *requests)
+{
+    bool crowded = usual_policy()->oversubscribed || pwr_idle_is_crowded();
+    if (is_over_soon(over, arg, crowded)) {
+        return;
+    }
+    pwr_wait_stats_t stats = {0};
+    pwr_wait_policy_t policy = *usual_policy();
+    bool lost = false;
+    woken = woken && pwr_idle_is_woken(NULL != within);
+    policy.oversubscribed = crowded;
+    while (PWR_OK != pwr_idle_wait(over, arg, woken, &policy, &stats) && NULL != within) {
+        within->lost(within, requests->all, requests->count, policy.longest_ns);
+        policy = *usual_policy();
+        policy.oversubscribed = crowded;
+        lost = true;
+    }
+    if (lost) {
+        within->found(within);
+    }
+    pwr_wait_stats_add(&saved.stats, &stats);
+}
+
+/* ---- requests ---- */
 
 static bool all_over(void *arg)
 {
@@ -121,7 +135,7 @@ static void wait_for_requests(bool (*over)(void *arg), size_t count, ompi_reques
 {
     requests_t requests = {.all = all, .count = count};
     if (!is_passed_on() && !over(&requests)) {
-        wait_until(over, &requests, are_messages(&requests));
+        wait_until(over, &requests, are_messages(&requests), &requests);
     }
 }
 
@@ -224,8 +238,9 @@ static bool probe_over(void *arg)
 /* A look makes progress after it has looked, so what wakes may be over before we sleep. */
 static int probe_until_matched(probing_t *probing)
 {
+    static const requests_t none = {0};
     if (!probe_over(probing)) {
-        wait_until(probe_over, probing, false);
+        wait_until(probe_over, probing, false, &none);
     }
     return probing->rc;
 }
@@ -377,20 +392,20 @@ pwr_wait_stats_t pwr_idle_stop(void)
 
 /* ---- stock collectives ---- */
 
-const pwr_wait_policy_t *pwr_idle_enter(const pwr_wait_policy_t *policy)
+pwr_idle_within_t *pwr_idle_enter(pwr_idle_within_t *inner)
 {
-    const pwr_wait_policy_t *outer = within;
+    pwr_idle_within_t *outer = within;
     if (NULL == outer && NOWHERE != saved.where) {
         pwr_doorbell_ring(true);
         if (WITHIN == saved.where) {
             put_waits();
         }
     }
-    within = policy;
+    within = inner;
     return outer;
 }
 
-void pwr_idle_leave(const pwr_wait_policy_t *outer)
+void pwr_idle_leave(pwr_idle_within_t *outer)
 {
     within = outer;
     if (NULL == outer && NOWHERE != saved.where) {

@@ -22,14 +22,13 @@ static uint32_t at(const pwr_roll_t *roll, int local)
     return atomic_load_explicit(&roll->lines[local].at, memory_order_relaxed);
 }
 
-void pwr_roll_enter(pwr_roll_t *roll, pwr_roll_line_t *lines, pwr_roll_spoken_t *spoken,
-                    int num_local, int my_local)
+void pwr_roll_enter(pwr_roll_t *roll, pwr_roll_line_t *lines, int num_local, int my_local)
 {
     *roll = (pwr_roll_t){
         .lines = lines,
-        .spoken = spoken,
         .num_local = num_local,
         .my_local = my_local,
+        .entered = true,
     };
     atomic_store_explicit(&lines[my_local].pid, (int32_t)getpid(), memory_order_relaxed);
 }
@@ -70,29 +69,4 @@ int pwr_roll_kind(const pwr_roll_t *roll, int local)
 int pwr_roll_pid(const pwr_roll_t *roll, int local)
 {
     return (int)atomic_load_explicit(&roll->lines[local].pid, memory_order_relaxed);
-}
-
-static bool is_about_mine(const pwr_roll_t *roll, uint32_t spoken)
-{
-    return 0 != kind_part(spoken) && number_part(spoken) == number_part(roll->at);
-}
-
-bool pwr_roll_speaks(pwr_roll_t *roll, uint32_t most)
-{
-    _Atomic uint32_t *word = &roll->spoken->word;
-    uint32_t old = atomic_load_explicit(word, memory_order_relaxed);
-    uint32_t mine;
-    do {
-        if (is_about_mine(roll, old) || kind_part(old) >= most) {
-            return false;
-        }
-        mine = number_part(roll->at) + kind_part(old) + 1;
-    } while (!atomic_compare_exchange_weak_explicit(word, &old, mine, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return true;
-}
-
-bool pwr_roll_is_spoken_about(const pwr_roll_t *roll)
-{
-    return is_about_mine(roll, atomic_load_explicit(&roll->spoken->word, memory_order_relaxed));
 }

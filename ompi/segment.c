@@ -128,7 +128,7 @@ void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local,
     if (PWR_SEGMENT_BOXES == part) {
         pwr_boxes_enter(&s->boxes, num_local, my_local, crowded);
         pwr_copier_enter(&s->copier, s->copier.costs, num_local, my_local);
-        pwr_roll_enter(&s->roll, s->roll.lines, &s->control->spoken, num_local, my_local);
+        pwr_roll_enter(&s->roll, s->roll.lines, num_local, my_local);
     }
 }
 

@@ -3,6 +3,7 @@
 """`bench/waits`: jobs, rows, document, summary, page."""
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 import signal
@@ -15,6 +16,7 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence
 from bench.cluster.errors import ClusterError
 from bench.cluster.launch import find_mpirun
 from bench.common import launch
+from bench.common.awake import awake, stolen_s
 from bench.waiting import experiments, figures, text, ways
 from bench.waiting.experiments import Point
 from bench.waiting.jobs import JobError, Jobs, Run, plan
@@ -64,10 +66,17 @@ def _run(options: Options) -> int:
     jobs = Jobs(options, mpirun.program, plan(points, selected, options.repetitions, options.seed))
     if not options.resume:
         jobs.forget()
-    runs = jobs.run()
+    stolen, began = stolen_s(), time.monotonic()
+    with awake() if options.awake else contextlib.nullcontext():
+        runs = jobs.run()
     if not runs:
         raise JobError(f"every job failed; the last: {jobs.failures[-1]}")
-    _report(options, runs, {"skipped": skipped, "failures": jobs.failures})
+    _report(options, runs, {
+        "awake": options.awake,
+        "stolen": (stolen_s() - stolen) / (time.monotonic() - began) / launch.cpus(),
+        "skipped": skipped,
+        "failures": jobs.failures,
+    })
     return 1 if jobs.failures else 0
 
 

@@ -21,6 +21,7 @@ class Options(JobOptions):
     ways: Optional[List[str]]  # None: all that there are
     layouts: List[Layout]  # empty: all
     seconds: int
+    awake: bool
     mpirun: Optional[str]
 
 
@@ -32,6 +33,7 @@ def parse(arguments: Sequence[str]) -> Options:
         ways=given.ways,
         layouts=given.layouts,
         seconds=given.seconds,
+        awake=given.awake,
         mpirun=given.mpirun,
         **job_options(given, "waits", arguments),
     )
@@ -56,6 +58,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="few points, once: to see whether it works")
     parser.add_argument("--seconds", type=count, default=1, metavar="S",
                         help="of each job, about, besides its start (default: %(default)s)")
+    parser.add_argument("--awake", action="store_true", help="keep CPUs from halting by a process of lowest priority on "
+                        "each, for virtual machines whose host wakes halted CPUs late")
     add_job_options(parser, jobs="jobs of each way at each point", repetitions=5, timeout_s=300, mca="ours and ours-all")
     parser.add_argument("--mpirun", metavar="PROGRAM", help="Open MPI's mpirun, if not on PATH")
     return parser

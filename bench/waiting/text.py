@@ -39,6 +39,11 @@ def setting(head: Dict[str, Any]) -> List[str]:
         if nodes * ranks > head["cpus"]:
             lines.append(f"{layout}: {nodes * ranks} ranks shared {words.plural(head['cpus'], 'CPU')}: times are "
                          "stretched, and depend on how the kernel lets ranks take turns.")  # fmt: skip
+    if head["awake"]:
+        lines.append("A process of the lowest priority kept each CPU from halting, so wakes cost less than on CPUs that "
+                     "halt.")  # fmt: skip
+    if head["stolen"] >= 0.005:
+        lines.append(f"The host of this virtual machine took {head['stolen']:.1%} of its CPUs' time.")
     return lines + [f"{line}." for line in (*head["skipped"], *head["notes"])]
 
 

@@ -14,7 +14,7 @@
  *
  * WHAT:
  *
- *   barrier bcast allreduce alltoall gather   the collective; rooted ones: at rank 0
+ *   barrier bcast allreduce alltoall gather scan   the collective; rooted ones: at rank 0
  *   allreduce-stuck                    LATE come in time, and are late within the operator
  *   comms                              barriers of MPI_COMM_WORLD and of three copies, one
  *                                      after the other, for each of which LATE are late
@@ -173,6 +173,13 @@ static void gather(MPI_Comm comm, int seed)
     }
 }
 
+static void scan(MPI_Comm comm, int seed)
+{
+    int mine = seed + rank, sum = 0;
+    MPI_Scan(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+    expect(sum, (rank + 1) * seed + rank * (rank + 1) / 2, "MPI_Scan");
+}
+
 /* ---- with some ranks late ---- */
 
 typedef void (*call_t)(MPI_Comm comm, int seed);
@@ -271,9 +278,13 @@ static bool run(const char *what)
     static const struct {
         const char *name;
         call_t call;
-    } calls[] = {{"barrier", barrier},     {"bcast", bcast},
-                 {"allreduce", allreduce}, {"allreduce-stuck", allreduce_stuck},
-                 {"alltoall", alltoall},   {"gather", gather}};
+    } calls[] = {{"barrier", barrier},
+                 {"bcast", bcast},
+                 {"allreduce", allreduce},
+                 {"allreduce-stuck", allreduce_stuck},
+                 {"alltoall", alltoall},
+                 {"gather", gather},
+                 {"scan", scan}};
     static const struct {
         const char *name;
         void (*run)(void);

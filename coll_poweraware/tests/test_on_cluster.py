@@ -77,6 +77,18 @@ def test_late_root(five: Nodes, tmp_path: Path) -> None:
     assert rules.not_restored(five.levers()) == []
 
 
+def test_late_rank_in_a_stock_function(five: Nodes) -> None:
+    """Each node says once what it knows, at least of its messages."""
+    done = five.run([str(TESTS / "check_hang"), "-l", "3000", "allreduce", "0"], "--layout", "2,2", "--bind", "core",
+                    mca={"coll_poweraware_scheme": "dvfs", "coll_poweraware_hang_report": "1"})
+    assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 4, done.stdout
+    said = sorted(line.split("poweraware: ", 1)[1] for line in done.stdout.splitlines() if "may be hung" in line)
+    assert len(said) == 2, done.stdout
+    for line, node in zip(said, ("n0", "n1")):
+        assert re.match(rf"rank [123] of MPI_COMM_WORLD \(cid 0\) on {node} has waited [1-9]\d* s in MPI_Allreduce: "
+                        r"(no message has come from ranks? [\d, and]* yet|ranks? [\d, and]* ha(s|ve) not taken)", line), line
+
+
 # ---- order and levers, from the traces ----
 
 @dataclass

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The roll of a node, with several ranks played by one process, and who speaks by threads.
+ * The roll of a node, with several ranks played by one process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,6 @@
 /* cmocka.h needs the headers above it. */
 #include <cmocka.h>
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "pwr_ompi/roll.h"
@@ -20,7 +19,6 @@ enum { RANKS = 4, BCAST = 7, BARRIER = 0, LAST_KIND = PWR_ROLL_KINDS - 1 };
 
 typedef struct node {
     pwr_roll_line_t lines[RANKS];
-    pwr_roll_spoken_t spoken;
     pwr_roll_t rank[RANKS];
 } node_t;
 
@@ -28,7 +26,7 @@ static void make(node_t *node)
 {
     memset(node, 0, sizeof *node);
     for (int i = 0; i < RANKS; ++i) {
-        pwr_roll_enter(&node->rank[i], node->lines, &node->spoken, RANKS, i);
+        pwr_roll_enter(&node->rank[i], node->lines, RANKS, i);
     }
 }
 
@@ -115,64 +113,12 @@ static void test_numbers_wrap(void **state)
     }
 }
 
-static void test_one_speaks_of_a_call(void **state)
-{
-    (void)state;
-    enum { MOST = 3 };
-    node_t node;
-    make(&node);
-    for (int call = 0; call < 2 * MOST; ++call) {
-        int speakers = 0;
-        for (int i = 0; i < RANKS; ++i) {
-            pwr_roll_begin(&node.rank[i], BCAST);
-        }
-        assert_false(pwr_roll_is_spoken_about(&node.rank[0]));
-        for (int i = RANKS - 1; i >= 0; --i) {
-            speakers += pwr_roll_speaks(&node.rank[i], MOST);
-            assert_int_equal(pwr_roll_is_spoken_about(&node.rank[0]), call < MOST);
-        }
-        assert_int_equal(speakers, call < MOST);
-        all_go_through(&node, BARRIER, 1);
-    }
-    make(&node);
-    pwr_roll_begin(&node.rank[0], BCAST);
-    assert_false(pwr_roll_speaks(&node.rank[0], 0));
-}
-
-static void *speak(void *arg)
-{
-    return pwr_roll_speaks(arg, PWR_ROLL_KINDS) ? arg : NULL;
-}
-
-static void test_one_of_many_at_once(void **state)
-{
-    (void)state;
-    for (int repetition = 0; repetition < 200; ++repetition) {
-        node_t node;
-        pthread_t threads[RANKS];
-        int speakers = 0;
-        make(&node);
-        for (int i = 0; i < RANKS; ++i) {
-            pwr_roll_begin(&node.rank[i], BCAST);
-        }
-        for (int i = 0; i < RANKS; ++i) {
-            assert_int_equal(pthread_create(&threads[i], NULL, speak, &node.rank[i]), 0);
-        }
-        for (int i = 0; i < RANKS; ++i) {
-            void *spoke;
-            assert_int_equal(pthread_join(threads[i], &spoke), 0);
-            speakers += NULL != spoke;
-        }
-        assert_int_equal(speakers, 1);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_has_begun),    cmocka_unit_test(test_places),
-        cmocka_unit_test(test_numbers_wrap),        cmocka_unit_test(test_one_speaks_of_a_call),
-        cmocka_unit_test(test_one_of_many_at_once),
+        cmocka_unit_test(test_nobody_has_begun),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_numbers_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ from typing import Any, Dict, List
 
 import pytest
 
+from bench.common.awake import awake, stolen_s
 from bench.waiting import experiments, figures, jobs, text, ways
 from bench.waiting.experiments import Point
 
@@ -374,3 +375,40 @@ def test_seconds_limit_iterations() -> None:
 def test_loads_that_are_refused(ranks: int, arguments: List[str], word: str) -> None:
     done = mpirun(ranks, *arguments)
     assert done.returncode != 0 and done.stderr.count(word) == 1 and not done.stdout
+
+
+def idle_children() -> int:
+    """Children of this process that run at the lowest priority."""
+    listed = subprocess.run(["ps", "-o", "cls=", "--ppid", str(os.getpid())], stdout=subprocess.PIPE, text=True, check=False)
+    return listed.stdout.split().count("IDL")
+
+
+def test_cpus_are_kept_awake_by_processes_that_end() -> None:
+    with awake():
+        deadline = time.monotonic() + 30
+        while idle_children() < len(os.sched_getaffinity(0)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    assert idle_children() == 0
+    with pytest.raises(KeyError), awake():
+        raise KeyError
+    assert idle_children() == 0
+
+
+def test_what_is_awake_and_stolen_is_told(world: World) -> None:
+    assert world.run("--quick", "--awake").returncode == 0
+    assert world.document()["awake"] is True
+    head = {"library": "x", "host": "h", "cpus": 2, "date": "d", "repetitions": 1, "layouts": [], "skipped": [], "notes": []}
+    told = " ".join(text.setting({**head, "awake": True, "stolen": 0.173}))
+    assert "lowest priority kept each CPU from halting" in told and "took 17.3% of its CPUs' time" in told
+    assert len(text.setting({**head, "awake": False, "stolen": 0.0})) == 2
+
+
+def test_stolen_time_of_files(tmp_path: Path) -> None:
+    assert stolen_s(tmp_path) == 0.0
+    tmp_path.joinpath("proc").mkdir()
+    stat = tmp_path / "proc/stat"
+    stat.write_text("cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1 2 3 4 5 6 7 250 0 0\n")
+    assert stolen_s(tmp_path) == 250 / os.sysconf("SC_CLK_TCK")
+    stat.write_text("cpu  1 2 3 4\n")
+    assert stolen_s(tmp_path) == 0.0

@@ -17,6 +17,7 @@
 #include "pwr/wait.h"
 
 struct ompi_communicator_t;
+struct ompi_request_t;
 
 /* Whether the user, or Open MPI by itself, told ranks to yield because they share CPUs
    (mpi_yield_when_idle).  Known when MPI_Init has returned. */
@@ -49,10 +50,26 @@ void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy);
    The sum over all waits since the start; zeros without one. */
 pwr_wait_stats_t pwr_idle_stop(void);
 
-/* This thread begins a stock collective, in which it waits by policy (valid until it leaves).
-   Returns what leave needs, to be called when it ends.  May be nested; of no effect before one of
-   the starts. */
-const pwr_wait_policy_t *pwr_idle_enter(const pwr_wait_policy_t *policy);
-void pwr_idle_leave(const pwr_wait_policy_t *outer);
+/* The rank in comm that a request which is not over sends to or receives from; false where that is
+   not known (another pml than ob1, any source, none of comm). */
+bool pwr_idle_peer_of(const struct ompi_request_t *request, struct ompi_communicator_t *comm,
+                      int *rank, bool *receives);
+
+/* A stock collective, valid until it is left. */
+typedef struct pwr_idle_within pwr_idle_within_t;
+struct pwr_idle_within {
+    const pwr_wait_policy_t *policy;
+    /* Where policy has a longest_ns: a wait for some of these requests has been given up once more,
+       after lasted_ns; it goes on by the policy that is there on return. */
+    void (*lost)(pwr_idle_within_t *within, struct ompi_request_t **all, size_t count,
+                 uint64_t lasted_ns);
+    /* And is over at last. */
+    void (*found)(pwr_idle_within_t *within);
+};
+
+/* This thread begins one.  Returns what leave needs, to be called when it ends.  May be nested; of
+   no effect before one of the starts. */
+pwr_idle_within_t *pwr_idle_enter(pwr_idle_within_t *within);
+void pwr_idle_leave(pwr_idle_within_t *outer);
 
 #endif

@@ -28,18 +28,13 @@ typedef struct pwr_roll_line {
     _Atomic int32_t pid;
 } pwr_roll_line_t;
 
-/* Shared, once per node: a word with, for the kind, how many calls have been spoken about. */
-typedef struct pwr_roll_spoken {
-    _Alignas(128) _Atomic uint32_t word;
-} pwr_roll_spoken_t;
-
 /* A rank's view. */
 typedef struct pwr_roll {
     pwr_roll_line_t *lines; /* [num_local], shared */
-    pwr_roll_spoken_t *spoken;
     int num_local;
     int my_local;
     uint32_t at; /* what my line says */
+    bool entered;
 } pwr_roll_t;
 
 /* Where a rank is, as seen from the call that this one has begun. */
@@ -52,9 +47,8 @@ typedef enum pwr_roll_place {
     PWR_ROLL_THROUGH    /* has ended it */
 } pwr_roll_place_t;
 
-/* Once, before the first call of any rank; lines and spoken are zeroed memory. */
-void pwr_roll_enter(pwr_roll_t *roll, pwr_roll_line_t *lines, pwr_roll_spoken_t *spoken,
-                    int num_local, int my_local);
+/* Once, before the first call of any rank; lines is zeroed memory. */
+void pwr_roll_enter(pwr_roll_t *roll, pwr_roll_line_t *lines, int num_local, int my_local);
 
 /* Relaxed: nothing else is read through it. */
 static inline void pwr_roll_begin(pwr_roll_t *roll, unsigned kind)
@@ -79,11 +73,5 @@ pwr_roll_place_t pwr_roll_place(const pwr_roll_t *roll, int local);
  */
 int pwr_roll_kind(const pwr_roll_t *roll, int local);
 int pwr_roll_pid(const pwr_roll_t *roll, int local);
-
-/* Whether this rank is the one to speak about this call: true for one rank of the node, and for
-   none after `most` calls, at most PWR_ROLL_KINDS. */
-bool pwr_roll_speaks(pwr_roll_t *roll, uint32_t most);
-/* Whether one has done so. */
-bool pwr_roll_is_spoken_about(const pwr_roll_t *roll);
 
 #endif

@@ -56,7 +56,6 @@ typedef struct pwr_segment_control {
     pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
     pwr_slot_t slot[PWR_SEGMENT_SLOTS];
     pwr_boxes_control_t boxes;
-    pwr_roll_spoken_t spoken;
 } pwr_segment_control_t;
 
 typedef struct pwr_slot_expect {
@@ -96,7 +95,6 @@ typedef struct pwr_segment {
     size_t box_bytes;
     size_t slot_bytes;
     bool touched;         /* the slots */
-    bool spoke;           /* private: this rank has spoken about a call (roll.h) */
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
