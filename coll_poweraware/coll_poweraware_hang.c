@@ -10,9 +10,9 @@
  *    another node it does not know whether it has arrived; it may wait in turn.
  *    In a stock function, and where no call was ours so far, there may be no roll: then it knows no
  *    more than the messages.
- * 3. The first rank of the node that has something to tell says it (pwr_ompi/first_here.h).  The
- * others would say the same, and to leave it to the lowest one would be wrong: that one may be the
- * very rank that is stuck within the call, and not wait at all.
+ * 3. The first rank of the node that has something to tell says it, see pwr_ompi/first_here.h.  The
+ *    others would say the same, and to leave it to the lowest one would be wrong: that one may be
+ *    the very rank that is stuck within the call, and not wait at all.
  * 4. A rank with nothing to tell waits as long again.  If none of the node has spoken by then, it
  *    names those that are in the call and do not wait: they work, or have stopped.
  */
