@@ -14,7 +14,7 @@
 
 #include "pwr_ompi/compat.h"
 
-#include "pwr/monitor.h"
+#include "pwr/account.h"
 #include "pwr/audit.h"
 #include "pwr/history.h"
 #include "pwr/meter.h"
@@ -88,7 +88,6 @@ typedef struct coll_poweraware_params {
 typedef struct coll_poweraware_counters {
     uint64_t calls;
     uint64_t handled; /* by our algorithm or with levers moved */
-    uint64_t ns;      /* in the calls; only when a report is wanted */
 } coll_poweraware_counters_t;
 
 /* A decision table; all NULL: there is none. */
@@ -113,6 +112,8 @@ typedef struct mca_coll_poweraware_component {
     const char *no_power_why;
     const char *no_ucx_why; /* the worker of ucx_min_bytes */
     pwr_meter_t *meter;     /* NULL: this rank reads no energy */
+    pwr_account_t *account; /* NULL: nobody wants one */
+    bool account_in_threads;
     /* of communicators that are gone: */
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -125,9 +126,9 @@ typedef struct mca_coll_poweraware_component {
     coll_poweraware_table_t users_table;   /* with scheme auto, if one is named and right */
     pwr_wait_policy_t wait_policy;         /* before MPI_Init tells whether ranks share CPUs */
     pwr_wait_stats_t idle_stats;           /* of waits outside of our algorithms; at the end */
-    bool watched;       /* somebody wants a report or a trace: small calls count too */
-    bool running;       /* between init_query and close in an MPI process */
-    _Atomic bool armed; /* it is decided whether levers are used */
+    bool watched;                          /* somebody wants a report or a trace */
+    bool running;                          /* between init_query and close in an MPI process */
+    _Atomic bool armed;                    /* it is decided whether levers are used */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
@@ -153,7 +154,9 @@ typedef struct coll_poweraware_sites {
 enum { COLL_POWERAWARE_NUM_CLASSES = 16 };
 typedef struct coll_poweraware_class {
     coll_poweraware_sites_t sites;
-    pwr_audit_t audit; /* if audited */
+    pwr_audit_t audit;        /* if audited */
+    pwr_account_cell_t *cell; /* NULL: none so far; of the latest call, ... */
+    int cell_algorithm;       /* ... which took this one */
     bool known;
     bool audited;
 } coll_poweraware_class_t;
@@ -190,6 +193,14 @@ typedef struct coll_poweraware_stock {
     struct coll_poweraware_patience *patience; /* NULL: no wait has lasted too long */
 } coll_poweraware_stock_t;
 
+/* What a call is accounted for, while it is under way (coll_poweraware_account.c). */
+typedef struct coll_poweraware_bill {
+    uint64_t start_ns;
+    uint64_t cpu_ns; /* when it started; 0: not measured in this call */
+    uint64_t transitions;
+    pwr_wait_stats_t waits; /* in algorithms of ours */
+} coll_poweraware_bill_t;
+
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t *comm;
@@ -200,10 +211,14 @@ typedef struct mca_coll_poweraware_module {
         from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock, no lever moves */
     const coll_poweraware_table_t *table; /* with scheme auto; NULL until all ranks agreed on one */
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
-    int what;         /* the outermost call under way: COLL_POWERAWARE_WHAT */
-    int depth;        /* calls under way, those of saved functions in turn included */
-    bool spoke;       /* this rank has said that a call may be hung */
-    bool ended;       /* revoked, or with a process that failed: stock functions from then on */
+    int what;         /* the outermost call under way: COLL_POWERAWARE_WHAT, ... */
+    size_t bytes;     /* ... what this rank moves in it, if it is handled */
+    coll_poweraware_bill_t bill;
+    unsigned account_comm;
+    bool account_comm_known;
+    int depth;  /* calls under way, those of saved functions in turn included */
+    bool spoke; /* this rank has said that a call may be hung */
+    bool ended; /* revoked, or with a process that failed: stock functions from then on */
     coll_poweraware_stock_t stock;
     coll_poweraware_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* [NUM_CLASSES] or NULL */
     coll_poweraware_counters_t counters[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -344,6 +359,16 @@ void coll_poweraware_class_end(coll_poweraware_class_t *class);
 int coll_poweraware_run(mca_coll_poweraware_module_t *module,
                         const coll_poweraware_algorithm_t *algorithm,
                         struct coll_poweraware_call *call, const coll_poweraware_args_t *args);
+
+/* coll_poweraware_account.c */
+void coll_poweraware_account_open(bool mpi_threads);
+void coll_poweraware_account_free(void);
+/* Around an outermost call; class may be NULL; algorithm is NULL for a stock function. */
+void coll_poweraware_bill_open(mca_coll_poweraware_module_t *module,
+                               const coll_poweraware_class_t *class);
+void coll_poweraware_bill_close(mca_coll_poweraware_module_t *module,
+                                coll_poweraware_class_t *class,
+                                const coll_poweraware_algorithm_t *algorithm);
 
 /* coll_poweraware_calls.c: the functions a communicator's table points to. */
 #define COLL_POWERAWARE_DECLARE(constant, name)                                                    \

@@ -94,7 +94,8 @@ static inline bool is_left_alone(mca_coll_poweraware_module_t *m,
         return true;
     }
     ++m->counters[collective].calls;
-    return own_bytes < m->from_bytes[collective] && !SELF->watched;
+    m->bytes = own_bytes;
+    return own_bytes < m->from_bytes[collective] && NULL == SELF->params.trace_dir;
 }
 
 #define PASS_ON(m, constant, bytes, name, ...)                                                     \
@@ -108,13 +109,15 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
                   args_t *args)
 {
     coll_poweraware_counters_t *counters = &m->counters[collective];
-    uint64_t start_ns = NULL != SELF->params.report_dir ? pwr_env_now_ns(&SELF->env) : 0;
     pwr_events_add(PWR_EVENT_CALL, collective, -1, own_bytes);
     ++m->depth;
     m->what = COLL_POWERAWARE_WHAT(collective);
+    coll_poweraware_class_t *class = coll_poweraware_class_of(m, collective, bytes);
+    if (NULL != SELF->account) {
+        coll_poweraware_bill_open(m, class);
+    }
     const coll_poweraware_algorithm_t *algorithm =
         coll_poweraware_choose(m, comm, collective, args, bytes);
-    coll_poweraware_class_t *class = coll_poweraware_class_of(m, collective, bytes);
     bool levers = coll_poweraware_class_may_move_levers(class) && begin_levers(own_bytes);
     counters->handled += NULL != algorithm || levers;
     int rc = NULL != algorithm ? run(m, algorithm, class, args, levers)
@@ -122,10 +125,10 @@ static int handle(mca_coll_poweraware_module_t *m, comm_t *comm,
     end_levers(levers);
     coll_poweraware_class_end(class);
     --m->depth;
-    pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
-    if (0 != start_ns) {
-        counters->ns += pwr_env_now_ns(&SELF->env) - start_ns;
+    if (NULL != SELF->account) {
+        coll_poweraware_bill_close(m, class, algorithm);
     }
+    pwr_events_add(PWR_EVENT_RETURN, collective, -1, 0);
     return rc;
 }
 

@@ -139,7 +139,7 @@ coll_poweraware_class_t *coll_poweraware_class_of(mca_coll_poweraware_module_t *
                                                   size_t bytes)
 {
     coll_poweraware_class_t **classes = &m->classes[collective];
-    if (COLL_POWERAWARE_OFF == SELF->params.scheme) {
+    if (COLL_POWERAWARE_OFF == SELF->params.scheme && NULL == SELF->account) {
         return NULL;
     }
     if (NULL == *classes) {

@@ -243,6 +243,9 @@ static int init_query(bool progress_threads, bool mpi_threads)
     SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     prepare_waits(mpi_threads);
+    if (NULL != SELF->params.report_dir) {
+        coll_poweraware_account_open(mpi_threads);
+    }
     start_ucx();
     coll_poweraware_meter_open();
     if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
@@ -278,6 +281,7 @@ static int close_component(void)
         SELF->running = false;
         SELF->idle_stats = pwr_idle_stop();
         write_results();
+        coll_poweraware_account_free();
         coll_poweraware_meter_close();
         pwr_power_close(SELF->power);
         SELF->power = NULL;

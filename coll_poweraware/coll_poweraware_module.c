@@ -25,7 +25,6 @@ static void add_to_totals(const mca_coll_poweraware_module_t *m)
         coll_poweraware_counters_t *total = &component->totals[i];
         __atomic_fetch_add(&total->calls, m->counters[i].calls, __ATOMIC_RELAXED);
         __atomic_fetch_add(&total->handled, m->counters[i].handled, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&total->ns, m->counters[i].ns, __ATOMIC_RELAXED);
     }
     for (int i = 0; i < COLL_POWERAWARE_NUM_COUNTED; ++i) {
         __atomic_fetch_add(&component->counted[i], m->counted[i], __ATOMIC_RELAXED);

@@ -5,6 +5,7 @@
  */
 #include "coll_poweraware_hang.h"
 
+#include "algorithms/algorithms.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/ucx.h"
 
@@ -59,6 +60,17 @@ static void write_identity(FILE *file, int rank)
             1e-9 * (double)(pwr_env_now_ns(&SELF->env) - SELF->start_ns));
 }
 
+static double seconds_of(unsigned what)
+{
+    uint64_t ns = 0;
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    while (NULL != SELF->account && NULL != (cell = pwr_account_next(SELF->account, &index))) {
+        ns += what == pwr_account_kind(cell).what ? cell->sums.ns : 0;
+    }
+    return 1e-9 * (double)ns;
+}
+
 static void write_collectives(FILE *file)
 {
     fprintf(file, " \"collectives\": {");
@@ -67,9 +79,57 @@ static void write_collectives(FILE *file)
         fprintf(file, "%s\"%s\": {\"calls\": %llu, \"handled\": %llu, \"seconds\": %.9f}",
                 0 == i ? "\n  " : ",\n  ", coll_poweraware_collective_name(i),
                 (unsigned long long)total->calls, (unsigned long long)total->handled,
-                1e-9 * (double)total->ns);
+                seconds_of((unsigned)i));
     }
     fprintf(file, "},\n");
+}
+
+static void write_sums(FILE *file, const pwr_account_sums_t *sums)
+{
+    fprintf(file,
+            "\"calls\": %llu, \"bytes\": %llu, \"seconds\": %.9f, \"longest_s\": %.9f, "
+            "\"spin_s\": %.9f, \"monitor_s\": %.9f, \"sleep_s\": %.9f, \"cpu_s\": %.9f, "
+            "\"transitions\": %llu}",
+            (unsigned long long)sums->calls, (unsigned long long)sums->bytes,
+            1e-9 * (double)sums->ns, 1e-9 * (double)sums->longest_ns, 1e-9 * (double)sums->spin_ns,
+            1e-9 * (double)sums->monitor_ns, 1e-9 * (double)sums->sleep_ns,
+            1e-9 * pwr_account_cpu_ns(sums), (unsigned long long)sums->transitions);
+}
+
+static void write_cell(FILE *file, const pwr_account_cell_t *cell)
+{
+    const pwr_account_kind_t kind = pwr_account_kind(cell);
+    const pwr_account_comm_t *comm = &SELF->account->comms[kind.comm];
+    size_t bytes = coll_poweraware_class_bytes((int)kind.size_class);
+    fprintf(file, "{\"communicator\": ");
+    write_string(file, PWR_ACCOUNT_OTHERS == kind.comm ? "others" : comm->name);
+    fprintf(file, ", \"size\": %llu, \"collective\": \"%s\", \"algorithm\": \"%s\"",
+            (unsigned long long)comm->size, coll_poweraware_what_name((int)kind.what),
+            kind.algorithm < 0 ? "stock" : coll_poweraware_algorithms[kind.algorithm].name);
+    if (COLL_POWERAWARE_BYTES_UNKNOWN != bytes) {
+        fprintf(file, ", \"up_to_bytes\": %zu", bytes);
+    }
+    fprintf(file, ", ");
+    write_sums(file, &cell->sums);
+}
+
+static void write_accounts(FILE *file)
+{
+    const char *separator = "\n  ";
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    fprintf(file, " \"accounts\": [");
+    while (NULL != SELF->account && NULL != (cell = pwr_account_next(SELF->account, &index))) {
+        fprintf(file, "%s", separator);
+        write_cell(file, cell);
+        separator = ",\n  ";
+    }
+    fprintf(file, "],\n");
+    if (NULL != SELF->account) {
+        fprintf(file, " \"accounts_rest\": {");
+        write_sums(file, &SELF->account->rest.sums);
+        fprintf(file, ",\n");
+    }
 }
 
 /* Those that were called. */
@@ -281,6 +341,7 @@ void coll_poweraware_report_write(const char *path, int rank)
         write_identity(file, rank);
         write_collectives(file);
         write_counted(file);
+        write_accounts(file);
         write_waits(file, "wait", &SELF->wait_stats);
         write_waits(file, "idle", &SELF->idle_stats);
         write_audits(file);

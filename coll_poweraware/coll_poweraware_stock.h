@@ -28,6 +28,9 @@ static inline void coll_poweraware_pass_on(mca_coll_poweraware_module_t *module,
 {
     module->what = what;
     module->stock.class = class;
+    if (NULL != mca_coll_poweraware_component.account) {
+        coll_poweraware_bill_open(module, class);
+    }
     coll_poweraware_stock_begin(module, class);
 }
 
@@ -36,6 +39,9 @@ static inline int coll_poweraware_passed_on(mca_coll_poweraware_module_t *module
     if (0 == --module->depth) {
         coll_poweraware_stock_end(module);
         coll_poweraware_class_end(module->stock.class);
+        if (NULL != mca_coll_poweraware_component.account) {
+            coll_poweraware_bill_close(module, module->stock.class, NULL);
+        }
     }
     return rc;
 }

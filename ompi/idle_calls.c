@@ -88,6 +88,9 @@ static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const req
         within->found(within);
     }
     pwr_wait_stats_add(&saved.stats, &stats);
+    if (NULL != within) {
+        pwr_wait_stats_add(&within->stats, &stats);
+    }
 }
 
 /* ---- requests ---- */

@@ -59,6 +59,7 @@ bool pwr_idle_peer_of(const struct ompi_request_t *request, struct ompi_communic
 typedef struct pwr_idle_within pwr_idle_within_t;
 struct pwr_idle_within {
     const pwr_wait_policy_t *policy;
+    pwr_wait_stats_t stats; /* of its waits so far */
     /* Where policy has a longest_ns: a wait for some of these requests has been given up once more,
        after lasted_ns; it goes on by the policy that is there on return. */
     void (*lost)(pwr_idle_within_t *within, struct ompi_request_t **all, size_t count,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What calls cost: the table of this process (pwr/account.h), to which every outermost call of a
+ * collective that blocks adds.
+ *
+ * To read the CPU time of a thread is a system call, which would cost a short call half of its
+ * time.  So that of short calls is measured now and then, in the first and then in each 64th, and
+ * that of all is worked out from it (pwr_account_cpu_ns).
+ */
+#include "coll_poweraware.h"
+
+#include <stdlib.h>
+
+#include "algorithms/algorithms.h"
+#include "pwr/clock.h"
+
+#define SELF (&mca_coll_poweraware_component)
+
+enum { CPU_EVERY = 64, LONG_CALL_NS = 50000 };
+
+void coll_poweraware_account_open(bool mpi_threads)
+{
+    SELF->account_in_threads = mpi_threads;
+    SELF->account = malloc(sizeof *SELF->account);
+    if (NULL == SELF->account) {
+        coll_poweraware_say(1, "no memory to account for calls: the report has none");
+        return;
+    }
+    pwr_account_init(SELF->account);
+}
+
+void coll_poweraware_account_free(void)
+{
+    free(SELF->account);
+    SELF->account = NULL;
+}
+
+static bool measures_cpu(const coll_poweraware_class_t *class)
+{
+    if (NULL == class || NULL == class->cell) {
+        return true;
+    }
+    const pwr_account_sums_t *sums = &class->cell->sums;
+    return 0 == sums->calls % CPU_EVERY || sums->ns / LONG_CALL_NS >= sums->calls;
+}
+
+static uint64_t transitions(void)
+{
+    if (NULL == SELF->power) {
+        return 0;
+    }
+    const pwr_power_counters_t counters = pwr_power_counters(SELF->power);
+    return counters.pstate_writes + counters.tstate_writes;
+}
+
+void coll_poweraware_bill_open(mca_coll_poweraware_module_t *m,
+                               const coll_poweraware_class_t *class)
+{
+    coll_poweraware_bill_t *bill = &m->bill;
+    bill->transitions = transitions();
+    bill->waits = NULL != m->state ? m->state->wait_stats : (pwr_wait_stats_t){0};
+    bill->cpu_ns = measures_cpu(class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+    bill->start_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+}
+
+static unsigned comm_of(mca_coll_poweraware_module_t *m)
+{
+    if (!m->account_comm_known) {
+        char name[MPI_MAX_OBJECT_NAME];
+        pwr_ompi_comm_name(m->comm, name, sizeof name);
+        m->account_comm = pwr_account_comm(SELF->account, name, (uint64_t)ompi_comm_size(m->comm));
+        m->account_comm_known = true;
+    }
+    return m->account_comm;
+}
+
+static pwr_account_cell_t *find_cell(mca_coll_poweraware_module_t *m,
+                                     const coll_poweraware_class_t *class, int algorithm)
+{
+    const pwr_account_kind_t kind = {
+        .comm = comm_of(m),
+        .what = (unsigned)m->what,
+        .algorithm = algorithm,
+        .size_class = NULL == class ? 0 : (unsigned)(class - m->classes[m->what]),
+    };
+    return pwr_account_cell(SELF->account, &kind);
+}
+
+static pwr_account_cell_t *cell_of(mca_coll_poweraware_module_t *m, coll_poweraware_class_t *class,
+                                   int algorithm)
+{
+    if (NULL == class) {
+        return find_cell(m, class, algorithm);
+    }
+    if (NULL == class->cell || algorithm != class->cell_algorithm) {
+        class->cell = find_cell(m, class, algorithm);
+        class->cell_algorithm = algorithm;
+    }
+    return class->cell;
+}
+
+/* A stock function's waits are those of the call that is over, ours are counted on and on. */
+static void add_waits(pwr_account_sums_t *call, const mca_coll_poweraware_module_t *m, bool ours)
+{
+    const pwr_wait_stats_t none = {0};
+    const pwr_wait_stats_t *now = ours ? &m->state->wait_stats : &m->stock.within.stats;
+    const pwr_wait_stats_t *before = ours ? &m->bill.waits : &none;
+    call->spin_ns = now->spin_ns - before->spin_ns;
+    call->monitor_ns = now->monitor_ns - before->monitor_ns;
+    call->sleep_ns = now->sleep_ns - before->sleep_ns;
+}
+
+void coll_poweraware_bill_close(mca_coll_poweraware_module_t *m, coll_poweraware_class_t *class,
+                                const coll_poweraware_algorithm_t *algorithm)
+{
+    const coll_poweraware_bill_t *bill = &m->bill;
+    uint64_t ns = pwr_clock_ns(CLOCK_MONOTONIC) - bill->start_ns;
+    pwr_account_sums_t call = {
+        .calls = 1,
+        .bytes = m->what < COLL_POWERAWARE_NUM_COLLECTIVES ? m->bytes : 0,
+        .ns = ns,
+        .longest_ns = ns,
+        .transitions = transitions() - bill->transitions,
+    };
+    if (0 != bill->cpu_ns) {
+        call.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bill->cpu_ns;
+        call.cpu_of_ns = ns;
+    }
+    /* A communicator that has ended may have lost its state. */
+    if (NULL == algorithm || NULL != m->state) {
+        add_waits(&call, m, NULL != algorithm);
+    }
+    int index = NULL == algorithm ? PWR_ACCOUNT_NO_ALGORITHM
+                                  : (int)(algorithm - coll_poweraware_algorithms);
+    pwr_account_add(cell_of(m, class, index), &call, SELF->account_in_threads);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Tables of sums (pwr/account.h): a hash table of kinds with open addressing, from which nothing is
+ * ever removed.
+ */
+#include "config.h"
+
+#include "pwr/account.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* A key: used, communicator, collective, algorithm + 1, size class. */
+#define USED (UINT64_C(1) << 63)
+enum { COMM_SHIFT = 48, WHAT_SHIFT = 32, ALGORITHM_SHIFT = 16, PART_MASK = 0xffff };
+enum { COMM_MASK = 0x7fff };
+
+_Static_assert((PWR_ACCOUNT_CELLS & (PWR_ACCOUNT_CELLS - 1)) == 0, "a power of two");
+_Static_assert((int)PWR_ACCOUNT_COMMS <= (int)COMM_MASK, "fits the key");
+
+static pthread_mutex_t comms_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void pwr_account_init(pwr_account_t *account)
+{
+    memset(account, 0, sizeof *account);
+}
+
+/* ---- communicators ---- */
+
+static bool is(const pwr_account_comm_t *comm, const char *name, uint64_t size)
+{
+    return comm->size == size && strncmp(comm->name, name, sizeof comm->name - 1) == 0;
+}
+
+static unsigned find_comm(pwr_account_t *account, const char *name, uint64_t size)
+{
+    for (unsigned i = PWR_ACCOUNT_OTHERS + 1; i < PWR_ACCOUNT_COMMS; i++) {
+        pwr_account_comm_t *comm = &account->comms[i];
+        if (comm->size == 0) {
+            strncpy(comm->name, name, sizeof comm->name - 1);
+            comm->size = size;
+            return i;
+        }
+        if (is(comm, name, size)) {
+            return i;
+        }
+    }
+    return PWR_ACCOUNT_OTHERS;
+}
+
+unsigned pwr_account_comm(pwr_account_t *account, const char *name, uint64_t size)
+{
+    if (size == 0) {
+        return PWR_ACCOUNT_OTHERS;
+    }
+    pthread_mutex_lock(&comms_lock);
+    unsigned number = find_comm(account, name, size);
+    pthread_mutex_unlock(&comms_lock);
+    return number;
+}
+
+/* ---- cells ---- */
+
+static uint64_t key_of(const pwr_account_kind_t *kind)
+{
+    return USED | (uint64_t)(kind->comm & COMM_MASK) << COMM_SHIFT |
+           (uint64_t)(kind->what & PART_MASK) << WHAT_SHIFT |
+           (uint64_t)((unsigned)(kind->algorithm + 1) & PART_MASK) << ALGORITHM_SHIFT |
+           (kind->size_class & PART_MASK);
+}
+
+pwr_account_kind_t pwr_account_kind(const pwr_account_cell_t *cell)
+{
+    uint64_t key = atomic_load_explicit(&cell->key, memory_order_relaxed);
+    return (pwr_account_kind_t){
+        .comm = (unsigned)(key >> COMM_SHIFT) & COMM_MASK,
+        .what = (unsigned)(key >> WHAT_SHIFT) & PART_MASK,
+        .algorithm = (int)((unsigned)(key >> ALGORITHM_SHIFT) & PART_MASK) - 1,
+        .size_class = (unsigned)key & PART_MASK,
+    };
+}
+
+/* Fibonacci hashing: the golden ratio spreads keys that differ in few bits. */
+static unsigned first_place(uint64_t key)
+{
+    return (unsigned)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % PWR_ACCOUNT_CELLS;
+}
+
+/* Whether the cell is, or becomes, that of the key. */
+static bool take(pwr_account_cell_t *cell, uint64_t key)
+{
+    uint64_t before = 0;
+    return atomic_compare_exchange_strong_explicit(&cell->key, &before, key, memory_order_relaxed,
+                                                   memory_order_relaxed) ||
+           before == key;
+}
+
+static pwr_account_cell_t *cell_of_key(pwr_account_t *account, uint64_t key)
+{
+    unsigned place = first_place(key);
+    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
+        pwr_account_cell_t *cell = &account->cells[(place + i) % PWR_ACCOUNT_CELLS];
+        if (take(cell, key)) {
+            return cell;
+        }
+    }
+    return &account->rest;
+}
+
+pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_kind_t *kind)
+{
+    return cell_of_key(account, key_of(kind));
+}
+
+const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigned *index)
+{
+    while (*index < PWR_ACCOUNT_CELLS) {
+        const pwr_account_cell_t *cell = &account->cells[(*index)++];
+        if (atomic_load_explicit(&cell->key, memory_order_relaxed) != 0) {
+            return cell;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the calls of a process came to: sums per communicator, collective, algorithm and size class,
+ * in tables of fixed size.
+ *
+ * A table is one piece of memory without pointers.  What does not fit (communicators, kinds of
+ * calls) is added up with others of its sort: totals are right whatever a program does.
+ */
+#ifndef PWR_ACCOUNT_H
+#define PWR_ACCOUNT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PWR_ACCOUNT_COMMS = 128, /* the first one stands for all that have no room */
+    PWR_ACCOUNT_CELLS = 1024,
+    PWR_ACCOUNT_NAME = 64, /* of a communicator, with the 0 at its end */
+    PWR_ACCOUNT_OTHERS = 0,
+    PWR_ACCOUNT_NO_ALGORITHM = -1, /* a stock function */
+};
+
+/* What calls of one kind have in common.  Numbers are the caller's: what < 2^15, size_class < 2^16,
+   algorithm -1 .. 2^15 - 1. */
+typedef struct pwr_account_kind {
+    unsigned comm; /* of pwr_account_comm */
+    unsigned what; /* collective */
+    int algorithm;
+    unsigned size_class;
+} pwr_account_kind_t;
+
+/* Sums over calls. */
+typedef struct pwr_account_sums {
+    uint64_t calls;
+    uint64_t bytes; /* as the collective's size class counts them */
+    uint64_t ns;    /* in the calls */
+    uint64_t longest_ns;
+    uint64_t spin_ns; /* of ns: waiting, on each rung */
+    uint64_t monitor_ns;
+    uint64_t sleep_ns;
+    uint64_t cpu_ns;      /* CPU time of those calls where it was measured, ... */
+    uint64_t cpu_of_ns;   /* ... which lasted so long */
+    uint64_t transitions; /* lever writes */
+} pwr_account_sums_t;
+
+typedef struct pwr_account_cell {
+    _Atomic uint64_t key; /* 0: free */
+    pwr_account_sums_t sums;
+} pwr_account_cell_t;
+
+typedef struct pwr_account_comm {
+    char name[PWR_ACCOUNT_NAME];
+    uint64_t size; /* ranks; 0: this one is free */
+} pwr_account_comm_t;
+
+typedef struct pwr_account {
+    pwr_account_comm_t comms[PWR_ACCOUNT_COMMS];
+    pwr_account_cell_t cells[PWR_ACCOUNT_CELLS];
+    pwr_account_cell_t rest; /* calls of all kinds that have no room */
+} pwr_account_t;
+
+void pwr_account_init(pwr_account_t *account);
+
+/* The number of the communicators of this name and size, which count as one: programs that make one
+   in a loop mean the same.  PWR_ACCOUNT_OTHERS when there are too many.  Any thread. */
+unsigned pwr_account_comm(pwr_account_t *account, const char *name, uint64_t size);
+
+/* The cell of a kind, for ever the same; never NULL.  Any thread. */
+pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_kind_t *kind);
+pwr_account_kind_t pwr_account_kind(const pwr_account_cell_t *cell);
+/* The next cell in use from *index on, which moves behind it; NULL: none is left.  The rest is not
+   among them. */
+const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigned *index);
+
+/* One call: ten plain additions.  threads: others may add to the same cell at the same time. */
+static inline void pwr_account_add(pwr_account_cell_t *cell, const pwr_account_sums_t *call,
+                                   bool threads)
+{
+    enum { FIELDS = sizeof(pwr_account_sums_t) / sizeof(uint64_t) };
+    enum { LONGEST = offsetof(pwr_account_sums_t, longest_ns) / sizeof(uint64_t) };
+    uint64_t *sums = (uint64_t *)&cell->sums;
+    const uint64_t *more = (const uint64_t *)call;
+    for (int i = 0; i < FIELDS; i++) {
+        if (i == LONGEST) {
+            sums[i] = more[i] > sums[i] ? more[i] : sums[i];
+        } else if (threads) {
+            __atomic_fetch_add(&sums[i], more[i], __ATOMIC_RELAXED);
+        } else {
+            sums[i] += more[i];
+        }
+    }
+}
+
+/* CPU time of all calls, from those where it was measured. */
+static inline double pwr_account_cpu_ns(const pwr_account_sums_t *sums)
+{
+    return sums->cpu_of_ns == 0
+               ? 0.0
+               : (double)sums->cpu_ns * ((double)sums->ns / (double)sums->cpu_of_ns);
+}
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Tables of sums: kinds, what has no room, threads.
+ */
+#include "config.h"
+
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr/account.h"
+
+enum { BCAST = 7, BARRIER = 6, MANY_THREADS = 4, CALLS = 2000, KINDS = 50 };
+
+static pwr_account_t *new_account(void)
+{
+    pwr_account_t *account = malloc(sizeof *account);
+    assert_non_null(account);
+    pwr_account_init(account);
+    return account;
+}
+
+static const pwr_account_sums_t one_call = {
+    .calls = 1,
+    .bytes = 8,
+    .ns = 1000,
+    .longest_ns = 1000,
+    .spin_ns = 100,
+    .monitor_ns = 200,
+    .sleep_ns = 300,
+    .cpu_ns = 400,
+    .cpu_of_ns = 500,
+    .transitions = 2,
+};
+
+static pwr_account_cell_t *cell(pwr_account_t *account, unsigned comm, unsigned what, int algorithm,
+                                unsigned size_class)
+{
+    const pwr_account_kind_t kind = {
+        .comm = comm, .what = what, .algorithm = algorithm, .size_class = size_class};
+    return pwr_account_cell(account, &kind);
+}
+
+static pwr_account_sums_t total(const pwr_account_t *account)
+{
+    pwr_account_cell_t sum = {.sums = account->rest.sums};
+    unsigned index = 0;
+    const pwr_account_cell_t *next;
+    while ((next = pwr_account_next(account, &index)) != NULL) {
+        pwr_account_add(&sum, &next->sums, false);
+    }
+    return sum.sums;
+}
+
+static void test_calls_add_up(void **state)
+{
+    (void)state;
+    pwr_account_t *account = new_account();
+    pwr_account_cell_t *mine = cell(account, 1, BCAST, PWR_ACCOUNT_NO_ALGORITHM, 3);
+    pwr_account_sums_t longer = one_call;
+    longer.longest_ns = 7000;
+    pwr_account_add(mine, &longer, false);
+    pwr_account_add(mine, &one_call, false);
+    assert_int_equal(mine->sums.calls, 2);
+    assert_int_equal(mine->sums.ns, 2000);
+    assert_int_equal(mine->sums.longest_ns, 7000);
+    assert_int_equal(mine->sums.transitions, 4);
+    assert_true(pwr_account_cpu_ns(&mine->sums) == 1600.0);
+    mine->sums.cpu_of_ns = 0;
+    assert_true(pwr_account_cpu_ns(&mine->sums) == 0.0);
+    free(account);
+}
+
+static void test_each_kind_has_a_cell(void **state)
+{
+    (void)state;
+    static const pwr_account_kind_t kinds[] = {
+        {1, BCAST, -1, 0},  {1, BCAST, 0, 0}, {1, BCAST, 0, 1},  {2, BCAST, 0, 0},
+        {1, BARRIER, 0, 0}, {0, 0, -1, 0},    {127, 40, 30, 15}, {127, 32767, 32766, 65535},
+    };
+    enum { NUM = sizeof kinds / sizeof kinds[0] };
+    pwr_account_t *account = new_account();
+    pwr_account_cell_t *cells[NUM];
+    for (int i = 0; i < NUM; i++) {
+        cells[i] = pwr_account_cell(account, &kinds[i]);
+        pwr_account_kind_t found = pwr_account_kind(cells[i]);
+        assert_memory_equal(&found, &kinds[i], sizeof found);
+        for (int j = 0; j < i; j++) {
+            assert_ptr_not_equal(cells[i], cells[j]);
+        }
+    }
+    for (int i = 0; i < NUM; i++) {
+        assert_ptr_equal(pwr_account_cell(account, &kinds[i]), cells[i]);
+    }
+    free(account);
+}
+
+static void test_communicators_are_names_and_sizes(void **state)
+{
+    (void)state;
+    char name[100];
+    pwr_account_t *account = new_account();
+    unsigned world = pwr_account_comm(account, "MPI_COMM_WORLD", 8);
+    assert_int_not_equal(world, PWR_ACCOUNT_OTHERS);
+    assert_int_equal(pwr_account_comm(account, "MPI_COMM_WORLD", 8), world);
+    assert_int_not_equal(pwr_account_comm(account, "MPI_COMM_WORLD", 4), world);
+    assert_int_equal(pwr_account_comm(account, "nobody", 0), PWR_ACCOUNT_OTHERS);
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    unsigned long_one = pwr_account_comm(account, name, 2);
+    assert_int_equal(strlen(account->comms[long_one].name), PWR_ACCOUNT_NAME - 1);
+    assert_int_equal(pwr_account_comm(account, name, 2), long_one);
+    for (int i = 0; i < 2 * PWR_ACCOUNT_COMMS; i++) {
+        snprintf(name, sizeof name, "row %d", i);
+        unsigned number = pwr_account_comm(account, name, 3);
+        assert_true(number < PWR_ACCOUNT_COMMS);
+        assert_int_equal(number == PWR_ACCOUNT_OTHERS, i >= PWR_ACCOUNT_COMMS - 4);
+    }
+    assert_int_equal(pwr_account_comm(account, "MPI_COMM_WORLD", 8), world);
+    free(account);
+}
+
+static void test_what_has_no_room_is_counted(void **state)
+{
+    (void)state;
+    enum { MORE = 3 * PWR_ACCOUNT_CELLS };
+    pwr_account_t *account = new_account();
+    for (unsigned i = 0; i < MORE; i++) {
+        pwr_account_add(cell(account, i % 100, i / 100, (int)(i % 7), i % 16), &one_call, false);
+    }
+    assert_int_equal(total(account).calls, MORE);
+    assert_int_equal(account->rest.sums.calls, MORE - PWR_ACCOUNT_CELLS);
+    free(account);
+}
+
+static void *add_calls(void *arg)
+{
+    pwr_account_t *account = arg;
+    for (int i = 0; i < CALLS; i++) {
+        unsigned comm = pwr_account_comm(account, i % 2 == 0 ? "even" : "odd", 2);
+        pwr_account_add(cell(account, comm, (unsigned)i % KINDS, 0, 0), &one_call, true);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    pwr_account_t *account = new_account();
+    pthread_t threads[MANY_THREADS];
+    unsigned index = 0, cells = 0;
+    for (int i = 0; i < MANY_THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, add_calls, account), 0);
+    }
+    for (int i = 0; i < MANY_THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    while (pwr_account_next(account, &index) != NULL) {
+        cells++;
+    }
+    assert_int_equal(cells, KINDS);
+    assert_int_equal(total(account).calls, MANY_THREADS * CALLS);
+    free(account);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_add_up),
+        cmocka_unit_test(test_each_kind_has_a_cell),
+        cmocka_unit_test(test_communicators_are_names_and_sizes),
+        cmocka_unit_test(test_what_has_no_room_is_counted),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
