@@ -10,6 +10,7 @@
  */
 #include "coll_poweraware.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "algorithms/algorithms.h"
@@ -45,9 +46,10 @@ static bool measures_cpu(const coll_poweraware_class_t *class)
     return 0 == sums->calls % CPU_EVERY || sums->ns / LONG_CALL_NS >= sums->calls;
 }
 
+/* Before levers are armed there are none. */
 static uint64_t transitions(void)
 {
-    if (NULL == SELF->power) {
+    if (NULL == SELF->power || !atomic_load_explicit(&SELF->armed, memory_order_relaxed)) {
         return 0;
     }
     const pwr_power_counters_t counters = pwr_power_counters(SELF->power);

@@ -113,6 +113,25 @@ pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_k
     return cell_of_key(account, key_of(kind));
 }
 
+/* All fields are of one type. */
+void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call)
+{
+    enum { FIELDS = sizeof *sums / sizeof(uint64_t) };
+    enum { LONGEST = offsetof(pwr_account_sums_t, longest_ns) / sizeof(uint64_t) };
+    uint64_t *to = (uint64_t *)sums;
+    const uint64_t *from = (const uint64_t *)call;
+    for (int i = 0; i < FIELDS; i++) {
+        if (i != LONGEST) {
+            __atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
+        }
+    }
+    uint64_t longest = __atomic_load_n(&to[LONGEST], __ATOMIC_RELAXED);
+    while (longest < from[LONGEST] &&
+           !__atomic_compare_exchange_n(&to[LONGEST], &longest, from[LONGEST], true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
 const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigned *index)
 {
     while (*index < PWR_ACCOUNT_CELLS) {

@@ -75,22 +75,29 @@ pwr_account_kind_t pwr_account_kind(const pwr_account_cell_t *cell);
    among them. */
 const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigned *index);
 
-/* One call: ten plain additions.  threads: others may add to the same cell at the same time. */
+static inline void pwr_account_add_plainly(pwr_account_sums_t *sums, const pwr_account_sums_t *call)
+{
+    sums->calls += call->calls;
+    sums->bytes += call->bytes;
+    sums->ns += call->ns;
+    sums->longest_ns = call->longest_ns > sums->longest_ns ? call->longest_ns : sums->longest_ns;
+    sums->spin_ns += call->spin_ns;
+    sums->monitor_ns += call->monitor_ns;
+    sums->sleep_ns += call->sleep_ns;
+    sums->cpu_ns += call->cpu_ns;
+    sums->cpu_of_ns += call->cpu_of_ns;
+    sums->transitions += call->transitions;
+}
+/* Where other threads may add to the same cell at the same time. */
+void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call);
+
 static inline void pwr_account_add(pwr_account_cell_t *cell, const pwr_account_sums_t *call,
                                    bool threads)
 {
-    enum { FIELDS = sizeof(pwr_account_sums_t) / sizeof(uint64_t) };
-    enum { LONGEST = offsetof(pwr_account_sums_t, longest_ns) / sizeof(uint64_t) };
-    uint64_t *sums = (uint64_t *)&cell->sums;
-    const uint64_t *more = (const uint64_t *)call;
-    for (int i = 0; i < FIELDS; i++) {
-        if (i == LONGEST) {
-            sums[i] = more[i] > sums[i] ? more[i] : sums[i];
-        } else if (threads) {
-            __atomic_fetch_add(&sums[i], more[i], __ATOMIC_RELAXED);
-        } else {
-            sums[i] += more[i];
-        }
+    if (threads) {
+        pwr_account_add_in_threads(&cell->sums, call);
+    } else {
+        pwr_account_add_plainly(&cell->sums, call);
     }
 }
 
