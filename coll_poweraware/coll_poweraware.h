@@ -281,6 +281,9 @@ static inline size_t coll_poweraware_max_numbers(const pwr_hierarchy_t *hierarch
 coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_t *module,
                                                      struct ompi_communicator_t *comm);
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
+/* How ranks wait in a call, ours or stock.  Known only after MPI_Init, which sets the yield flag
+   last. */
+pwr_wait_policy_t coll_poweraware_wait_policy(void);
 /* With the saved functions, so it needs no state.  True on all ranks or on none: everybody's mine
    is true and nothing failed. */
 bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module,

@@ -112,8 +112,7 @@ static pwr_hierarchy_t *hierarchy_of(comm_t *comm, const place_t *places)
     return hierarchy;
 }
 
-/* Known only now: MPI_Init sets the yield flag last. */
-static pwr_wait_policy_t wait_policy(void)
+pwr_wait_policy_t coll_poweraware_wait_policy(void)
 {
     pwr_wait_policy_t policy = SELF->wait_policy;
     policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
@@ -199,7 +198,7 @@ static bool fill(mca_coll_poweraware_module_t *m, coll_poweraware_state_t *state
     }
     const place_t *leader = &places[h->leader_of[h->my_node]];
     pwr_segment_shape_t shape = pwr_segment_shape(SELF->params.segment_bytes, h->max_local);
-    state->wait_policy = wait_policy();
+    state->wait_policy = coll_poweraware_wait_policy();
     state->leader_pid = leader->pid;
     state->leader_serial = leader->serial;
     state->segment = pwr_segment_new(&shape);

@@ -11,8 +11,6 @@
 #include "coll_poweraware_hang.h"
 #include "pwr_ompi/idle.h"
 
-#define SELF (&mca_coll_poweraware_component)
-
 /* ---- the functions that were selected before us ---- */
 
 typedef const mca_coll_base_comm_coll_t saved_t;
@@ -152,9 +150,7 @@ void coll_poweraware_stock_begin(mca_coll_poweraware_module_t *m, coll_powerawar
     if (NULL != roll) {
         pwr_roll_begin(roll, roll_kind(m->what));
     }
-    m->stock.policy = SELF->wait_policy;
-    m->stock.policy.longest_ns = coll_poweraware_patience_ns();
-    m->stock.policy.oversubscribed = m->stock.policy.oversubscribed || pwr_idle_is_crowded();
+    m->stock.policy = coll_poweraware_wait_policy();
     coll_poweraware_class_begin(class, &m->stock.policy);
     m->stock.within = (pwr_idle_within_t){.policy = &m->stock.policy, .lost = lose, .found = found};
     m->stock.outer = pwr_idle_enter(&m->stock.within);
