@@ -95,13 +95,17 @@ class Jobs:
         return self._options.output / "runs" / f"{job.name}.json"
 
     def _kept(self, job: Job) -> Optional[Run]:
-        """A job's file, if it has been measured with the same parameters."""
+        """A job's file, if it has been measured under the same conditions."""
         try:
             run: Run = json.loads(self._path(job).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        same = run.get("mca") == self._parameters(job) and run.get("arguments") == self._arguments(job)
+        same = all(run.get(name) == value for name, value in self._conditions(job).items())
         return run if same else None
+
+    def _conditions(self, job: Job) -> Dict[str, Any]:
+        """Under which a job is measured."""
+        return {"mca": self._parameters(job), "arguments": self._arguments(job), "awake": self._options.awake}
 
     def forget(self) -> None:
         """Removes what was measured before."""
@@ -126,8 +130,7 @@ class Jobs:
             "point": asdict(job.point),
             "way": job.way,
             "repetition": job.repetition + 1,
-            "mca": self._parameters(job),
-            "arguments": self._arguments(job),
+            **self._conditions(job),
             "measured": measured,
         }
         part = self._path(job).with_suffix(".part")

@@ -105,7 +105,6 @@ static void test_better_twice_than_never(void **state)
     (void)state;
     struct rlimit old, none;
     enum { MORE_THAN_KEPT = 40 };
-    word("many words");
     for (int i = 0; i < MORE_THAN_KEPT; ++i) {
         assert_true(pwr_first_here(word("kept")));
     }

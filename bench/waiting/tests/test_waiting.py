@@ -241,6 +241,8 @@ def test_resume_measures_what_is_missing_or_different(world: World) -> None:
     assert world.run(*few, "--resume", "--mca", "coll_poweraware_spin_us", "9").returncode == 0
     assert len(world.calls()) == 7  # both of ours
     assert world.run(*few).returncode == 0 and len(world.calls()) == 11
+    assert world.run(*few, "--resume", "--awake").returncode == 0
+    assert len(world.calls()) == 15  # all: other conditions
 
 
 def test_a_way_that_fails_is_named_and_the_others_go_on(world: World) -> None:
