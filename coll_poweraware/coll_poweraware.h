@@ -19,6 +19,7 @@
 #include "pwr/history.h"
 #include "pwr/meter.h"
 #include "pwr/power.h"
+#include "pwr/ticks.h"
 #include "pwr/wait.h"
 #include "pwr_ompi/hierarchy.h"
 #include "pwr_ompi/idle.h"
@@ -114,6 +115,7 @@ typedef struct mca_coll_poweraware_component {
     pwr_meter_t *meter;     /* NULL: this rank reads no energy */
     pwr_account_t *account; /* NULL: nobody wants one */
     bool account_in_threads;
+    pwr_ticks_t ticks; /* by which calls are accounted for */
     /* of communicators that are gone: */
     pwr_wait_stats_t wait_stats;
     coll_poweraware_counters_t totals[COLL_POWERAWARE_NUM_COLLECTIVES];
@@ -195,7 +197,7 @@ typedef struct coll_poweraware_stock {
 
 /* What a call is accounted for, while it is under way (coll_poweraware_account.c). */
 typedef struct coll_poweraware_bill {
-    uint64_t start_ns;
+    uint64_t start_ticks;
     uint64_t cpu_ns; /* when it started; 0: not measured in this call */
     uint64_t transitions;
     pwr_wait_stats_t waits; /* in algorithms of ours */

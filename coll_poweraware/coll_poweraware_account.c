@@ -5,7 +5,7 @@
  * collective that blocks adds.
  *
  * To read the CPU time of a thread is a system call, which would cost a short call half of its
- * time.  So that of short calls is measured now and then, in the first and then in each 64th, and
+ * time.  So that of short calls is measured now and then, in the first and then in each 256th, and
  * that of all is worked out from it (pwr_account_cpu_ns).
  */
 #include "coll_poweraware.h"
@@ -18,11 +18,12 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-enum { CPU_EVERY = 64, LONG_CALL_NS = 50000 };
+enum { CPU_EVERY = 256, LONG_CALL_NS = 50000 };
 
 void coll_poweraware_account_open(bool mpi_threads)
 {
     SELF->account_in_threads = mpi_threads;
+    SELF->ticks = pwr_ticks_open("");
     SELF->account = malloc(sizeof *SELF->account);
     if (NULL == SELF->account) {
         coll_poweraware_say(1, "no memory to account for calls: the report has none");
@@ -63,7 +64,7 @@ void coll_poweraware_bill_open(mca_coll_poweraware_module_t *m,
     bill->transitions = transitions();
     bill->waits = NULL != m->state ? m->state->wait_stats : (pwr_wait_stats_t){0};
     bill->cpu_ns = measures_cpu(class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-    bill->start_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+    bill->start_ticks = pwr_ticks_now(&SELF->ticks);
 }
 
 static unsigned comm_of(mca_coll_poweraware_module_t *m)
@@ -117,7 +118,7 @@ void coll_poweraware_bill_close(mca_coll_poweraware_module_t *m, coll_poweraware
                                 const coll_poweraware_algorithm_t *algorithm)
 {
     const coll_poweraware_bill_t *bill = &m->bill;
-    uint64_t ns = pwr_clock_ns(CLOCK_MONOTONIC) - bill->start_ns;
+    uint64_t ns = pwr_ticks_ns(&SELF->ticks, pwr_ticks_now(&SELF->ticks) - bill->start_ticks);
     pwr_account_sums_t call = {
         .calls = 1,
         .bytes = m->what < COLL_POWERAWARE_NUM_COLLECTIVES ? m->bytes : 0,
