@@ -142,3 +142,115 @@ const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigne
     }
     return NULL;
 }
+
+/* ---- several tables ---- */
+
+/* Where a table's communicators are in another one. */
+typedef struct renumbering {
+    unsigned number[PWR_ACCOUNT_COMMS];
+} renumbering_t;
+
+static void add_cell(pwr_account_t *into, const renumbering_t *comms,
+                     const pwr_account_cell_t *cell)
+{
+    pwr_account_kind_t kind = pwr_account_kind(cell);
+    /* another process's table may have been written over by its program */
+    kind.comm = kind.comm < PWR_ACCOUNT_COMMS ? comms->number[kind.comm] : PWR_ACCOUNT_OTHERS;
+    pwr_account_add_plainly(&pwr_account_cell(into, &kind)->sums, &cell->sums);
+}
+
+static renumbering_t renumber(pwr_account_t *into, const pwr_account_comm_t *comms, unsigned num)
+{
+    renumbering_t renumbered = {{0}};
+    for (unsigned i = 0; i < num; i++) {
+        renumbered.number[i] = pwr_account_comm(into, comms[i].name, comms[i].size);
+    }
+    return renumbered;
+}
+
+void pwr_account_merge(pwr_account_t *into, const pwr_account_t *from)
+{
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    const renumbering_t comms = renumber(into, from->comms, PWR_ACCOUNT_COMMS);
+    while ((cell = pwr_account_next(from, &index)) != NULL) {
+        add_cell(into, &comms, cell);
+    }
+    pwr_account_add_plainly(&into->rest.sums, &from->rest.sums);
+}
+
+static unsigned num_comms(const pwr_account_t *account)
+{
+    unsigned num = PWR_ACCOUNT_OTHERS + 1;
+    while (num < PWR_ACCOUNT_COMMS && account->comms[num].size != 0) {
+        num++;
+    }
+    return num;
+}
+
+/* The rest comes last, with a key of 0. */
+size_t pwr_account_pack(const pwr_account_t *account, void *out)
+{
+    pwr_account_packed_head_t *head = out;
+    pwr_account_comm_t *comms = (pwr_account_comm_t *)(head + 1);
+    unsigned num = num_comms(account);
+    pwr_account_cell_t *cells = (pwr_account_cell_t *)(comms + num);
+    pwr_account_cell_t *end = cells;
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    memcpy(comms, account->comms, num * sizeof *comms);
+    while ((cell = pwr_account_next(account, &index)) != NULL) {
+        memcpy(end++, cell, sizeof *end);
+    }
+    memcpy(end++, &account->rest, sizeof *end);
+    *head = (pwr_account_packed_head_t){
+        .num_comms = num,
+        .num_cells = (uint32_t)(end - cells),
+    };
+    return (size_t)((char *)end - (char *)out);
+}
+
+static bool is_sound_head(const pwr_account_packed_head_t *head, size_t bytes)
+{
+    return bytes >= sizeof *head && head->num_comms >= 1 && head->num_comms <= PWR_ACCOUNT_COMMS &&
+           head->num_cells >= 1 && head->num_cells <= PWR_ACCOUNT_CELLS + 1 &&
+           bytes == sizeof *head + head->num_comms * sizeof(pwr_account_comm_t) +
+                        head->num_cells * sizeof(pwr_account_cell_t);
+}
+
+static bool is_sound(const void *packed, size_t bytes)
+{
+    const pwr_account_packed_head_t *head = packed;
+    if (!is_sound_head(head, bytes)) {
+        return false;
+    }
+    const pwr_account_comm_t *comms = (const pwr_account_comm_t *)(head + 1);
+    const pwr_account_cell_t *cells = (const pwr_account_cell_t *)(comms + head->num_comms);
+    for (unsigned i = 0; i < head->num_comms; i++) {
+        if (memchr(comms[i].name, '\0', sizeof comms[i].name) == NULL) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i + 1 < head->num_cells; i++) {
+        if ((cells[i].key & USED) == 0 || pwr_account_kind(&cells[i]).comm >= head->num_comms) {
+            return false;
+        }
+    }
+    return cells[head->num_cells - 1].key == 0;
+}
+
+pwr_status_t pwr_account_merge_packed(pwr_account_t *into, const void *packed, size_t bytes)
+{
+    if (!is_sound(packed, bytes)) {
+        return PWR_ERR_PARSE;
+    }
+    const pwr_account_packed_head_t *head = packed;
+    const pwr_account_comm_t *comms = (const pwr_account_comm_t *)(head + 1);
+    const pwr_account_cell_t *cells = (const pwr_account_cell_t *)(comms + head->num_comms);
+    const renumbering_t renumbered = renumber(into, comms, head->num_comms);
+    for (unsigned i = 0; i + 1 < head->num_cells; i++) {
+        add_cell(into, &renumbered, &cells[i]);
+    }
+    pwr_account_add_plainly(&into->rest.sums, &cells[head->num_cells - 1].sums);
+    return PWR_OK;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Tables of sums: kinds, what has no room, threads.
+ * Tables of sums: kinds, what has no room, threads, several tables, packed ones and wrong ones.
  */
 #include "config.h"
 
@@ -35,6 +35,7 @@ static const pwr_account_sums_t one_call = {
     .cpu_ns = 400,
     .cpu_of_ns = 500,
     .transitions = 2,
+    .uj = 50,
 };
 
 static pwr_account_cell_t *cell(pwr_account_t *account, unsigned comm, unsigned what, int algorithm,
@@ -167,6 +168,135 @@ static void test_threads(void **state)
     free(account);
 }
 
+/* Some calls, with communicators that have other numbers in other tables. */
+static void fill(pwr_account_t *account, const char *first, const char *second, int calls)
+{
+    unsigned comms[] = {pwr_account_comm(account, first, 4), pwr_account_comm(account, second, 2)};
+    for (int i = 0; i < calls; i++) {
+        pwr_account_add(cell(account, comms[i % 2], BCAST, i % 3 - 1, (unsigned)i % 4), &one_call,
+                        false);
+    }
+}
+
+static uint64_t calls_of(const pwr_account_t *account, const char *name)
+{
+    uint64_t calls = 0;
+    unsigned index = 0;
+    const pwr_account_cell_t *next;
+    while ((next = pwr_account_next(account, &index)) != NULL) {
+        if (strcmp(account->comms[pwr_account_kind(next).comm].name, name) == 0) {
+            calls += next->sums.calls;
+        }
+    }
+    return calls;
+}
+
+static void *packed_of(const pwr_account_t *account, size_t *bytes)
+{
+    void *packed = malloc(PWR_ACCOUNT_PACKED_MAX);
+    assert_non_null(packed);
+    *bytes = pwr_account_pack(account, packed);
+    assert_true(*bytes <= PWR_ACCOUNT_PACKED_MAX);
+    return packed;
+}
+
+static void test_tables_are_merged(void **state)
+{
+    (void)state;
+    for (int packs = 0; packs < 2; packs++) {
+        pwr_account_t *left = new_account(), *right = new_account();
+        fill(left, "world", "row", 100);
+        fill(right, "row", "world", 30);
+        fill(right, "column", "x", 10);
+        pwr_account_add(&right->rest, &one_call, false);
+        if (packs) {
+            size_t bytes;
+            void *packed = packed_of(right, &bytes);
+            assert_int_equal(pwr_account_merge_packed(left, packed, bytes), PWR_OK);
+            free(packed);
+        } else {
+            pwr_account_merge(left, right);
+        }
+        assert_int_equal(total(left).calls, 141);
+        assert_int_equal(total(left).ns, 141000);
+        assert_int_equal(total(left).longest_ns, 1000);
+        assert_int_equal(calls_of(left, "world"), 65); /* of 4 and of 2 ranks */
+        assert_int_equal(calls_of(left, "column"), 5);
+        assert_int_equal(left->rest.sums.calls, 1);
+        free(left);
+        free(right);
+    }
+}
+
+static void test_full_tables_are_merged(void **state)
+{
+    (void)state;
+    size_t bytes;
+    pwr_account_t *left = new_account(), *right = new_account();
+    char name[32];
+    for (int i = 0; i < PWR_ACCOUNT_COMMS; i++) {
+        snprintf(name, sizeof name, "left %d", i);
+        pwr_account_add(cell(left, pwr_account_comm(left, name, 2), 1, 0, 0), &one_call, false);
+        snprintf(name, sizeof name, "right %d", i);
+        unsigned comm = pwr_account_comm(right, name, 2);
+        for (int c = 0; c < 20; c++) {
+            pwr_account_add(cell(right, comm, (unsigned)c, 0, 0), &one_call, false);
+        }
+    }
+    void *packed = packed_of(right, &bytes);
+    assert_int_equal(pwr_account_merge_packed(left, packed, bytes), PWR_OK);
+    assert_int_equal(total(left).calls, PWR_ACCOUNT_COMMS * 21);
+    free(packed);
+    free(left);
+    free(right);
+}
+
+static void refuse(const void *packed, size_t bytes)
+{
+    pwr_account_t *account = new_account();
+    assert_int_equal(pwr_account_merge_packed(account, packed, bytes), PWR_ERR_PARSE);
+    assert_int_equal(total(account).calls, 0);
+    assert_int_equal(account->comms[1].size, 0);
+    free(account);
+}
+
+static void test_wrong_bytes_are_refused(void **state)
+{
+    (void)state;
+    size_t bytes;
+    pwr_account_t *account = new_account();
+    fill(account, "world", "row", 50);
+    char *packed = packed_of(account, &bytes);
+    for (size_t i = 0; i < bytes; i += 8) {
+        char *shorter = malloc(i + 1); /* so that reading behind it is seen */
+        memcpy(shorter, packed, i);
+        refuse(shorter, i);
+        free(shorter);
+    }
+    pwr_account_packed_head_t *head = (pwr_account_packed_head_t *)(void *)packed;
+    pwr_account_packed_head_t sound = *head;
+    head->num_comms++;
+    refuse(packed, bytes);
+    *head = sound;
+    head->num_cells--;
+    refuse(packed, bytes - sizeof(pwr_account_cell_t)); /* the rest is missing */
+    *head = sound;
+    pwr_account_comm_t *comms = (pwr_account_comm_t *)(head + 1);
+    memset(comms[1].name, 'x', sizeof comms[1].name);
+    refuse(packed, bytes);
+    memcpy(comms[1].name, "world", 6);
+    pwr_account_cell_t *cells = (pwr_account_cell_t *)(comms + head->num_comms);
+    uint64_t key = cells[0].key;
+    cells[0].key = key | UINT64_C(0x7fff) << 48; /* a communicator that is not there */
+    refuse(packed, bytes);
+    cells[0].key = 0;
+    refuse(packed, bytes);
+    cells[0].key = key;
+    assert_int_equal(pwr_account_merge_packed(account, packed, bytes), PWR_OK);
+    free(packed);
+    free(account);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +305,9 @@ int main(void)
         cmocka_unit_test(test_communicators_are_names_and_sizes),
         cmocka_unit_test(test_what_has_no_room_is_counted),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_tables_are_merged),
+        cmocka_unit_test(test_full_tables_are_merged),
+        cmocka_unit_test(test_wrong_bytes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

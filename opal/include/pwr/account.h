@@ -4,8 +4,9 @@
  * What the calls of a process came to: sums per communicator, collective, algorithm and size class,
  * in tables of fixed size.
  *
- * A table is one piece of memory without pointers.  What does not fit (communicators, kinds of
- * calls) is added up with others of its sort: totals are right whatever a program does.
+ * A table is one piece of memory without pointers, so it may lie in a file that others read while
+ * the process runs, or after it was killed.  What does not fit (communicators, kinds of calls) is
+ * added up with others of its sort: totals are right whatever a program does.
  */
 #ifndef PWR_ACCOUNT_H
 #define PWR_ACCOUNT_H
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pwr/status.h"
 
 enum {
     PWR_ACCOUNT_COMMS = 128, /* the first one stands for all that have no room */
@@ -32,7 +35,7 @@ typedef struct pwr_account_kind {
     unsigned size_class;
 } pwr_account_kind_t;
 
-/* Sums over calls. */
+/* Sums over calls; in tables of several processes over those, too. */
 typedef struct pwr_account_sums {
     uint64_t calls;
     uint64_t bytes; /* as the collective's size class counts them */
@@ -44,6 +47,7 @@ typedef struct pwr_account_sums {
     uint64_t cpu_ns;      /* CPU time of those calls where it was measured, ... */
     uint64_t cpu_of_ns;   /* ... which lasted so long */
     uint64_t transitions; /* lever writes */
+    uint64_t uj; /* energy attributed to them (pwr/attribute.h); 0 in a process's own table */
 } pwr_account_sums_t;
 
 typedef struct pwr_account_cell {
@@ -87,6 +91,7 @@ static inline void pwr_account_add_plainly(pwr_account_sums_t *sums, const pwr_a
     sums->cpu_ns += call->cpu_ns;
     sums->cpu_of_ns += call->cpu_of_ns;
     sums->transitions += call->transitions;
+    sums->uj += call->uj;
 }
 /* Where other threads may add to the same cell at the same time. */
 void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call);
@@ -108,5 +113,23 @@ static inline double pwr_account_cpu_ns(const pwr_account_sums_t *sums)
                ? 0.0
                : (double)sums->cpu_ns * ((double)sums->ns / (double)sums->cpu_of_ns);
 }
+
+/* Adds all of another table, which may be in use, and wrong: its numbers are added then, no more. */
+void pwr_account_merge(pwr_account_t *into, const pwr_account_t *from);
+
+/* What of a table is in use, for a message or a file: at most PWR_ACCOUNT_PACKED_MAX bytes. */
+typedef struct pwr_account_packed_head {
+    uint32_t num_comms;
+    uint32_t num_cells; /* the last one is the rest */
+} pwr_account_packed_head_t;
+enum {
+    PWR_ACCOUNT_PACKED_MAX = sizeof(pwr_account_packed_head_t) +
+                             PWR_ACCOUNT_COMMS * sizeof(pwr_account_comm_t) +
+                             (PWR_ACCOUNT_CELLS + 1) * sizeof(pwr_account_cell_t)
+};
+/* Returns the bytes used of out[PWR_ACCOUNT_PACKED_MAX], which is aligned for uint64_t. */
+size_t pwr_account_pack(const pwr_account_t *account, void *out);
+/* PARSE: not such bytes; nothing has been added then.  packed is aligned for uint64_t. */
+pwr_status_t pwr_account_merge_packed(pwr_account_t *into, const void *packed, size_t bytes);
 
 #endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What a job came to: the accounts of its processes and the energy of its nodes, of one node, of
+ * some, or of all.
+ *
+ * Ledgers of parts of a job add up to that of the whole.  Their size depends on the number of nodes
+ * and not on that of processes: a few hundred bytes per node, and power over time in bins, of each
+ * node while they are few and always of all together.
+ */
+#ifndef PWR_LEDGER_H
+#define PWR_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pwr/account.h"
+#include "pwr/meter.h"
+#include "pwr/series.h"
+
+enum {
+    PWR_LEDGER_SERIES = 64, /* nodes of which power over time is kept one by one */
+    PWR_LEDGER_TEXT = 160,
+    PWR_LEDGER_DOMAINS = PWR_DOMAIN_GPU + 1,
+};
+
+typedef struct pwr_ledger_domain {
+    uint64_t counters; /* of this kind that could be read to the end; 0: there is none */
+    uint64_t uj;
+    uint64_t uncertainty_uj;
+} pwr_ledger_domain_t;
+
+/* Of one node.  Texts end in 0. */
+typedef struct pwr_ledger_node {
+    char host[64];
+    uint32_t processes; /* of the job, on this node */
+    uint32_t reported;  /* of them, whose accounts are in */
+    uint32_t finished;  /* of those, who ended as they should */
+    uint32_t cpus;
+    uint32_t packages;
+    uint32_t provenance;    /* of its energy: pwr_meter_provenance_t */
+    uint64_t begin_ns;      /* CLOCK_REALTIME: energy was counted from .. */
+    uint64_t end_ns;        /* .. to */
+    uint64_t wall_ns;       /* sums over processes: from begin to end */
+    uint64_t cpu_ns;        /* user and system time, all threads */
+    uint64_t pstate_writes; /* transitions that reached the hardware */
+    uint64_t tstate_writes;
+    uint64_t skipped;                                /* transitions that found no lever */
+    pwr_ledger_domain_t domains[PWR_LEDGER_DOMAINS]; /* by pwr_meter_domain_kind_t */
+    uint64_t uj; /* the node's total: domains that are no part of others; 0 without energy */
+    uint64_t uncertainty_uj;
+    char source[32];                     /* of energy; "" when there is none */
+    char why_no_energy[PWR_LEDGER_TEXT]; /* "" when there is */
+    char why_no_levers[PWR_LEDGER_TEXT];
+    char pstates[32]; /* back ends of levers, "" where there is none */
+    char tstates[32];
+} pwr_ledger_node_t;
+
+typedef struct pwr_ledger pwr_ledger_t;
+
+/* Empty; NULL without memory. */
+pwr_ledger_t *pwr_ledger_new(void);
+void pwr_ledger_free(pwr_ledger_t *ledger);
+
+pwr_account_t *pwr_ledger_account(pwr_ledger_t *ledger);
+size_t pwr_ledger_num_nodes(const pwr_ledger_t *ledger);
+const pwr_ledger_node_t *pwr_ledger_node(const pwr_ledger_t *ledger, size_t index);
+/* Power over time of one node, NULL where it is not kept; of all. */
+const pwr_series_t *pwr_ledger_series(const pwr_ledger_t *ledger, size_t index);
+const pwr_series_t *pwr_ledger_power(const pwr_ledger_t *ledger);
+
+/* One more node; what its processes came to goes to pwr_ledger_account. */
+pwr_status_t pwr_ledger_add_node(pwr_ledger_t *ledger, const pwr_ledger_node_t *node,
+                                 const pwr_series_t *power);
+
+/* For a message or a file, to be freed; NULL without memory. */
+void *pwr_ledger_pack(const pwr_ledger_t *ledger, size_t *bytes);
+/* Adds what was packed.  Errors: PARSE (nothing has been added), NOMEM (likewise). */
+pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, size_t bytes);
+
+/* ---- energy of calls ---- */
+
+/* Attributes a node's energy to the calls in its account, by time and state:
+
+     w = CPU time + idle_weight * (time - CPU time)
+     joules of a class of calls = joules of the node * w of the class / w of the node
+
+   where the node's time is that of its processes, calls or not.  So a rank that sleeps in a call is
+   charged less than one that polls, and what is left over is what the program used outside of
+   calls.  Energy of GPUs is not attributed: collectives of hosts do not use it.  Energy counters
+   tell neither cores nor calls apart, so these joules are always an attribution, never a
+   measurement; those of levers' states are not told apart either.  idle_weight: 0 to 1. */
+void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
+                          double idle_weight);
+/* A core that sleeps draws about so much of what one that computes does: between the deepest and
+   the lightest idle states of servers, uncore and memory included. */
+#define PWR_LEDGER_IDLE_WEIGHT 0.3
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Ledgers of parts of a job, and how they add up (pwr/ledger.h).
+ *
+ * Packed: head, power of all, nodes, power of as many nodes as have it kept (all, or none),
+ * account.
+ */
+#include "config.h"
+
+#include "pwr/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC = 0x70776c01 /* last byte: version */, MOST_NODES = 1 << 24 };
+
+struct pwr_ledger {
+    pwr_account_t account;
+    pwr_series_t power;
+    size_t num_nodes;
+    size_t room;
+    pwr_ledger_node_t *nodes;
+    pwr_series_t *series; /* [num_nodes], or NULL when there are too many */
+    bool too_many;
+};
+
+typedef struct packed_head {
+    uint32_t magic;
+    uint32_t num_nodes;
+    uint32_t num_series;
+    uint32_t account_bytes;
+    pwr_series_t power;
+} packed_head_t;
+
+pwr_ledger_t *pwr_ledger_new(void)
+{
+    pwr_ledger_t *ledger = calloc(1, sizeof *ledger);
+    if (ledger) {
+        pwr_account_init(&ledger->account);
+    }
+    return ledger;
+}
+
+void pwr_ledger_free(pwr_ledger_t *ledger)
+{
+    if (ledger) {
+        free(ledger->nodes);
+        free(ledger->series);
+        free(ledger);
+    }
+}
+
+pwr_account_t *pwr_ledger_account(pwr_ledger_t *ledger)
+{
+    return &ledger->account;
+}
+
+size_t pwr_ledger_num_nodes(const pwr_ledger_t *ledger)
+{
+    return ledger->num_nodes;
+}
+
+const pwr_ledger_node_t *pwr_ledger_node(const pwr_ledger_t *ledger, size_t index)
+{
+    return &ledger->nodes[index];
+}
+
+const pwr_series_t *pwr_ledger_series(const pwr_ledger_t *ledger, size_t index)
+{
+    return ledger->series ? &ledger->series[index] : NULL;
+}
+
+const pwr_series_t *pwr_ledger_power(const pwr_ledger_t *ledger)
+{
+    return &ledger->power;
+}
+
+/* ---- nodes ---- */
+
+/* Gives up the nodes' own series when there will be too many. */
+static pwr_status_t make_room(pwr_ledger_t *ledger, size_t more, bool with_series)
+{
+    size_t needed = ledger->num_nodes + more;
+    ledger->too_many = ledger->too_many || !with_series || needed > PWR_LEDGER_SERIES;
+    if (ledger->too_many) {
+        free(ledger->series);
+        ledger->series = NULL;
+    } else if (!ledger->series) {
+        ledger->series = calloc(PWR_LEDGER_SERIES, sizeof ledger->series[0]);
+        if (!ledger->series) {
+            return PWR_ERR_NOMEM;
+        }
+    }
+    if (needed > ledger->room) {
+        size_t room = needed > 2 * ledger->room ? needed : 2 * ledger->room;
+        pwr_ledger_node_t *nodes = realloc(ledger->nodes, room * sizeof nodes[0]);
+        if (!nodes) {
+            return PWR_ERR_NOMEM;
+        }
+        ledger->nodes = nodes;
+        ledger->room = room;
+    }
+    return PWR_OK;
+}
+
+pwr_status_t pwr_ledger_add_node(pwr_ledger_t *ledger, const pwr_ledger_node_t *node,
+                                 const pwr_series_t *power)
+{
+    pwr_status_t status = make_room(ledger, 1, true);
+    if (status != PWR_OK) {
+        return status;
+    }
+    if (ledger->series) {
+        ledger->series[ledger->num_nodes] = *power;
+    }
+    pwr_series_merge(&ledger->power, power);
+    ledger->nodes[ledger->num_nodes++] = *node;
+    return PWR_OK;
+}
+
+/* ---- packed ---- */
+
+static size_t num_series(const pwr_ledger_t *ledger)
+{
+    return ledger->series ? ledger->num_nodes : 0;
+}
+
+void *pwr_ledger_pack(const pwr_ledger_t *ledger, size_t *bytes)
+{
+    size_t nodes_bytes = ledger->num_nodes * sizeof ledger->nodes[0];
+    size_t series_bytes = num_series(ledger) * sizeof(pwr_series_t);
+    size_t most = sizeof(packed_head_t) + nodes_bytes + series_bytes + PWR_ACCOUNT_PACKED_MAX;
+    packed_head_t *head = malloc(most);
+    if (!head) {
+        return NULL;
+    }
+    char *nodes = (char *)(head + 1);
+    char *series = nodes + nodes_bytes;
+    char *account = series + series_bytes;
+    if (nodes_bytes > 0) {
+        memcpy(nodes, ledger->nodes, nodes_bytes);
+    }
+    if (series_bytes > 0) {
+        memcpy(series, ledger->series, series_bytes);
+    }
+    size_t account_bytes = pwr_account_pack(&ledger->account, account);
+    *head = (packed_head_t){
+        .magic = MAGIC,
+        .num_nodes = (uint32_t)ledger->num_nodes,
+        .num_series = (uint32_t)num_series(ledger),
+        .account_bytes = (uint32_t)account_bytes,
+        .power = ledger->power,
+    };
+    *bytes = (size_t)(account + account_bytes - (char *)head);
+    return head;
+}
+
+static bool is_text(const char *text, size_t room)
+{
+    return memchr(text, '\0', room) != NULL;
+}
+
+static bool is_sound_node(const pwr_ledger_node_t *node)
+{
+    return is_text(node->host, sizeof node->host) && is_text(node->source, sizeof node->source) &&
+           is_text(node->why_no_energy, sizeof node->why_no_energy) &&
+           is_text(node->why_no_levers, sizeof node->why_no_levers) &&
+           is_text(node->pstates, sizeof node->pstates) &&
+           is_text(node->tstates, sizeof node->tstates) && node->provenance <= PWR_METER_MODELLED;
+}
+
+typedef struct parts {
+    const packed_head_t *head;
+    const pwr_ledger_node_t *nodes;
+    const pwr_series_t *series;
+    const void *account;
+} parts_t;
+
+static bool has_sound_head(const packed_head_t *head, size_t bytes)
+{
+    return bytes >= sizeof *head && head->magic == MAGIC && head->num_nodes <= MOST_NODES &&
+           (head->num_series == 0 ||
+            (head->num_series == head->num_nodes && head->num_series <= PWR_LEDGER_SERIES)) &&
+           head->account_bytes <= PWR_ACCOUNT_PACKED_MAX &&
+           bytes == sizeof *head + head->num_nodes * sizeof(pwr_ledger_node_t) +
+                        head->num_series * sizeof(pwr_series_t) + head->account_bytes &&
+           pwr_series_is_sound(&head->power);
+}
+
+static bool find_parts(const void *packed, size_t bytes, parts_t *parts)
+{
+    const packed_head_t *head = packed;
+    if (!has_sound_head(head, bytes)) {
+        return false;
+    }
+    parts->head = head;
+    parts->nodes = (const pwr_ledger_node_t *)(head + 1);
+    parts->series = (const pwr_series_t *)(parts->nodes + head->num_nodes);
+    parts->account = parts->series + head->num_series;
+    for (uint32_t i = 0; i < head->num_nodes; i++) {
+        if (!is_sound_node(&parts->nodes[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < head->num_series; i++) {
+        if (!pwr_series_is_sound(&parts->series[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, size_t bytes)
+{
+    parts_t parts;
+    if (!find_parts(packed, bytes, &parts)) {
+        return PWR_ERR_PARSE;
+    }
+    uint32_t num = parts.head->num_nodes;
+    pwr_status_t status = make_room(ledger, num, parts.head->num_series == num);
+    if (status == PWR_OK) {
+        status =
+            pwr_account_merge_packed(&ledger->account, parts.account, parts.head->account_bytes);
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    if (num > 0) {
+        memcpy(&ledger->nodes[ledger->num_nodes], parts.nodes, num * sizeof parts.nodes[0]);
+    }
+    if (ledger->series && num > 0) {
+        memcpy(&ledger->series[ledger->num_nodes], parts.series, num * sizeof parts.series[0]);
+    }
+    pwr_series_merge(&ledger->power, &parts.head->power);
+    ledger->num_nodes += num;
+    return PWR_OK;
+}
+
+/* ---- energy of calls ---- */
+
+static double weight_of(double ns, double cpu_ns, double idle_weight)
+{
+    double busy = cpu_ns < 0.0 ? 0.0 : cpu_ns > ns ? ns : cpu_ns;
+    return busy + idle_weight * (ns - busy);
+}
+
+static double call_weight(const pwr_account_sums_t *sums, double idle_weight)
+{
+    return weight_of((double)sums->ns, pwr_account_cpu_ns(sums), idle_weight);
+}
+
+/* A process whose threads compute on many CPUs has more CPU time than time. */
+static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t *node,
+                          double idle_weight)
+{
+    double outside_ns = (double)node->wall_ns - (double)account->rest.sums.ns;
+    double outside_cpu_ns = (double)node->cpu_ns - pwr_account_cpu_ns(&account->rest.sums);
+    double weight = call_weight(&account->rest.sums, idle_weight);
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    while ((cell = pwr_account_next(account, &index)) != NULL) {
+        weight += call_weight(&cell->sums, idle_weight);
+        outside_ns -= (double)cell->sums.ns;
+        outside_cpu_ns -= pwr_account_cpu_ns(&cell->sums);
+    }
+    outside_cpu_ns = outside_cpu_ns < 0.0 ? 0.0 : outside_cpu_ns;
+    outside_ns = outside_ns < outside_cpu_ns ? outside_cpu_ns : outside_ns;
+    return weight + weight_of(outside_ns, outside_cpu_ns, idle_weight);
+}
+
+static void charge(pwr_account_sums_t *sums, double uj_per_weight, double idle_weight,
+                   uint64_t *left_uj)
+{
+    uint64_t uj = (uint64_t)(uj_per_weight * call_weight(sums, idle_weight));
+    sums->uj = uj < *left_uj ? uj : *left_uj;
+    *left_uj -= sums->uj;
+}
+
+void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node, double idle_weight)
+{
+    double weight = node_weight(account, node, idle_weight);
+    uint64_t gpus_uj = node->domains[PWR_DOMAIN_GPU].uj;
+    uint64_t left_uj = node->uj > gpus_uj ? node->uj - gpus_uj : 0;
+    double uj_per_weight = weight > 0.0 ? (double)left_uj / weight : 0.0;
+    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
+        if (atomic_load_explicit(&account->cells[i].key, memory_order_relaxed) != 0) {
+            charge(&account->cells[i].sums, uj_per_weight, idle_weight, &left_uj);
+        }
+    }
+    charge(&account->rest.sums, uj_per_weight, idle_weight, &left_uj);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Ledgers: parts add up, whatever the order; packed ones and wrong ones; energy of calls.
+ */
+#include "config.h"
+
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr/ledger.h"
+
+static const uint64_t s = 1000000000;
+static const uint64_t now = UINT64_C(1790000000) * 1000000000;
+
+static pwr_ledger_node_t node_of(int number)
+{
+    pwr_ledger_node_t node = {
+        .processes = 4,
+        .reported = 4,
+        .finished = 4,
+        .begin_ns = now,
+        .end_ns = now + 10 * s,
+        .wall_ns = 40 * s,
+        .cpu_ns = 30 * s,
+        .domains = {[PWR_DOMAIN_PACKAGE] = {1, 1000000, 10}},
+        .uj = 1000000,
+        .source = "msr",
+    };
+    snprintf(node.host, sizeof node.host, "node%d", number);
+    return node;
+}
+
+static pwr_account_sums_t *cell(pwr_account_t *account, unsigned what, int algorithm)
+{
+    const pwr_account_kind_t kind = {
+        .comm = pwr_account_comm(account, "everybody", 8), .what = what, .algorithm = algorithm};
+    return &pwr_account_cell(account, &kind)->sums;
+}
+
+/* A node's ledger, with calls. */
+static pwr_ledger_t *ledger_of(int number)
+{
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    assert_non_null(ledger);
+    const pwr_ledger_node_t node = node_of(number);
+    pwr_series_t power = {0};
+    pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
+    cell(pwr_ledger_account(ledger), 3, 1)->calls += (uint64_t)number;
+    assert_int_equal(pwr_ledger_add_node(ledger, &node, &power), PWR_OK);
+    return ledger;
+}
+
+static void add(pwr_ledger_t *into, const pwr_ledger_t *from)
+{
+    size_t bytes;
+    void *packed = pwr_ledger_pack(from, &bytes);
+    assert_non_null(packed);
+    assert_int_equal(pwr_ledger_add_packed(into, packed, bytes), PWR_OK);
+    free(packed);
+}
+
+/* As in a tree: the ledgers of [first, first + num). */
+static pwr_ledger_t *sum_of(int first, int num)
+{
+    if (num == 1) {
+        return ledger_of(first);
+    }
+    pwr_ledger_t *left = sum_of(first, num / 2);
+    pwr_ledger_t *right = sum_of(first + num / 2, num - num / 2);
+    add(left, right);
+    pwr_ledger_free(right);
+    return left;
+}
+
+static void test_parts_add_up(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 63, 64, 65, 66, 300};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int num = sizes[i];
+        pwr_ledger_t *sum = sum_of(0, num);
+        assert_int_equal(pwr_ledger_num_nodes(sum), num);
+        assert_int_equal(cell(pwr_ledger_account(sum), 3, 1)->calls, num * (num - 1) / 2);
+        assert_int_equal(pwr_series_sum(pwr_ledger_power(sum)), num * 1000000);
+        for (int n = 0; n < num; n++) {
+            const pwr_ledger_node_t node = node_of(n);
+            assert_string_equal(pwr_ledger_node(sum, (size_t)n)->host, node.host);
+            const pwr_series_t *power = pwr_ledger_series(sum, (size_t)n);
+            if (num <= PWR_LEDGER_SERIES) {
+                assert_int_equal(pwr_series_sum(power), 1000000);
+            } else {
+                assert_null(power);
+            }
+        }
+        pwr_ledger_free(sum);
+    }
+}
+
+static void test_an_empty_one_adds_nothing(void **state)
+{
+    (void)state;
+    pwr_ledger_t *empty = pwr_ledger_new(), *one = ledger_of(7);
+    add(one, empty);
+    add(empty, one);
+    assert_int_equal(pwr_ledger_num_nodes(one), 1);
+    assert_int_equal(pwr_ledger_num_nodes(empty), 1);
+    assert_int_equal(pwr_series_sum(pwr_ledger_series(empty, 0)), 1000000);
+    pwr_ledger_free(empty);
+    pwr_ledger_free(one);
+}
+
+static void refuse(const char *packed, size_t bytes)
+{
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    void *copy = malloc(bytes + 1); /* so that reading behind it is seen */
+    assert_non_null(copy);
+    memcpy(copy, packed, bytes);
+    assert_int_equal(pwr_ledger_add_packed(ledger, copy, bytes), PWR_ERR_PARSE);
+    assert_int_equal(pwr_ledger_num_nodes(ledger), 0);
+    free(copy);
+    pwr_ledger_free(ledger);
+}
+
+static void test_wrong_bytes_are_refused(void **state)
+{
+    (void)state;
+    size_t bytes;
+    pwr_ledger_t *ledger = sum_of(1, 3);
+    char *packed = pwr_ledger_pack(ledger, &bytes);
+    for (size_t i = 0; i < bytes; i += 8) {
+        refuse(packed, i);
+    }
+    uint32_t *head = (uint32_t *)(void *)packed;
+    for (int field = 0; field < 4; field++) { /* magic, nodes, series, bytes of the account */
+        static const uint32_t wrong[] = {0, 1, 2, 4, 0x7fffffff, 0xffffffff};
+        uint32_t right = head[field];
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            head[field] = wrong[i];
+            refuse(packed, bytes);
+        }
+        head[field] = right;
+    }
+    char *host = NULL;
+    for (size_t i = 0; !host && i + 5 < bytes; i++) {
+        host = memcmp(packed + i, "node1", 5) == 0 ? packed + i : NULL;
+    }
+    assert_non_null(host);
+    memset(host, 'x', 64);
+    refuse(packed, bytes);
+    free(packed);
+    pwr_ledger_free(ledger);
+}
+
+/* 4 processes for 10 s: 8 s in call A polling, 16 s in call B of which 2 s of CPU time, the rest
+   outside, computing. */
+static void test_energy_is_attributed_by_time_and_state(void **state)
+{
+    (void)state;
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_ledger_node_t node = node_of(0);
+    *cell(account, 1, 0) =
+        (pwr_account_sums_t){.calls = 5, .ns = 8 * s, .cpu_ns = 8 * s, .cpu_of_ns = 8 * s};
+    *cell(account, 2, 0) =
+        (pwr_account_sums_t){.calls = 5, .ns = 16 * s, .cpu_ns = s, .cpu_of_ns = 8 * s};
+    node.cpu_ns = (8 + 2 + 16) * s;
+    node.uj = 1000000;
+    /* w: A 8, B 2 + 0.5 * 14 = 9, outside 16: 33 */
+    pwr_ledger_attribute(account, &node, 0.5);
+    assert_in_range(cell(account, 1, 0)->uj, 1000000 * 8 / 33 - 1, 1000000 * 8 / 33 + 1);
+    assert_in_range(cell(account, 2, 0)->uj, 1000000 * 9 / 33 - 1, 1000000 * 9 / 33 + 1);
+    /* what GPUs used is not theirs */
+    node.domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, 500000, 0};
+    pwr_ledger_attribute(account, &node, 0.5);
+    assert_in_range(cell(account, 1, 0)->uj, 500000 * 8 / 33 - 1, 500000 * 8 / 33 + 1);
+    pwr_ledger_free(ledger);
+}
+
+static void test_calls_are_never_charged_more_than_there_is(void **state)
+{
+    (void)state;
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_ledger_node_t node = node_of(0);
+    uint64_t sum = 0;
+    node.wall_ns = 0; /* what cannot be: calls in no time, more CPU time than that */
+    node.cpu_ns = 0;
+    for (unsigned what = 0; what < 100; what++) {
+        *cell(account, what, 0) =
+            (pwr_account_sums_t){.ns = 1 + what, .cpu_ns = 50, .cpu_of_ns = what};
+    }
+    account->rest.sums = (pwr_account_sums_t){.ns = 1000};
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    for (unsigned what = 0; what < 100; what++) {
+        sum += cell(account, what, 0)->uj;
+    }
+    sum += account->rest.sums.uj;
+    assert_in_range(sum, 999000, 1000000);
+    node.uj = 0;
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    assert_int_equal(cell(account, 5, 0)->uj, 0);
+    memset(account, 0, sizeof *account); /* nothing at all */
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    pwr_ledger_free(ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_add_up),
+        cmocka_unit_test(test_an_empty_one_adds_nothing),
+        cmocka_unit_test(test_wrong_bytes_are_refused),
+        cmocka_unit_test(test_energy_is_attributed_by_time_and_state),
+        cmocka_unit_test(test_calls_are_never_charged_more_than_there_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
