@@ -19,6 +19,7 @@
 #include "pwr/history.h"
 #include "pwr/meter.h"
 #include "pwr/power.h"
+#include "pwr/record.h"
 #include "pwr/ticks.h"
 #include "pwr/wait.h"
 #include "pwr_ompi/hierarchy.h"
@@ -50,6 +51,13 @@ typedef enum coll_poweraware_idle {
     COLL_POWERAWARE_IDLE_ALL          /* in all blocking calls of MPI (pwr_ompi/idle.h) */
 } coll_poweraware_idle_t;
 
+/* What rank 0 prints when the job ends. */
+typedef enum coll_poweraware_report {
+    COLL_POWERAWARE_REPORT_OFF,
+    COLL_POWERAWARE_REPORT_SUMMARY,
+    COLL_POWERAWARE_REPORT_FULL
+} coll_poweraware_report_t;
+
 /* Values of coll_poweraware_<collective>_algorithm that are not an index of an algorithm. */
 enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
 
@@ -63,6 +71,7 @@ typedef struct coll_poweraware_params {
     int group;             /* pwr_topo_level_t: what the ranks of a group share */
     int alltoall_schedule; /* index of coll_poweraware_schedules */
     int idle;              /* coll_poweraware_idle_t */
+    int report;            /* coll_poweraware_report_t */
     int spin_us;           /* -1: from the calibration */
     double max_slowdown;   /* percent; 0: not audited */
     size_t min_bytes;      /* smaller calls stay with the stock function */
@@ -113,7 +122,8 @@ typedef struct mca_coll_poweraware_component {
     const char *no_power_why;
     const char *no_ucx_why; /* the worker of ucx_min_bytes */
     pwr_meter_t *meter;     /* NULL: this rank reads no energy */
-    pwr_account_t *account; /* NULL: nobody wants one */
+    pwr_record_t *record;   /* NULL: nobody wants a report */
+    pwr_account_t *account; /* of record; NULL: nobody wants one */
     bool account_in_threads;
     pwr_ticks_t ticks; /* by which calls are accounted for */
     /* of communicators that are gone: */
@@ -233,7 +243,10 @@ OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
 int coll_poweraware_params_register(coll_poweraware_params_t *params,
                                     const mca_base_component_t *component);
 void coll_poweraware_params_free(coll_poweraware_params_t *params);
-const char *coll_poweraware_scheme_name(int scheme); /* the word of the parameter */
+/* The words of the parameters. */
+const char *coll_poweraware_scheme_name(int scheme);
+const char *coll_poweraware_idle_name(int idle);
+const char *coll_poweraware_report_word(int report);
 /* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */
 int coll_poweraware_algorithm_index(int collective, const char *name);
 
@@ -365,9 +378,17 @@ int coll_poweraware_run(mca_coll_poweraware_module_t *module,
                         const coll_poweraware_algorithm_t *algorithm,
                         struct coll_poweraware_call *call, const coll_poweraware_args_t *args);
 
+/* coll_poweraware_job.c, the report of the whole job: in open_component, in init_query, where
+   MPI_COMM_SELF is selected, and in close_component; of no effect where nobody wants one. */
+bool coll_poweraware_job_is_wanted(void);
+void coll_poweraware_job_publish(void);
+void coll_poweraware_job_open(void);
+void coll_poweraware_job_begin(void);
+void coll_poweraware_job_close(void);
+pwr_account_t *coll_poweraware_job_account(void);
+
 /* coll_poweraware_account.c */
 void coll_poweraware_account_open(bool mpi_threads);
-void coll_poweraware_account_free(void);
 /* Around an outermost call; class may be NULL; algorithm is NULL for a stock function. */
 void coll_poweraware_bill_open(mca_coll_poweraware_module_t *module,
                                const coll_poweraware_class_t *class);
@@ -388,6 +409,8 @@ const char *coll_poweraware_counted_name(coll_poweraware_counted_t counted);
 
 /* coll_poweraware_report.c */
 void coll_poweraware_report_write(const char *path, int rank);
+/* "job", or "job-<J>" when MPI_Comm_spawn has made it. */
+void coll_poweraware_report_job_name(char *name, size_t room);
 /* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
    MPI_Comm_spawn has made it.  False, and said, when it does not fit. */
 bool coll_poweraware_report_path(char *path, size_t room, const char *directory, int rank,

@@ -11,7 +11,6 @@
 #include "coll_poweraware.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "algorithms/algorithms.h"
 #include "pwr/clock.h"
@@ -23,19 +22,10 @@ enum { CPU_EVERY = 256, LONG_CALL_NS = 50000 };
 void coll_poweraware_account_open(bool mpi_threads)
 {
     SELF->account_in_threads = mpi_threads;
-    SELF->ticks = pwr_ticks_open("");
-    SELF->account = malloc(sizeof *SELF->account);
-    if (NULL == SELF->account) {
-        coll_poweraware_say(1, "no memory to account for calls: the report has none");
-        return;
+    SELF->account = coll_poweraware_job_account();
+    if (NULL != SELF->account) {
+        SELF->ticks = pwr_ticks_open("");
     }
-    pwr_account_init(SELF->account);
-}
-
-void coll_poweraware_account_free(void)
-{
-    free(SELF->account);
-    SELF->account = NULL;
 }
 
 static bool measures_cpu(const coll_poweraware_class_t *class)

@@ -108,6 +108,9 @@ static int open_component(void)
         pwr_doorbell_publish(&SELF->super.collm_version,
                              COLL_POWERAWARE_IDLE_ALL == SELF->params.idle);
     }
+    if (SELF->params.priority > 0) {
+        coll_poweraware_job_publish();
+    }
     if (SELF->params.priority > 0 && 0 != SELF->params.ucx_min_bytes) {
         SELF->no_ucx_why = pwr_ucx_publish(&SELF->super.collm_version);
     }
@@ -240,12 +243,11 @@ static int init_query(bool progress_threads, bool mpi_threads)
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;
-    SELF->watched = NULL != SELF->params.report_dir || NULL != SELF->params.trace_dir;
+    SELF->watched = coll_poweraware_job_is_wanted() || NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     prepare_waits(mpi_threads);
-    if (NULL != SELF->params.report_dir) {
-        coll_poweraware_account_open(mpi_threads);
-    }
+    coll_poweraware_job_open();
+    coll_poweraware_account_open(mpi_threads);
     start_ucx();
     coll_poweraware_meter_open();
     if (COLL_POWERAWARE_AUTO == SELF->params.scheme) {
@@ -281,7 +283,8 @@ static int close_component(void)
         SELF->running = false;
         SELF->idle_stats = pwr_idle_stop();
         write_results();
-        coll_poweraware_account_free();
+        SELF->account = NULL;
+        coll_poweraware_job_close();
         coll_poweraware_meter_close();
         pwr_power_close(SELF->power);
         SELF->power = NULL;

@@ -104,6 +104,9 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
+    if (MPI_COMM_SELF == comm) {
+        coll_poweraware_job_begin();
+    }
     bool nothing_to_do = COLL_POWERAWARE_OFF == mca_coll_poweraware_component.params.scheme &&
                          !mca_coll_poweraware_component.watched;
     if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
@@ -123,7 +126,7 @@ mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *c
     COLL_POWERAWARE_HANDLED(OFFER)
 #undef OFFER
     /* In others nobody waits, and nobody would see their counts without a report. */
-    coll_poweraware_offer_counted(m, NULL != mca_coll_poweraware_component.params.report_dir);
+    coll_poweraware_offer_counted(m, coll_poweraware_job_is_wanted());
     *priority = mca_coll_poweraware_component.params.priority;
     return &m->super;
 }

@@ -71,6 +71,13 @@ static const mca_base_var_enum_value_t idles[] = {
     {0, NULL},
 };
 
+static const mca_base_var_enum_value_t reports[] = {
+    {COLL_POWERAWARE_REPORT_OFF, "off"},
+    {COLL_POWERAWARE_REPORT_SUMMARY, "summary"},
+    {COLL_POWERAWARE_REPORT_FULL, "full"},
+    {0, NULL},
+};
+
 static const char *word_of(const mca_base_var_enum_value_t *words, int value)
 {
     while (value != words->value) {
@@ -82,6 +89,16 @@ static const char *word_of(const mca_base_var_enum_value_t *words, int value)
 const char *coll_poweraware_scheme_name(int scheme)
 {
     return word_of(schemes, scheme);
+}
+
+const char *coll_poweraware_idle_name(int idle)
+{
+    return word_of(idles, idle);
+}
+
+const char *coll_poweraware_report_word(int report)
+{
+    return word_of(reports, report);
 }
 
 /* Where the MCA system keeps the values.  It frees the strings before it closes the component. */
@@ -337,7 +354,13 @@ static int register_rows(const mca_base_component_t *component)
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->run_dir},
         {"root", "Prefix of /sys and /dev paths, for tests and containers",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_9, &p->root},
-        {"report_dir", "Folder into which every rank writes rank-<N>.json at MPI_Finalize",
+        {"report",
+         "What rank 0 prints of the job when it ends: off, summary (time, energy, the classes of "
+         "calls that took most time) or full (all of them)",
+         MCA_BASE_VAR_TYPE_INT, reports, OPAL_INFO_LVL_2, &p->report},
+        {"report_dir",
+         "Folder into which the job's document goes at MPI_Finalize, job.json, and every rank's, "
+         "rank-<N>.json; of a job that was killed what is known, job.<host>.partial.json",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_3, &p->report_dir},
         {"trace_dir", "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->trace_dir},

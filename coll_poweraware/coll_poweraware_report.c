@@ -319,6 +319,12 @@ static unsigned long spawned_job(void)
     return NULL != at ? strtoul(at + 1, NULL, 10) : strtoul(space, NULL, 10) & 0xffff;
 }
 
+void coll_poweraware_report_job_name(char *name, size_t room)
+{
+    unsigned long job = spawned_job();
+    snprintf(name, room, 0 == job ? "job" : "job-%lu", job);
+}
+
 bool coll_poweraware_report_path(char *path, size_t room, const char *directory, int rank,
                                  const char *ending)
 {

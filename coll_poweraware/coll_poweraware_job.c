@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The report of the whole job (pwr/record.h): every rank has a page, the lowest rank of a node
+ * leads it, and in MPI_Finalize all ledgers are added up along a tree to rank 0's.
+ *
+ *   1. MPI_Init: ranks tell each other that they take part, for parameters and installations may
+ *      differ; an attribute of MPI_COMM_SELF is set, which MPI deletes first of all in
+ * MPI_Finalize, when everything still works, and after what the program itself has put there.
+ *   2. A rank that gets there finishes its page.  A leader asks its recorder for the node's ledger,
+ *      which is there when all ranks of the node have come.
+ *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
+ *      up, and sends to its parent if that takes part.  What comes from leaders is a few KB, from
+ *      others nothing.  Whoever is missing is missing in the document, which then says so.
+ *   4. Rank 0 hands the sum over, and prints what comes back.
+ *
+ * Waiting for ranks that are late costs nothing, as MPI_Finalize would wait for them anyway, and
+ * the CPU is given back meanwhile.
+ */
+#include "coll_poweraware.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "algorithms/algorithms.h"
+#include "pwr/ledger.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/modex.h"
+
+#include "ompi/attribute/attribute.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "opal/util/proc.h"
+
+#define SELF (&mca_coll_poweraware_component)
+
+/* Nothing of a program's own can be under way with it when all its collectives are over. */
+#define TAG MCA_COLL_BASE_TAG_GATHER
+
+static const char takes_part[] = "record";
+
+bool coll_poweraware_job_is_wanted(void)
+{
+    return NULL != SELF->params.report_dir || COLL_POWERAWARE_REPORT_OFF != SELF->params.report;
+}
+
+/* ---- 1. ---- */
+
+void coll_poweraware_job_publish(void)
+{
+    if (coll_poweraware_job_is_wanted()) {
+        pwr_modex_send(&SELF->super.collm_version, takes_part, PWR_MODEX_JOB, "", 1);
+    }
+}
+
+static uint64_t process_cpu_ns(void)
+{
+    struct rusage usage;
+    if (0 != getrusage(RUSAGE_SELF, &usage)) {
+        return 0;
+    }
+    return 1000 * (1000000 * (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+}
+
+static const char *job_name(char *room, size_t size)
+{
+    const char *space = getenv("PMIX_NAMESPACE");
+    if (NULL == space) { /* started without mpirun */
+        snprintf(room, size, "process-%d", (int)getpid());
+        space = room;
+    }
+    return space;
+}
+
+void coll_poweraware_job_open(void)
+{
+    char room[32];
+    const pwr_record_config_t config = {
+        .run_directory = SELF->params.run_dir,
+        .job = job_name(room, sizeof room),
+        .process = (unsigned)OPAL_PROC_MY_NAME.vpid,
+    };
+    if (coll_poweraware_job_is_wanted() &&
+        PWR_OK != pwr_record_open(&SELF->env, &config, &SELF->record)) {
+        SELF->record = NULL;
+        coll_poweraware_say(1, "no memory to account for calls: the report has none");
+    }
+}
+
+pwr_account_t *coll_poweraware_job_account(void)
+{
+    return NULL == SELF->record ? NULL : pwr_record_account(SELF->record);
+}
+
+void coll_poweraware_job_close(void)
+{
+    pwr_record_close(SELF->record);
+    SELF->record = NULL;
+}
+
+/* ---- 1., of a leader: what the recorder has to know ---- */
+
+static const char *absolute(const char *directory, char path[PATH_MAX])
+{
+    char here[PATH_MAX];
+    if (NULL == directory || '/' == directory[0] || NULL == getcwd(here, sizeof here)) {
+        return directory;
+    }
+    int length = snprintf(path, PATH_MAX, "%s/%s", here, directory);
+    return length < PATH_MAX ? path : directory;
+}
+
+static const char *version_text(void)
+{
+#define TEXT_OF(number) #number
+#define DOTTED(major, minor, release) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(release)
+    return DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#undef DOTTED
+#undef TEXT_OF
+}
+
+typedef struct names {
+    const char *collectives[COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_NUM_COUNTED + 1];
+    const char *algorithms[128];
+    uint64_t class_bytes[COLL_POWERAWARE_NUM_CLASSES];
+} names_t;
+
+static void find_names(names_t *names)
+{
+    enum { MOST = sizeof names->algorithms / sizeof names->algorithms[0] - 1 };
+    memset(names, 0, sizeof *names);
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_NUM_COUNTED; ++i) {
+        names->collectives[i] = coll_poweraware_what_name(i);
+    }
+    for (int i = 0; i < coll_poweraware_num_algorithms && i < MOST; ++i) {
+        names->algorithms[i] = coll_poweraware_algorithms[i].name;
+    }
+    for (int i = 0; i < COLL_POWERAWARE_NUM_CLASSES; ++i) {
+        size_t bytes = coll_poweraware_class_bytes(i);
+        names->class_bytes[i] = COLL_POWERAWARE_BYTES_UNKNOWN == bytes ? UINT64_MAX : bytes;
+    }
+}
+
+static void start_recorder(void)
+{
+    char directory[PATH_MAX];
+    char name[32];
+    char slowdown[32];
+    char room[32];
+    names_t names;
+    find_names(&names);
+    coll_poweraware_report_job_name(name, sizeof name);
+    snprintf(slowdown, sizeof slowdown, "%g", SELF->params.max_slowdown);
+    const pwr_record_fact_t facts[] = {
+        {"software", "open_mpi", version_text()},
+        {"job", "id", job_name(room, sizeof room)},
+        {"settings", "scheme", coll_poweraware_scheme_name(SELF->params.scheme)},
+        {"settings", "idle", coll_poweraware_idle_name(SELF->params.idle)},
+        {"settings", "max_slowdown_percent", slowdown},
+    };
+    const pwr_record_about_t about = {
+        .directory = absolute(SELF->params.report_dir, directory),
+        .name = name,
+        .summary = coll_poweraware_report_word(SELF->params.report),
+        .processes = (unsigned)ompi_comm_size(MPI_COMM_WORLD),
+        .node_processes = (unsigned)opal_process_info.num_local_peers + 1,
+        .collectives = names.collectives,
+        .algorithms = names.algorithms,
+        .class_bytes = names.class_bytes,
+        .num_classes = COLL_POWERAWARE_NUM_CLASSES,
+        .facts = facts,
+        .num_facts = sizeof facts / sizeof facts[0],
+    };
+    pwr_status_t status = pwr_record_start(SELF->record, &about);
+    if (PWR_OK != status) {
+        coll_poweraware_say(coll_poweraware_level_alike(1),
+                            "no report of the job: cannot start poweraware-record (%s); "
+                            "coll_poweraware_helper_dir says where it is",
+                            pwr_status_text(status));
+    }
+}
+
+/* ---- waiting ---- */
+
+static pwr_wait_policy_t patience(void)
+{
+    enum { SPIN_NS = 50000, SLEEP_MIN_NS = 100000, SLEEP_MAX_NS = 16000000 };
+    return (pwr_wait_policy_t){
+        .spin_ns = SPIN_NS,
+        .sleep_min_ns = SLEEP_MIN_NS,
+        .sleep_max_ns = SLEEP_MAX_NS,
+        .oversubscribed = pwr_idle_is_crowded(),
+    };
+}
+
+static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
+{
+    const pwr_wait_policy_t policy = patience();
+    pwr_wait_stats_t stats = {0};
+    (void)pwr_idle_wait(over, arg, woken, &policy, &stats);
+}
+
+static bool recorder_has_answered(void *arg)
+{
+    (void)arg;
+    return pwr_record_is_answered(SELF->record);
+}
+
+static bool request_is_over(void *arg)
+{
+    return pwr_ompi_request_is_over(arg);
+}
+
+/* The result of a message to or from a rank of MPI_COMM_WORLD; rc: of its start. */
+static int end_of(int rc, ompi_request_t *request, int peer)
+{
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    wait_until(request_is_over, request, pwr_idle_is_woken_by(MPI_COMM_WORLD, peer));
+    ompi_status_public_t status;
+    rc = ompi_request_wait(&request, &status);
+    return rc;
+}
+
+/* ---- 2. ---- */
+
+static bool i_lead(void)
+{
+    return 0 == opal_process_info.my_local_rank;
+}
+
+static void finish_page(void)
+{
+    pwr_power_counters_t counters = {0};
+    pwr_record_end_t end = {
+        .wall_ns = pwr_env_now_ns(&SELF->env) - SELF->start_ns,
+        .cpu_ns = process_cpu_ns(),
+        .why_no_levers = SELF->no_power_why,
+    };
+    if (NULL != SELF->power) {
+        counters = pwr_power_counters(SELF->power);
+        end.pstates = pwr_power_pstate_backend(SELF->power);
+        end.tstates = pwr_power_tstate_backend(SELF->power);
+        end.why_no_levers = pwr_power_why_off(SELF->power);
+    }
+    end.pstate_writes = counters.pstate_writes;
+    end.tstate_writes = counters.tstate_writes;
+    end.skipped = counters.skipped;
+    pwr_record_finish(SELF->record, &end);
+}
+
+static void add_my_node(pwr_ledger_t *ledger)
+{
+    void *packed;
+    size_t bytes;
+    pwr_status_t status = pwr_record_ask_ledger(SELF->record);
+    if (PWR_OK == status) {
+        wait_until(recorder_has_answered, NULL, false);
+        status = pwr_record_ledger(SELF->record, &packed, &bytes);
+    }
+    if (PWR_OK != status) {
+        coll_poweraware_say(1, "this node is missing in the job's report: poweraware-record %s",
+                            PWR_ERR_TIMEOUT == status ? "does not answer" : "is gone");
+        return;
+    }
+    (void)pwr_ledger_add_packed(ledger, packed, bytes);
+    free(packed);
+}
+
+/* ---- 3. ---- */
+
+static bool rank_takes_part(int rank)
+{
+    size_t bytes;
+    const ompi_proc_t *proc = ompi_comm_peer_lookup(MPI_COMM_WORLD, rank);
+    void *data = pwr_modex_receive(&SELF->super.collm_version, takes_part, &proc->super, &bytes);
+    free(data);
+    return NULL != data;
+}
+
+static int receive(void *buffer, size_t bytes, int from)
+{
+    ompi_request_t *request;
+    int rc = MCA_PML_CALL(irecv(buffer, bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request));
+    return end_of(rc, request, from);
+}
+
+static int send_to(const void *buffer, size_t bytes, int to)
+{
+    ompi_request_t *request;
+    bool before = pwr_doorbell_ring(true);
+    int rc = MCA_PML_CALL(isend(buffer, bytes, MPI_BYTE, to, TAG, MCA_PML_BASE_SEND_STANDARD,
+                                MPI_COMM_WORLD, &request));
+    pwr_doorbell_ring(before);
+    return end_of(rc, request, to);
+}
+
+/* Ledgers travel in pieces, so that one for which there is no memory can be received and thrown
+   away: its sender waits until it is. */
+enum { PIECE_BYTES = 65536 };
+
+static size_t piece_of(uint64_t bytes, uint64_t done)
+{
+    return bytes - done < PIECE_BYTES ? (size_t)(bytes - done) : PIECE_BYTES;
+}
+
+static int receive_all(char *buffer, uint64_t bytes, int from)
+{
+    static char nowhere[PIECE_BYTES];
+    int rc = OMPI_SUCCESS;
+    for (uint64_t done = 0; OMPI_SUCCESS == rc && done < bytes; done += PIECE_BYTES) {
+        rc = receive(NULL == buffer ? nowhere : buffer + done, piece_of(bytes, done), from);
+    }
+    return rc;
+}
+
+static void add_child(pwr_ledger_t *ledger, int child)
+{
+    uint64_t bytes = 0;
+    if (!rank_takes_part(child) || OMPI_SUCCESS != receive(&bytes, sizeof bytes, child) ||
+        0 == bytes) {
+        return;
+    }
+    char *packed = malloc((size_t)bytes);
+    int rc = receive_all(packed, bytes, child);
+    if (NULL == packed || NULL == ledger) {
+        coll_poweraware_say(1, "out of memory: some nodes are missing in the job's report");
+    } else if (OMPI_SUCCESS == rc) {
+        (void)pwr_ledger_add_packed(ledger, packed, (size_t)bytes);
+    }
+    free(packed);
+}
+
+/* Of a ledger without nodes only the length, 0. */
+static void send_to_parent(const pwr_ledger_t *ledger, int parent)
+{
+    size_t bytes = 0;
+    char *packed = NULL == ledger || 0 == pwr_ledger_num_nodes(ledger)
+                       ? NULL
+                       : pwr_ledger_pack(ledger, &bytes);
+    uint64_t length = NULL == packed ? 0 : bytes;
+    int rc = rank_takes_part(parent) ? send_to(&length, sizeof length, parent) : OMPI_ERROR;
+    for (uint64_t done = 0; OMPI_SUCCESS == rc && done < length; done += PIECE_BYTES) {
+        rc = send_to(packed + done, piece_of(length, done), parent);
+    }
+    free(packed);
+}
+
+static void gather(pwr_ledger_t *ledger)
+{
+    int rank = ompi_comm_rank(MPI_COMM_WORLD);
+    int size = ompi_comm_size(MPI_COMM_WORLD);
+    for (int bit = 1; bit < size; bit *= 2) {
+        if (0 != (rank & bit)) {
+            send_to_parent(ledger, rank - bit);
+            return;
+        }
+        if (rank + bit < size) {
+            add_child(ledger, rank + bit);
+        }
+    }
+}
+
+/* ---- 4. ---- */
+
+static void publish(const pwr_ledger_t *ledger)
+{
+    char why[512] = "";
+    char *summary = NULL;
+    size_t bytes;
+    void *packed = pwr_ledger_pack(ledger, &bytes);
+    pwr_status_t status =
+        NULL == packed ? PWR_ERR_NOMEM : pwr_record_ask_document(SELF->record, packed, bytes);
+    free(packed);
+    if (PWR_OK == status) {
+        wait_until(recorder_has_answered, NULL, false);
+        status = pwr_record_summary(SELF->record, &summary, why, sizeof why);
+    }
+    if (PWR_OK != status) {
+        coll_poweraware_say(1, "no report of the job: %s", pwr_status_text(status));
+    } else if ('\0' != why[0]) {
+        coll_poweraware_say(1, "no report of the job: %s", why);
+    }
+    if (NULL != summary) {
+        fputs(summary, stderr);
+    }
+    free(summary);
+}
+
+static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    pwr_ledger_t *ledger = pwr_ledger_new(); /* NULL: others' go past */
+    finish_page();
+    if (i_lead() && NULL != ledger) {
+        add_my_node(ledger);
+    }
+    gather(ledger);
+    if (0 == ompi_comm_rank(MPI_COMM_WORLD) && NULL != ledger) {
+        publish(ledger);
+    }
+    pwr_ledger_free(ledger);
+    return MPI_SUCCESS;
+}
+
+/* Communicators made of MPI_COMM_SELF have nothing to report. */
+static int stay_here(ompi_communicator_t *comm, int keyval, void *extra, void *value, void *copy,
+                     int *flag, ompi_communicator_t *other)
+{
+    (void)comm;
+    (void)keyval;
+    (void)extra;
+    (void)value;
+    (void)copy;
+    (void)other;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+void coll_poweraware_job_begin(void)
+{
+    ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = stay_here};
+    ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
+    int key = MPI_KEYVAL_INVALID;
+    if (NULL == SELF->record) {
+        return;
+    }
+    if (OMPI_SUCCESS != ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL) ||
+        OMPI_SUCCESS != ompi_attr_set_c(COMM_ATTR, MPI_COMM_SELF, &MPI_COMM_SELF->c_keyhash, key,
+                                        NULL, false)) {
+        coll_poweraware_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
+        return;
+    }
+    if (i_lead()) {
+        start_recorder();
+    }
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The record of a job on a node: a page of each of its processes, which they write, and a recorder,
+ * which reads them.
+ *
+ * A page is a file of the run-time directory that is mapped, so to add to it costs what memory
+ * costs, and what was added is there when the process is killed.  The recorder is a helper program
+ * (poweraware-record) that one process of the node starts, its *leader*.  It reads the energy
+ * counters over and over, adds up the pages, and outlives the processes if it has to:
+ *
+ *   in the end the leader asks for the node's ledger, and one process of the job, which has the sum
+ *   of all nodes', for the document;
+ *   a leader that dies without doing so leaves a recorder that writes what is known.
+ */
+#ifndef PWR_RECORD_H
+#define PWR_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pwr/account.h"
+#include "pwr/env.h"
+
+typedef struct pwr_record pwr_record_t;
+
+typedef struct pwr_record_config {
+    const char *run_directory; /* NULL: the default (as of claims and journals) */
+    const char *job;           /* names the job among others of this user on this node */
+    unsigned process;          /* of the job */
+} pwr_record_config_t;
+
+/* Makes this process's page.  Where it cannot, one line says why, and the accounts stay with the
+   process.  Errors: NOMEM. */
+pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *config,
+                             pwr_record_t **record);
+/* Valid until record is closed. */
+pwr_account_t *pwr_record_account(pwr_record_t *record);
+
+/* What else there is to say of a process that has ended well. */
+typedef struct pwr_record_end {
+    uint64_t wall_ns; /* since pwr_record_open */
+    uint64_t cpu_ns;  /* user and system time, all threads */
+    uint64_t pstate_writes;
+    uint64_t tstate_writes;
+    uint64_t skipped;
+    const char *pstates; /* back ends; NULL: none */
+    const char *tstates;
+    const char *why_no_levers; /* NULL or "": there are */
+} pwr_record_end_t;
+void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end);
+
+/* Removes the page and, of a leader, dismisses the recorder.  NULL is allowed. */
+void pwr_record_close(pwr_record_t *record);
+
+/* ---- the leader of a node ---- */
+
+/* For the document: software, job, settings. */
+typedef struct pwr_record_fact {
+    const char *section;
+    const char *key;
+    const char *value; /* NULL: left out */
+} pwr_record_fact_t;
+
+typedef struct pwr_record_about {
+    const char *directory; /* where documents go; NULL: nowhere */
+    const char *name;      /* of the job's document, without its ending */
+    const char *summary;   /* "off", "summary" or "full" */
+    unsigned processes;    /* of the whole job */
+    unsigned node_processes;
+    /* Names of an account's numbers; each list ends in NULL. */
+    const char *const *collectives;
+    const char *const *algorithms;
+    const uint64_t *class_bytes; /* [num_classes], the largest call of each; UINT64_MAX: unknown */
+    unsigned num_classes;
+    const pwr_record_fact_t *facts; /* [num_facts] */
+    unsigned num_facts;
+} pwr_record_about_t;
+
+/* Starts the recorder and does not wait for it.  Errors: as pwr_helper_start, UNSUPPORTED where
+   this process has no page, NOMEM; nothing is logged. */
+pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *about);
+
+/* Asks for the ledger of this node, which is complete when all pages are finished; the answer may
+   take as long as that.  pwr_record_is_answered tells without waiting whether it is there, or never
+   will be.  Then pwr_record_ledger gives it, packed and to be freed.
+   Errors: IO (there is no recorder any more), NOMEM. */
+pwr_status_t pwr_record_ask_ledger(pwr_record_t *record);
+bool pwr_record_is_answered(const pwr_record_t *record);
+pwr_status_t pwr_record_ledger(pwr_record_t *record, void **packed, size_t *bytes);
+
+/* Hands over the ledger of all nodes.  The answer: the summary for people, to be freed, "" if none
+   was wanted; and what went wrong in one line, "" if nothing did. */
+pwr_status_t pwr_record_ask_document(pwr_record_t *record, const void *packed, size_t bytes);
+pwr_status_t pwr_record_summary(pwr_record_t *record, char **summary, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The process's side of a record (pwr/record.h).
+ */
+#include "config.h"
+
+#include "pwr/record.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "helper/helper.h"
+#include "record/about_text.h"
+#include "record/page.h"
+#include "record/record_wire.h"
+
+static const uint64_t answer_timeout_ns = UINT64_C(20000000000);
+
+struct pwr_record {
+    const pwr_env_t *env;
+    pwr_rundir_t *rundir; /* NULL: no page */
+    pwr_mapped_page_t page;
+    pwr_account_t *own; /* where there is no page */
+    int fd;             /* of a leader's recorder; -1: there is none */
+    char job[PWR_PAGE_NAME];
+};
+
+static pwr_status_t make_page(pwr_record_t *record, const pwr_record_config_t *config)
+{
+    char why[512];
+    pwr_status_t status =
+        pwr_rundir_open(record->env, config->run_directory, PWR_RUNDIR_CREATE, &record->rundir);
+    if (status != PWR_OK) {
+        record->rundir = NULL; /* said by the library */
+        return status;
+    }
+    status = pwr_page_create(record->rundir, config->job, config->process, why, sizeof why,
+                             &record->page);
+    if (status != PWR_OK) {
+        pwr_env_log(record->env, PWR_LOG_WARN,
+                    "the calls of a process will be missing in the "
+                    "job's report: %s",
+                    why);
+        pwr_rundir_close(record->rundir);
+        record->rundir = NULL;
+    }
+    return status;
+}
+
+pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *config,
+                             pwr_record_t **record)
+{
+    pwr_record_t *made = calloc(1, sizeof *made);
+    if (!made) {
+        return PWR_ERR_NOMEM;
+    }
+    made->env = env;
+    made->fd = -1;
+    snprintf(made->job, sizeof made->job, "%s", config->job);
+    if (make_page(made, config) != PWR_OK) {
+        made->own = malloc(sizeof *made->own);
+        if (!made->own) {
+            free(made);
+            return PWR_ERR_NOMEM;
+        }
+        pwr_account_init(made->own);
+    }
+    *record = made;
+    return PWR_OK;
+}
+
+pwr_account_t *pwr_record_account(pwr_record_t *record)
+{
+    return record->own ? record->own : &record->page.page->account;
+}
+
+static void put(char *to, size_t room, const char *text)
+{
+    snprintf(to, room, "%s", text ? text : "");
+}
+
+void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
+{
+    pwr_page_t *page = record->page.page;
+    if (!page) {
+        return;
+    }
+    page->wall_ns = end->wall_ns;
+    page->cpu_ns = end->cpu_ns;
+    page->pstate_writes = end->pstate_writes;
+    page->tstate_writes = end->tstate_writes;
+    page->skipped = end->skipped;
+    put(page->pstates, sizeof page->pstates, end->pstates);
+    put(page->tstates, sizeof page->tstates, end->tstates);
+    put(page->why_no_levers, sizeof page->why_no_levers, end->why_no_levers);
+    atomic_store_explicit(&page->finished, 1, memory_order_release);
+}
+
+static pwr_status_t tell(const pwr_record_t *record, pwr_record_kind_t kind, const void *data,
+                         size_t bytes)
+{
+    const pwr_record_head_t head = {.magic = PWR_RECORD_MAGIC, .kind = kind, .bytes = bytes};
+    return record->fd < 0 ? PWR_ERR_IO : pwr_record_send(record->fd, &head, data);
+}
+
+void pwr_record_close(pwr_record_t *record)
+{
+    if (!record) {
+        return;
+    }
+    if (record->fd >= 0) {
+        (void)tell(record, PWR_RECORD_FAREWELL, NULL, 0);
+        close(record->fd);
+    }
+    if (record->rundir) {
+        pwr_page_remove(record->rundir, &record->page);
+        pwr_page_close(&record->page);
+        pwr_rundir_close(record->rundir);
+    }
+    free(record->own);
+    free(record);
+}
+
+/* ---- the leader of a node ---- */
+
+/* A recorder that hangs must not hang the job. */
+static void bound_sends(int fd)
+{
+    const struct timeval longest = {.tv_sec = (time_t)(answer_timeout_ns / 1000000000)};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+}
+
+pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *about)
+{
+    if (!record->rundir) {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    char *text = pwr_record_about_text(about, record->env->root, pwr_rundir_name(record->rundir),
+                                       record->job);
+    if (!text) {
+        return PWR_ERR_NOMEM;
+    }
+    pwr_status_t status = pwr_helper_start(record->env, "poweraware-record", NULL, &record->fd);
+    if (status == PWR_OK) {
+        bound_sends(record->fd);
+        status = tell(record, PWR_RECORD_ABOUT, text, strlen(text));
+    } else {
+        record->fd = -1;
+    }
+    free(text);
+    return status;
+}
+
+pwr_status_t pwr_record_ask_ledger(pwr_record_t *record)
+{
+    return tell(record, PWR_RECORD_LEDGER, NULL, 0);
+}
+
+bool pwr_record_is_answered(const pwr_record_t *record)
+{
+    struct pollfd socket = {.fd = record->fd, .events = POLLIN};
+    return record->fd < 0 || poll(&socket, 1, 0) > 0;
+}
+
+static pwr_status_t hear(pwr_record_t *record, pwr_record_kind_t kind, pwr_record_head_t *head,
+                         void **data)
+{
+    if (record->fd < 0) {
+        return PWR_ERR_IO;
+    }
+    pwr_status_t status =
+        pwr_record_receive(record->env, record->fd, answer_timeout_ns, head, data);
+    if (status == PWR_OK && head->kind != (uint32_t)kind) {
+        free(*data);
+        status = PWR_ERR_IO;
+    }
+    return status;
+}
+
+pwr_status_t pwr_record_ledger(pwr_record_t *record, void **packed, size_t *bytes)
+{
+    pwr_record_head_t head;
+    pwr_status_t status = hear(record, PWR_RECORD_LEDGER, &head, packed);
+    if (status == PWR_OK) {
+        *bytes = (size_t)head.bytes;
+    }
+    return status;
+}
+
+pwr_status_t pwr_record_ask_document(pwr_record_t *record, const void *packed, size_t bytes)
+{
+    return tell(record, PWR_RECORD_DOCUMENT, packed, bytes);
+}
+
+pwr_status_t pwr_record_summary(pwr_record_t *record, char **summary, char *why, size_t why_size)
+{
+    pwr_record_head_t head;
+    void *data;
+    pwr_status_t status = hear(record, PWR_RECORD_DOCUMENT, &head, &data);
+    if (status == PWR_OK) {
+        snprintf(why, why_size, "%s", head.reason);
+        *summary = data;
+    }
+    return status;
+}

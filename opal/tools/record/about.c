@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Reads what a recorder is told about its job.
+ */
+#include "config.h"
+
+#include "tools/record/about.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pwr/account.h"
+#include "record/about_text.h"
+
+/* ---- whose job it is and what it runs ---- */
+
+static json_t *command_of(int pid)
+{
+    char path[64];
+    char text[16384];
+    json_t *command = json_array();
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return command;
+    }
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    for (size_t at = 0; at < size; at += strlen(text + at) + 1) {
+        json_array_append_new(command, pwr_json_text(text + at, sizeof text));
+    }
+    return command;
+}
+
+static const char *program_of(const json_t *command)
+{
+    const char *path = json_string_value(json_array_get(command, 0));
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "unknown";
+}
+
+static json_t *user_name(void)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    char number[32];
+    snprintf(number, sizeof number, "%lu", (unsigned long)geteuid());
+    return pwr_json_text(user ? user->pw_name : number, 256);
+}
+
+static json_t *batch_job(void)
+{
+    const char *id = getenv("SLURM_JOB_ID");
+    id = id ? id : getenv("PBS_JOBID");
+    id = id ? id : getenv("LSB_JOBID");
+    return id ? pwr_json_text(id, 256) : json_null();
+}
+
+static void add_job(json_t *facts, int client)
+{
+    json_t *job = json_object_get(facts, "job");
+    if (!job) {
+        job = json_object();
+        json_object_set_new(facts, "job", job);
+    }
+    json_t *command = command_of(client);
+    json_object_set_new(job, "program", json_string(program_of(command)));
+    json_object_set_new(job, "command", command);
+    json_object_set_new(job, "user", user_name());
+    json_object_set_new(job, "batch_job", batch_job());
+}
+
+/* ---- all of it ---- */
+
+bool about_parse(const char *text, int client, about_t *about)
+{
+    *about = (about_t){.all = json_loads(text, JSON_REJECT_DUPLICATES, NULL)};
+    json_int_t processes = 0, node_processes = 0;
+    if (json_unpack(about->all, "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}",
+                    "root", &about->root, "run_directory", &about->run_directory, "job",
+                    &about->job, "directory", &about->directory, "name", &about->name, "summary",
+                    &about->summary, "processes", &processes, "node_processes", &node_processes,
+                    "collectives", &about->collectives, "algorithms", &about->algorithms,
+                    "class_bytes", &about->class_bytes, "facts", &about->facts) != 0 ||
+        processes < 1 || node_processes < 1 || processes > INT32_MAX ||
+        node_processes > processes || !json_is_object(about->facts)) {
+        about_free(about);
+        return false;
+    }
+    add_job(about->facts, client);
+    about->processes = (unsigned)processes;
+    about->node_processes = (unsigned)node_processes;
+    return true;
+}
+
+void about_free(about_t *about)
+{
+    json_decref(about->all);
+    about->all = NULL;
+}
+
+static const char *name_of(const json_t *names, size_t number)
+{
+    const char *name = json_string_value(json_array_get(names, number));
+    return name ? name : "unknown";
+}
+
+const char *about_collective(const about_t *about, unsigned number)
+{
+    return name_of(about->collectives, number);
+}
+
+const char *about_algorithm(const about_t *about, int number)
+{
+    return number == PWR_ACCOUNT_NO_ALGORITHM ? "stock"
+                                              : name_of(about->algorithms, (size_t)number);
+}
+
+json_t *about_class_bytes(const about_t *about, unsigned number)
+{
+    json_t *bytes = json_array_get(about->class_bytes, number);
+    return bytes ? json_incref(bytes) : json_null();
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What a recorder is told about its job: one JSON object.
+ *
+ *   root, run_directory, job   of the leader's pwr_env_t and pwr_record_config_t
+ *   directory                  where documents go; "": nowhere
+ *   name                       of the job's document without its ending
+ *   summary                    "off", "summary" or "full"
+ *   processes                  of the whole job
+ *   node_processes             of the job on this node
+ *   collectives, algorithms    names of an account's numbers
+ *   class_bytes                the largest call of each size class; null: unknown
+ *   facts                      an object that goes into the document: software, job, settings;
+ *                              whose job it is and what it runs is added to it here
+ */
+#ifndef PWR_RECORD_ABOUT_H
+#define PWR_RECORD_ABOUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+typedef struct about {
+    json_t *all;
+    const char *root;
+    const char *run_directory;
+    const char *job;
+    const char *directory;
+    const char *name;
+    const char *summary;
+    unsigned processes;
+    unsigned node_processes;
+    json_t *collectives;
+    json_t *algorithms;
+    json_t *class_bytes;
+    json_t *facts;
+} about_t;
+
+/* client: the process that told it.  False: it is no such object. */
+bool about_parse(const char *text, int client, about_t *about);
+void about_free(about_t *about);
+
+/* "unknown" for numbers that have no name. */
+const char *about_collective(const about_t *about, unsigned number);
+const char *about_algorithm(const about_t *about, int number); /* "stock" for none */
+/* A new reference. */
+json_t *about_class_bytes(const about_t *about, unsigned number);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Puts a job's document together.
+ */
+#include "config.h"
+
+#include "tools/record/document.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/about_text.h"
+
+enum { FORMAT_VERSION = 1 };
+
+/* ---- totals ---- */
+
+static void add_node(document_totals_t *totals, const pwr_ledger_node_t *node)
+{
+    totals->reported += node->reported;
+    totals->finished += node->finished;
+    totals->wall_s += 1e-9 * (double)node->wall_ns;
+    totals->cpu_s += 1e-9 * (double)node->cpu_ns;
+    if (totals->begin_ns == 0 || node->begin_ns < totals->begin_ns) {
+        totals->begin_ns = node->begin_ns;
+    }
+    totals->end_ns = node->end_ns > totals->end_ns ? node->end_ns : totals->end_ns;
+    if (node->source[0] != '\0') {
+        totals->metered++;
+        totals->joules += 1e-6 * (double)node->uj;
+        totals->uncertainty_j += 1e-6 * (double)node->uncertainty_uj;
+        if (node->provenance > (uint32_t)totals->provenance) {
+            totals->provenance = (pwr_meter_provenance_t)node->provenance;
+        }
+    }
+}
+
+document_totals_t document_totals(pwr_ledger_t *ledger)
+{
+    document_totals_t totals = {0};
+    pwr_account_t *account = pwr_ledger_account(ledger);
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
+        add_node(&totals, pwr_ledger_node(ledger, i));
+    }
+    /* CPU time is known of samples, so it is worked out before it is added up. */
+    uint64_t cpu_ns = (uint64_t)pwr_account_cpu_ns(&account->rest.sums);
+    pwr_account_add_plainly(&totals.calls, &account->rest.sums);
+    while ((cell = pwr_account_next(account, &index)) != NULL) {
+        cpu_ns += (uint64_t)pwr_account_cpu_ns(&cell->sums);
+        pwr_account_add_plainly(&totals.calls, &cell->sums);
+    }
+    totals.calls.cpu_ns = cpu_ns;
+    totals.calls.cpu_of_ns = totals.calls.ns;
+    return totals;
+}
+
+double document_spread(const document_totals_t *totals)
+{
+    return totals->end_ns > totals->begin_ns ? 1e-9 * (double)(totals->end_ns - totals->begin_ns)
+                                             : 0.0;
+}
+
+static int by_seconds(const void *left, const void *right)
+{
+    const pwr_account_cell_t *const *a = left, *const *b = right;
+    uint64_t mine = (*a)->sums.ns, other = (*b)->sums.ns;
+    return mine > other ? -1 : mine < other;
+}
+
+size_t document_classes(const pwr_account_t *account, const pwr_account_cell_t **cells)
+{
+    unsigned index = 0;
+    size_t num = 0;
+    const pwr_account_cell_t *cell;
+    while ((cell = pwr_account_next(account, &index)) != NULL) {
+        if (cell->sums.calls > 0) {
+            cells[num++] = cell;
+        }
+    }
+    qsort(cells, num, sizeof cells[0], by_seconds);
+    return num;
+}
+
+/* ---- parts ---- */
+
+static json_t *seconds(uint64_t ns)
+{
+    return json_real(1e-9 * (double)ns);
+}
+
+static json_t *joules(uint64_t uj)
+{
+    return json_real(1e-6 * (double)uj);
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] == '\0' ? json_null() : json_string(text);
+}
+
+static json_t *time_text(uint64_t realtime_ns)
+{
+    char text[64];
+    time_t at = (time_t)(realtime_ns / 1000000000);
+    struct tm parts;
+    gmtime_r(&at, &parts);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return json_string(text);
+}
+
+/* Times are in seconds since the job's begin. */
+static json_t *power_of(const pwr_series_t *series, uint64_t begin_ns)
+{
+    if (!series || series->num == 0) {
+        return json_null();
+    }
+    double width_s = 1e-9 * (double)series->width_ns;
+    double first_s = 1e-9 * (double)(int64_t)(series->first * series->width_ns - begin_ns);
+    json_t *watts = json_array();
+    for (uint64_t i = 0; i < series->num; i++) {
+        json_array_append_new(watts, json_real(1e-6 * (double)series->uj[i] / width_s));
+    }
+    return json_pack("{s:f, s:f, s:o}", "begin_s", first_s, "width_s", width_s, "watts", watts);
+}
+
+static json_t *domains_of(const pwr_ledger_node_t *node)
+{
+    json_t *domains = json_object();
+    for (int kind = 0; kind < PWR_LEDGER_DOMAINS; kind++) {
+        const pwr_ledger_domain_t *domain = &node->domains[kind];
+        if (domain->counters > 0) {
+            json_object_set_new(
+                domains, pwr_meter_kind_text((pwr_meter_domain_kind_t)kind),
+                json_pack("{s:I, s:o, s:o}", "counters", (json_int_t)domain->counters, "joules",
+                          joules(domain->uj), "uncertainty_j", joules(domain->uncertainty_uj)));
+        }
+    }
+    return domains;
+}
+
+static json_t *energy_of(const pwr_ledger_node_t *node)
+{
+    if (node->source[0] == '\0') {
+        return json_pack("{s:n, s:n, s:n, s:n, s:{}, s:s}", "joules", "uncertainty_j", "source",
+                         "provenance", "domains", "why_absent",
+                         node->why_no_energy[0] ? node->why_no_energy : "unknown");
+    }
+    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:n}", "joules", joules(node->uj), "uncertainty_j",
+                     joules(node->uncertainty_uj), "source", node->source, "provenance",
+                     pwr_meter_provenance_text((pwr_meter_provenance_t)node->provenance), "domains",
+                     domains_of(node), "why_absent");
+}
+
+static json_t *levers_of(const pwr_ledger_node_t *node)
+{
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "pstates", text_or_null(node->pstates),
+                     "tstates", text_or_null(node->tstates), "why_off",
+                     text_or_null(node->why_no_levers), "pstate_writes",
+                     (json_int_t)node->pstate_writes, "tstate_writes",
+                     (json_int_t)node->tstate_writes, "skipped", (json_int_t)node->skipped);
+}
+
+static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
+{
+    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
+                     pwr_json_text(node->host, sizeof node->host), "processes",
+                     (int)node->processes, "reported", (int)node->reported, "finished",
+                     (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages,
+                     "begin_s", json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)),
+                     "end_s", json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)),
+                     "process_s", seconds(node->wall_ns), "cpu_s", seconds(node->cpu_ns), "energy",
+                     energy_of(node), "power", power_of(power, begin_ns), "levers",
+                     levers_of(node));
+}
+
+static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
+        json_array_append_new(
+            nodes, node_of(pwr_ledger_node(ledger, i), pwr_ledger_series(ledger, i), begin_ns));
+    }
+    return nodes;
+}
+
+/* Sums over calls; without energy there is none to attribute. */
+static json_t *sums_of(const pwr_account_sums_t *sums, bool has_energy)
+{
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
+                     (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
+                     seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
+                     seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
+                     seconds(sums->sleep_ns), "cpu_s", json_real(1e-9 * pwr_account_cpu_ns(sums)),
+                     "transitions", (json_int_t)sums->transitions, "joules",
+                     has_energy ? joules(sums->uj) : json_null());
+}
+
+static json_t *class_of(const about_t *about, const pwr_account_t *account,
+                        const pwr_account_cell_t *cell, bool has_energy)
+{
+    const pwr_account_kind_t kind = pwr_account_kind(cell);
+    const pwr_account_comm_t *comm = &account->comms[kind.comm];
+    bool named = kind.comm != PWR_ACCOUNT_OTHERS;
+    json_t *class = json_pack("{s:o, s:o, s:s, s:s, s:o}", "communicator",
+                              named ? pwr_json_text(comm->name, sizeof comm->name) : json_null(),
+                              "size", named ? json_integer((json_int_t)comm->size) : json_null(),
+                              "collective", about_collective(about, kind.what), "algorithm",
+                              about_algorithm(about, kind.algorithm), "up_to_bytes",
+                              about_class_bytes(about, kind.size_class));
+    json_t *sums = sums_of(&cell->sums, has_energy);
+    json_object_update(class, sums);
+    json_decref(sums);
+    return class;
+}
+
+static json_t *classes_of(const about_t *about, pwr_account_t *account, bool has_energy)
+{
+    static const pwr_account_cell_t *cells[PWR_ACCOUNT_CELLS];
+    size_t num = document_classes(account, cells);
+    json_t *classes = json_array();
+    for (size_t i = 0; i < num; i++) {
+        json_array_append_new(classes, class_of(about, account, cells[i], has_energy));
+    }
+    return classes;
+}
+
+static double at_least_0(double value)
+{
+    return value > 0.0 ? value : 0.0;
+}
+
+/* What the program did outside of the calls that are accounted for. */
+static json_t *outside_of(const document_totals_t *totals)
+{
+    double cpu_s = totals->cpu_s - 1e-9 * (double)totals->calls.cpu_ns;
+    return json_pack(
+        "{s:f, s:f, s:o}", "seconds", at_least_0(totals->wall_s - 1e-9 * (double)totals->calls.ns),
+        "cpu_s", at_least_0(cpu_s), "joules",
+        totals->metered > 0 ? json_real(totals->joules - 1e-6 * (double)totals->calls.uj)
+                            : json_null());
+}
+
+static json_t *totals_of(const document_totals_t *totals)
+{
+    double spread = document_spread(totals);
+    bool has_energy = totals->metered > 0;
+    return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "seconds", spread, "process_s",
+                     totals->wall_s, "cpu_s", totals->cpu_s, "joules",
+                     has_energy ? json_real(totals->joules) : json_null(), "uncertainty_j",
+                     has_energy ? json_real(totals->uncertainty_j) : json_null(), "mean_watts",
+                     has_energy && spread > 0.0 ? json_real(totals->joules / spread) : json_null());
+}
+
+/* ---- provenance ---- */
+
+static json_t *origin(const char *kind, const char *note)
+{
+    return json_pack("{s:s, s:s}", "kind", kind, "note", note);
+}
+
+static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t *ledger)
+{
+    char note[2 * PWR_LEDGER_TEXT];
+    size_t nodes = pwr_ledger_num_nodes(ledger);
+    const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
+    for (size_t i = 0; i < nodes; i++) {
+        const pwr_ledger_node_t *node = pwr_ledger_node(ledger, i);
+        if (!first || (first->source[0] == '\0' && node->source[0] != '\0')) {
+            first = node;
+        }
+    }
+    if (totals->metered == 0) {
+        snprintf(note, sizeof note, "No energy: %s",
+                 first && first->why_no_energy[0] ? first->why_no_energy : "unknown");
+        return origin("absent", note);
+    }
+    snprintf(note, sizeof note,
+             "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.",
+             first->source, totals->metered, nodes);
+    return origin(pwr_meter_provenance_text(totals->provenance), note);
+}
+
+static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t *ledger)
+{
+    char attribution[512];
+    snprintf(attribution, sizeof attribution,
+             "Joules of calls are a share of their nodes' energy by time and state: a second of "
+             "CPU time counts 1, a second asleep %g.",
+             PWR_LEDGER_IDLE_WEIGHT);
+    return json_pack(
+        "{s:o, s:o, s:o}", "time",
+        origin("measured", "Clocks of the processes; CPU time of short calls is sampled."),
+        "energy", energy_origin(totals, ledger), "attribution",
+        totals->metered > 0 ? origin("modelled", attribution)
+                            : origin("absent", "There is no energy to attribute."));
+}
+
+/* ---- the whole ---- */
+
+json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete)
+{
+    const document_totals_t totals = document_totals(ledger);
+    pwr_account_t *account = pwr_ledger_account(ledger);
+    bool has_energy = totals.metered > 0;
+    json_t *document =
+        json_pack("{s:s, s:i, s:o, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "format", "poweraware-job", "version", FORMAT_VERSION, "begin",
+                  time_text(totals.begin_ns), "complete", why_incomplete == NULL, "why_incomplete",
+                  why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
+                  (int)about->processes, "reported", (int)totals.reported, "finished",
+                  (int)totals.finished, "provenance", provenance_of(&totals, ledger), "totals",
+                  totals_of(&totals), "power", power_of(pwr_ledger_power(ledger), totals.begin_ns),
+                  "calls", classes_of(about, account, has_energy), "other_calls",
+                  sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals), "nodes",
+                  nodes_of(ledger, totals.begin_ns));
+    if (document) {
+        json_object_update(document, about->facts);
+    }
+    return document;
+}
+
+static int write_whole(const json_t *document, const char *path)
+{
+    FILE *file = fopen(path, "we");
+    if (!file) {
+        return errno;
+    }
+    errno = 0;
+    bool ok = json_dumpf(document, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+              fputc('\n', file) != EOF && fflush(file) == 0;
+    int err = ok ? 0 : errno != 0 ? errno : EIO;
+    if (fclose(file) != 0 && err == 0) {
+        err = errno;
+    }
+    return err;
+}
+
+int document_write(const json_t *document, const char *path)
+{
+    char beside[PATH_MAX];
+    if (snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid()) >= (int)sizeof beside) {
+        return ENAMETOOLONG;
+    }
+    int err = write_whole(document, beside);
+    if (err == 0 && rename(beside, path) != 0) {
+        err = errno;
+    }
+    if (err != 0) {
+        unlink(beside);
+    }
+    return err;
+}

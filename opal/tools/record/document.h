@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The document of a job (tools/record/job.schema.json) from its ledger.
+ */
+#ifndef PWR_RECORD_DOCUMENT_H
+#define PWR_RECORD_DOCUMENT_H
+
+#include "pwr/ledger.h"
+#include "tools/record/about.h"
+
+/* Sums that document and summary both tell. */
+typedef struct document_totals {
+    unsigned reported; /* processes */
+    unsigned finished;
+    size_t metered;    /* nodes whose energy is known */
+    uint64_t begin_ns; /* of the first node .. */
+    uint64_t end_ns;   /* .. and the last */
+    double wall_s;     /* sums over processes */
+    double cpu_s;
+    double joules; /* of metered nodes */
+    double uncertainty_j;
+    pwr_meter_provenance_t provenance; /* of the least sure */
+    pwr_account_sums_t calls;
+} document_totals_t;
+
+document_totals_t document_totals(pwr_ledger_t *ledger);
+double document_spread(const document_totals_t *totals); /* seconds from begin to end */
+
+/* The classes that were called into cells[PWR_ACCOUNT_CELLS], those in which most time was spent
+   first; returns how many. */
+size_t document_classes(const pwr_account_t *account, const pwr_account_cell_t **cells);
+
+/* why_incomplete: NULL of a job that ended as it should and reported all.  NULL without memory. */
+json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete);
+
+/* Replaces the file by a whole document or leaves it as it is.  0, or an errno. */
+int document_write(const json_t *document, const char *path);
+
+#endif

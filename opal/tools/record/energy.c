@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Reads the node's energy counters over and over.
+ *
+ * Domains that are part of another one do not count for the node's total: it is the platform's
+ * where there is a counter of that, else packages and DRAM; and GPUs.
+ */
+#include "config.h"
+
+#include "tools/record/energy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pwr/clock.h"
+
+enum { LONGEST_INTERVAL_S = 30 };
+
+static bool read_now(energy_t *energy, pwr_meter_reading_t *readings, uint64_t *at_ns)
+{
+    *at_ns = pwr_clock_ns(CLOCK_REALTIME);
+    return pwr_meter_read(energy->meter, readings) == PWR_OK;
+}
+
+static void give_up(energy_t *energy, const char *why)
+{
+    snprintf(energy->why, sizeof energy->why, "%s", why);
+    pwr_meter_close(energy->meter);
+    energy->meter = NULL;
+}
+
+static void open_meter(energy_t *energy, const pwr_env_t *env)
+{
+    char why[1024];
+    if (pwr_meter_open(env, energy->topo, why, sizeof why, &energy->meter) != PWR_OK) {
+        energy->meter = NULL;
+        snprintf(energy->why, sizeof energy->why, "%.*s", (int)sizeof energy->why - 1, why);
+        return;
+    }
+    unsigned num = pwr_meter_num_domains(energy->meter);
+    energy->first = calloc(num, sizeof energy->first[0]);
+    energy->last = calloc(num, sizeof energy->last[0]);
+    if (!energy->first || !energy->last) {
+        give_up(energy, "out of memory");
+    } else if (!read_now(energy, energy->first, &energy->begin_ns)) {
+        give_up(energy, "the energy counters cannot be read");
+    } else {
+        for (unsigned i = 0; i < num; i++) {
+            energy->last[i] = energy->first[i];
+        }
+        energy->end_ns = energy->begin_ns;
+    }
+}
+
+void energy_open(energy_t *energy, const pwr_env_t *env)
+{
+    *energy = (energy_t){.begin_ns = pwr_clock_ns(CLOCK_REALTIME)};
+    energy->end_ns = energy->begin_ns;
+    if (pwr_topo_open(env, &energy->topo) != PWR_OK) {
+        energy->topo = NULL;
+        snprintf(energy->why, sizeof energy->why, "the machine's topology is unknown");
+        return;
+    }
+    open_meter(energy, env);
+}
+
+void energy_close(energy_t *energy)
+{
+    pwr_meter_close(energy->meter);
+    pwr_topo_close(energy->topo);
+    free(energy->first);
+    free(energy->last);
+}
+
+static bool has_platform(const energy_t *energy)
+{
+    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
+        if (pwr_meter_domain(energy->meter, i)->kind == PWR_DOMAIN_PLATFORM &&
+            energy->last[i].status == PWR_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool counts(pwr_meter_domain_kind_t kind, bool platform)
+{
+    return kind == PWR_DOMAIN_GPU ||
+           (platform ? kind == PWR_DOMAIN_PLATFORM
+                     : kind == PWR_DOMAIN_PACKAGE || kind == PWR_DOMAIN_DRAM);
+}
+
+/* The node's total since the beginning. */
+static pwr_ledger_domain_t total(const energy_t *energy)
+{
+    pwr_ledger_domain_t sum = {0};
+    bool platform = has_platform(energy);
+    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
+        pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
+        if (counts(pwr_meter_domain(energy->meter, i)->kind, platform)) {
+            sum.counters++;
+            sum.uj += used.energy_uj;
+            sum.uncertainty_uj += used.uncertainty_uj;
+        }
+    }
+    return sum;
+}
+
+void energy_sample(energy_t *energy)
+{
+    uint64_t before_ns = energy->end_ns;
+    if (!energy->meter) {
+        energy->end_ns = pwr_clock_ns(CLOCK_REALTIME);
+        return;
+    }
+    if (!read_now(energy, energy->last, &energy->end_ns)) {
+        return; /* said once by the library; the next sample has what this one lacks */
+    }
+    uint64_t uj = total(energy).uj;
+    if (uj > energy->counted_uj) {
+        pwr_series_add(&energy->power, before_ns, energy->end_ns, uj - energy->counted_uj);
+        energy->counted_uj = uj;
+    }
+}
+
+uint64_t energy_interval_ns(const energy_t *energy)
+{
+    const uint64_t longest_ns = (uint64_t)LONGEST_INTERVAL_S * PWR_NS_PER_S;
+    uint64_t width_ns = energy->power.num > 0 ? energy->power.width_ns : PWR_SERIES_FINEST_NS;
+    return width_ns < longest_ns ? width_ns : longest_ns;
+}
+
+static void describe_domains(const energy_t *energy, pwr_ledger_node_t *node)
+{
+    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
+        const pwr_meter_domain_t *domain = pwr_meter_domain(energy->meter, i);
+        const pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
+        if (domain->provenance > (pwr_meter_provenance_t)node->provenance) {
+            node->provenance = domain->provenance; /* that of the least sure */
+        }
+        if (used.status == PWR_OK) {
+            pwr_ledger_domain_t *of_kind = &node->domains[domain->kind];
+            of_kind->counters++;
+            of_kind->uj += used.energy_uj;
+            of_kind->uncertainty_uj += used.uncertainty_uj;
+        }
+    }
+}
+
+void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
+{
+    node->begin_ns = energy->begin_ns;
+    node->end_ns = energy->end_ns;
+    if (energy->topo) {
+        node->cpus = pwr_topo_num_cpus(energy->topo);
+        node->packages = pwr_topo_num_packages(energy->topo);
+    }
+    snprintf(node->why_no_energy, sizeof node->why_no_energy, "%s", energy->why);
+    if (energy->meter) {
+        const pwr_ledger_domain_t sum = total(energy);
+        node->uj = sum.uj;
+        node->uncertainty_uj = sum.uncertainty_uj;
+        snprintf(node->source, sizeof node->source, "%s", pwr_meter_backend(energy->meter));
+        describe_domains(energy, node);
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Adds up the pages of a node.
+ */
+#include "config.h"
+
+#include "tools/record/node.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+pwr_status_t node_open(node_t *node, const pwr_env_t *env, const about_t *about)
+{
+    *node = (node_t){.about = about};
+    pwr_status_t status =
+        pwr_rundir_open(env, about->run_directory, PWR_RUNDIR_EXISTING, &node->rundir);
+    if (status == PWR_OK) {
+        pwr_page_sweep(node->rundir, NULL);
+    }
+    return status;
+}
+
+void node_close(node_t *node)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        pwr_page_close(&node->members[i].mapped);
+    }
+    free(node->members);
+    if (node->rundir) {
+        pwr_page_sweep(node->rundir, node->about->job);
+        pwr_rundir_close(node->rundir);
+    }
+}
+
+/* ---- who is there ---- */
+
+static bool is_known(const node_t *node, const char *name)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        if (strcmp(node->members[i].mapped.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add(node_t *node, const char *name)
+{
+    member_t *members = realloc(node->members, (node->num_members + 1) * sizeof node->members[0]);
+    if (!members) {
+        return;
+    }
+    node->members = members;
+    if (pwr_page_open(node->rundir, name, &members[node->num_members].mapped) == PWR_OK) {
+        members[node->num_members].cpu_ns = 0;
+        node->num_members++;
+    }
+}
+
+static void find_new(node_t *node)
+{
+    DIR *directory = opendir(pwr_rundir_name(node->rundir));
+    if (!directory) {
+        return;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(directory)) != NULL) {
+        if (pwr_page_is_name(entry->d_name, node->about->job) && !is_known(node, entry->d_name)) {
+            add(node, entry->d_name);
+        }
+    }
+    closedir(directory);
+}
+
+/* Fields 14 and 15 of /proc/<pid>/stat, behind a name that may have anything in it. */
+static bool read_cpu_ns(int pid, uint64_t *cpu_ns)
+{
+    char path[64];
+    char text[1024];
+    unsigned long user, system;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[got] = '\0';
+    const char *behind_name = strrchr(text, ')');
+    if (!behind_name ||
+        sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+               &system) != 2) {
+        return false;
+    }
+    *cpu_ns = (uint64_t)(user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+    return true;
+}
+
+static bool is_finished(const member_t *member)
+{
+    return atomic_load_explicit(&member->mapped.page->finished, memory_order_acquire) != 0;
+}
+
+void node_look(node_t *node)
+{
+    if (node->num_members < node->about->node_processes) {
+        find_new(node);
+    }
+    for (unsigned i = 0; i < node->num_members; i++) {
+        member_t *member = &node->members[i];
+        uint64_t cpu_ns;
+        if (!is_finished(member) && read_cpu_ns(member->mapped.page->pid, &cpu_ns) &&
+            cpu_ns > member->cpu_ns) {
+            member->cpu_ns = cpu_ns;
+        }
+    }
+}
+
+bool node_is_over(const node_t *node)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        if (!is_finished(&node->members[i]) && pwr_page_is_alive(&node->members[i].mapped)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool node_is_dead(const node_t *node)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        if (pwr_page_is_alive(&node->members[i].mapped)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what it comes to ---- */
+
+/* Of a page only its process may write, so nothing in it is believed to be a text. */
+static void keep(char *to, size_t room, const char *from)
+{
+    if (to[0] == '\0') {
+        memcpy(to, from, room - 1);
+        to[room - 1] = '\0';
+    }
+}
+
+static void add_page(const member_t *member, pwr_ledger_node_t *entry)
+{
+    const pwr_page_t *page = member->mapped.page;
+    entry->reported++;
+    if (!is_finished(member)) {
+        entry->wall_ns += entry->end_ns - entry->begin_ns;
+        entry->cpu_ns += member->cpu_ns;
+        return;
+    }
+    entry->finished++;
+    entry->wall_ns += page->wall_ns;
+    entry->cpu_ns += page->cpu_ns;
+    entry->pstate_writes += page->pstate_writes;
+    entry->tstate_writes += page->tstate_writes;
+    entry->skipped += page->skipped;
+    keep(entry->pstates, sizeof entry->pstates, page->pstates);
+    keep(entry->tstates, sizeof entry->tstates, page->tstates);
+    keep(entry->why_no_levers, sizeof entry->why_no_levers, page->why_no_levers);
+}
+
+pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
+{
+    pwr_ledger_node_t entry = {.processes = node->about->node_processes};
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    if (!ledger) {
+        return NULL;
+    }
+    gethostname(entry.host, sizeof entry.host - 1);
+    energy_describe(energy, &entry);
+    for (unsigned i = 0; i < node->num_members; i++) {
+        add_page(&node->members[i], &entry);
+        pwr_account_merge(pwr_ledger_account(ledger), &node->members[i].mapped.page->account);
+    }
+    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, PWR_LEDGER_IDLE_WEIGHT);
+    if (pwr_ledger_add_node(ledger, &entry, &energy->power) != PWR_OK) {
+        pwr_ledger_free(ledger);
+        return NULL;
+    }
+    return ledger;
+}
