@@ -150,18 +150,16 @@ static void start_recorder(void)
 {
     char directory[PATH_MAX];
     char name[32];
-    char slowdown[32];
     char room[32];
     names_t names;
     find_names(&names);
     coll_poweraware_report_job_name(name, sizeof name);
-    snprintf(slowdown, sizeof slowdown, "%g", SELF->params.max_slowdown);
     const pwr_record_fact_t facts[] = {
-        {"software", "open_mpi", version_text()},
-        {"job", "id", job_name(room, sizeof room)},
-        {"settings", "scheme", coll_poweraware_scheme_name(SELF->params.scheme)},
-        {"settings", "idle", coll_poweraware_idle_name(SELF->params.idle)},
-        {"settings", "max_slowdown_percent", slowdown},
+        {"software", "open_mpi", version_text(), 0.0},
+        {"job", "id", job_name(room, sizeof room), 0.0},
+        {"settings", "scheme", coll_poweraware_scheme_name(SELF->params.scheme), 0.0},
+        {"settings", "idle", coll_poweraware_idle_name(SELF->params.idle), 0.0},
+        {"settings", "max_slowdown_percent", NULL, SELF->params.max_slowdown},
     };
     const pwr_record_about_t about = {
         .directory = absolute(SELF->params.report_dir, directory),

@@ -42,7 +42,12 @@ const char *pwr_meter_kind_text(pwr_meter_domain_kind_t kind)
 
 const char *pwr_meter_provenance_text(pwr_meter_provenance_t provenance)
 {
-    return provenance == PWR_METER_MODELLED ? "modelled" : "measured";
+    static const char *const texts[] = {
+        [PWR_METER_MEASURED] = "measured",
+        [PWR_METER_EMULATED] = "emulated",
+        [PWR_METER_MODELLED] = "modelled",
+    };
+    return texts[provenance];
 }
 
 /* ---- open and close ---- */
@@ -74,6 +79,15 @@ static void close_source(source_t *source)
     free(source->counters.items);
 }
 
+/* An emulator shows this file (bench/emulator).  The GPUs that an emulated machine shows are the
+   real one's. */
+static bool is_emulated(const pwr_env_t *env, const pwr_meter_backend_t *backend)
+{
+    char by[64];
+    return backend != &pwr_meter_nvml &&
+           pwr_env_read_text(env, "/sys/devices/system/cpu/emulated", by, sizeof by) == PWR_OK;
+}
+
 static pwr_status_t add_source(pwr_meter_t *meter, const pwr_meter_backend_t *backend,
                                const pwr_meter_request_t *request)
 {
@@ -85,9 +99,13 @@ static pwr_status_t add_source(pwr_meter_t *meter, const pwr_meter_backend_t *ba
         close_source(source);
         return status;
     }
+    bool emulated = is_emulated(meter->env, backend);
     for (unsigned i = 0; i < source->counters.count; i++) {
         pwr_meter_counter_t *counter = &source->counters.items[i];
         counter->domain.source = backend->name;
+        if (emulated && counter->domain.provenance == PWR_METER_MEASURED) {
+            counter->domain.provenance = PWR_METER_EMULATED;
+        }
         if (counter->domain.update_us == 0) {
             counter->domain.update_us = DEFAULT_UPDATE_US;
         }

@@ -56,16 +56,15 @@ static json_t *sizes(const uint64_t *bytes, unsigned num)
 
 static json_t *sections(const pwr_record_fact_t *facts, unsigned num)
 {
-    json_t *all = json_object();
+    json_t *all = json_pack("{s:{s:s}}", "software", "poweraware", PACKAGE_VERSION);
     for (unsigned i = 0; i < num; i++) {
         json_t *section = json_object_get(all, facts[i].section);
         if (!section) {
             section = json_object();
             json_object_set_new(all, facts[i].section, section);
         }
-        if (facts[i].value) {
-            json_object_set_new(section, facts[i].key, text(facts[i].value));
-        }
+        json_object_set_new(section, facts[i].key,
+                            facts[i].value ? text(facts[i].value) : json_real(facts[i].number));
     }
     return all;
 }

@@ -164,7 +164,7 @@ static bool is_text(const char *text, size_t room)
 static bool is_sound_node(const pwr_ledger_node_t *node)
 {
     return is_text(node->host, sizeof node->host) && is_text(node->source, sizeof node->source) &&
-           is_text(node->why_no_energy, sizeof node->why_no_energy) &&
+           is_text(node->energy_remark, sizeof node->energy_remark) &&
            is_text(node->why_no_levers, sizeof node->why_no_levers) &&
            is_text(node->pstates, sizeof node->pstates) &&
            is_text(node->tstates, sizeof node->tstates) && node->provenance <= PWR_METER_MODELLED;

@@ -26,7 +26,7 @@ typedef struct pwr_page {
     uint32_t process;
     int32_t pid;
     _Atomic uint32_t finished; /* what follows, up to the account, is known */
-    uint32_t zero;
+    _Atomic uint32_t looks;    /* the recorder's, at this page: it lives */
     uint64_t wall_ns;
     uint64_t cpu_ns;
     uint64_t pstate_writes;

@@ -16,19 +16,23 @@
 #include <unistd.h>
 
 #include "helper/helper.h"
+#include "pwr/clock.h"
 #include "record/about_text.h"
 #include "record/page.h"
 #include "record/record_wire.h"
 
-static const uint64_t answer_timeout_ns = UINT64_C(20000000000);
+static const uint64_t usual_patience_ns = UINT64_C(20000000000);
 
 struct pwr_record {
     const pwr_env_t *env;
+    uint64_t patience_ns;
     pwr_rundir_t *rundir; /* NULL: no page */
     pwr_mapped_page_t page;
     pwr_account_t *own; /* where there is no page */
     int fd;             /* of a leader's recorder; -1: there is none */
     char job[PWR_PAGE_NAME];
+    uint32_t looks; /* of the recorder, when it was seen to move, at ... */
+    uint64_t moved_ns;
 };
 
 static pwr_status_t make_page(pwr_record_t *record, const pwr_record_config_t *config)
@@ -62,6 +66,7 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
     }
     made->env = env;
     made->fd = -1;
+    made->patience_ns = config->patience_ns == 0 ? usual_patience_ns : config->patience_ns;
     snprintf(made->job, sizeof made->job, "%s", config->job);
     if (make_page(made, config) != PWR_OK) {
         made->own = malloc(sizeof *made->own);
@@ -130,10 +135,13 @@ void pwr_record_close(pwr_record_t *record)
 /* ---- the leader of a node ---- */
 
 /* A recorder that hangs must not hang the job. */
-static void bound_sends(int fd)
+static void bound_sends(const pwr_record_t *record)
 {
-    const struct timeval longest = {.tv_sec = (time_t)(answer_timeout_ns / 1000000000)};
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+    const struct timeval longest = {
+        .tv_sec = (time_t)(record->patience_ns / PWR_NS_PER_S),
+        .tv_usec = (suseconds_t)(record->patience_ns % PWR_NS_PER_S / 1000),
+    };
+    (void)setsockopt(record->fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
 }
 
 pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *about)
@@ -148,7 +156,7 @@ pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *ab
     }
     pwr_status_t status = pwr_helper_start(record->env, "poweraware-record", NULL, &record->fd);
     if (status == PWR_OK) {
-        bound_sends(record->fd);
+        bound_sends(record);
         status = tell(record, PWR_RECORD_ABOUT, text, strlen(text));
     } else {
         record->fd = -1;
@@ -159,13 +167,31 @@ pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *ab
 
 pwr_status_t pwr_record_ask_ledger(pwr_record_t *record)
 {
+    record->moved_ns = pwr_env_now_ns(record->env);
     return tell(record, PWR_RECORD_LEDGER, NULL, 0);
 }
 
-bool pwr_record_is_answered(const pwr_record_t *record)
+/* It looks at the pages again and again, also while it waits for them to be finished. */
+static bool has_stalled(pwr_record_t *record)
+{
+    uint64_t now = pwr_env_now_ns(record->env);
+    uint32_t looks = atomic_load_explicit(&record->page.page->looks, memory_order_relaxed);
+    if (looks != record->looks) {
+        record->looks = looks;
+        record->moved_ns = now;
+    }
+    return now - record->moved_ns > record->patience_ns;
+}
+
+static bool has_answer(const pwr_record_t *record)
 {
     struct pollfd socket = {.fd = record->fd, .events = POLLIN};
     return record->fd < 0 || poll(&socket, 1, 0) > 0;
+}
+
+bool pwr_record_is_answered(pwr_record_t *record)
+{
+    return has_answer(record) || has_stalled(record);
 }
 
 static pwr_status_t hear(pwr_record_t *record, pwr_record_kind_t kind, pwr_record_head_t *head,
@@ -174,8 +200,11 @@ static pwr_status_t hear(pwr_record_t *record, pwr_record_kind_t kind, pwr_recor
     if (record->fd < 0) {
         return PWR_ERR_IO;
     }
+    if (!has_answer(record)) {
+        return PWR_ERR_TIMEOUT;
+    }
     pwr_status_t status =
-        pwr_record_receive(record->env, record->fd, answer_timeout_ns, head, data);
+        pwr_record_receive(record->env, record->fd, record->patience_ns, head, data);
     if (status == PWR_OK && head->kind != (uint32_t)kind) {
         free(*data);
         status = PWR_ERR_IO;
@@ -195,6 +224,7 @@ pwr_status_t pwr_record_ledger(pwr_record_t *record, void **packed, size_t *byte
 
 pwr_status_t pwr_record_ask_document(pwr_record_t *record, const void *packed, size_t bytes)
 {
+    record->moved_ns = pwr_env_now_ns(record->env);
     return tell(record, PWR_RECORD_DOCUMENT, packed, bytes);
 }
 

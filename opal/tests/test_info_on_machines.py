@@ -216,7 +216,7 @@ def test_ranges_and_costs(folder: Path) -> None:
         assert later[-1] == first
     domains = {each["name"]: each for each in document["energy"]["domains"]}
     assert domains["package-1"]["source"] == "powercap"
-    assert domains["package-1"]["provenance"] == "measured"
+    assert domains["package-1"]["provenance"] == "emulated"
 
 
 def test_steps_of_an_eighth(folder: Path) -> None:

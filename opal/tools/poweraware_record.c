@@ -87,7 +87,8 @@ static bool begin(recorder_t *self)
     if (!learn(self)) {
         return false;
     }
-    if (node_open(&self->node, &self->env, &self->about) != PWR_OK) {
+    const pwr_env_t here = {.root = "", .log = ignore_line}; /* the directory's name is whole */
+    if (node_open(&self->node, &here, &self->about) != PWR_OK) {
         return false;
     }
     name_partial(self);
@@ -229,6 +230,7 @@ static verdict_t hear(recorder_t *self)
     switch (head.kind) {
     case PWR_RECORD_LEDGER:
         self->asked_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+        node_look(&self->node); /* all pages are there by now */
         break;
     case PWR_RECORD_DOCUMENT:
         ok = finish(self, data, (size_t)head.bytes);
@@ -264,6 +266,7 @@ static verdict_t serve(recorder_t *self)
     for (;;) {
         struct pollfd fds[] = {{.fd = PWR_HELPER_FD, .events = POLLIN},
                                {.fd = client, .events = POLLIN}};
+        node_beat(&self->node);
         int ready = dead ? 0 : poll(fds, 2, milliseconds_to_wait(self));
         if (ready > 0 && fds[0].revents != 0) {
             verdict_t verdict = hear(self);

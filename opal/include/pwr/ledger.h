@@ -51,7 +51,7 @@ typedef struct pwr_ledger_node {
     uint64_t uj; /* the node's total: domains that are no part of others; 0 without energy */
     uint64_t uncertainty_uj;
     char source[32];                     /* of energy; "" when there is none */
-    char why_no_energy[PWR_LEDGER_TEXT]; /* "" when there is */
+    char energy_remark[PWR_LEDGER_TEXT]; /* why there is none, or none that is measured */
     char why_no_levers[PWR_LEDGER_TEXT];
     char pstates[32]; /* back ends of levers, "" where there is none */
     char tstates[32];

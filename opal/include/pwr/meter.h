@@ -27,6 +27,7 @@ typedef enum pwr_meter_domain_kind {
 
 typedef enum pwr_meter_provenance {
     PWR_METER_MEASURED, /* a counter or sensor of this machine */
+    PWR_METER_EMULATED, /* a counter of emulated hardware, which says that it is */
     PWR_METER_MODELLED  /* computed from what the CPUs did */
 } pwr_meter_provenance_t;
 

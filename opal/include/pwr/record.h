@@ -29,6 +29,7 @@ typedef struct pwr_record_config {
     const char *run_directory; /* NULL: the default (as of claims and journals) */
     const char *job;           /* names the job among others of this user on this node */
     unsigned process;          /* of the job */
+    uint64_t patience_ns;      /* with a recorder that does nothing; 0: 20 s */
 } pwr_record_config_t;
 
 /* Makes this process's page.  Where it cannot, one line says why, and the accounts stay with the
@@ -60,7 +61,8 @@ void pwr_record_close(pwr_record_t *record);
 typedef struct pwr_record_fact {
     const char *section;
     const char *key;
-    const char *value; /* NULL: left out */
+    const char *value; /* NULL: it is the number */
+    double number;
 } pwr_record_fact_t;
 
 typedef struct pwr_record_about {
@@ -84,10 +86,10 @@ pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *ab
 
 /* Asks for the ledger of this node, which is complete when all pages are finished; the answer may
    take as long as that.  pwr_record_is_answered tells without waiting whether it is there, or never
-   will be.  Then pwr_record_ledger gives it, packed and to be freed.
-   Errors: IO (there is no recorder any more), NOMEM. */
+   will be, as the recorder is gone or has done nothing for too long.  Then pwr_record_ledger gives
+   it, packed and to be freed.  Errors: IO (there is no recorder any more), TIMEOUT, NOMEM. */
 pwr_status_t pwr_record_ask_ledger(pwr_record_t *record);
-bool pwr_record_is_answered(const pwr_record_t *record);
+bool pwr_record_is_answered(pwr_record_t *record);
 pwr_status_t pwr_record_ledger(pwr_record_t *record, void **packed, size_t *bytes);
 
 /* Hands over the ledger of all nodes.  The answer: the summary for people, to be freed, "" if none

@@ -33,7 +33,7 @@ static bool is_wanted(const calibrate_watts_t *watts, unsigned index)
 {
     const pwr_meter_domain_t *domain = pwr_meter_domain(watts->meter, index);
     return domain->kind == PWR_DOMAIN_PACKAGE && (int)domain->package == watts->package &&
-           domain->provenance == PWR_METER_MEASURED;
+           domain->provenance != PWR_METER_MODELLED;
 }
 
 static bool has_package(const calibrate_watts_t *watts)

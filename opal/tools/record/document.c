@@ -149,13 +149,13 @@ static json_t *energy_of(const pwr_ledger_node_t *node)
 {
     if (node->source[0] == '\0') {
         return json_pack("{s:n, s:n, s:n, s:n, s:{}, s:s}", "joules", "uncertainty_j", "source",
-                         "provenance", "domains", "why_absent",
-                         node->why_no_energy[0] ? node->why_no_energy : "unknown");
+                         "provenance", "domains", "remark",
+                         node->energy_remark[0] ? node->energy_remark : "unknown");
     }
-    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:n}", "joules", joules(node->uj), "uncertainty_j",
+    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "joules", joules(node->uj), "uncertainty_j",
                      joules(node->uncertainty_uj), "source", node->source, "provenance",
                      pwr_meter_provenance_text((pwr_meter_provenance_t)node->provenance), "domains",
-                     domains_of(node), "why_absent");
+                     domains_of(node), "remark", text_or_null(node->energy_remark));
 }
 
 static json_t *levers_of(const pwr_ledger_node_t *node)
@@ -267,7 +267,8 @@ static json_t *origin(const char *kind, const char *note)
 
 static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
-    char note[2 * PWR_LEDGER_TEXT];
+    char note[3 * PWR_LEDGER_TEXT];
+    bool modelled = totals->provenance == PWR_METER_MODELLED;
     size_t nodes = pwr_ledger_num_nodes(ledger);
     const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
     for (size_t i = 0; i < nodes; i++) {
@@ -278,12 +279,13 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     }
     if (totals->metered == 0) {
         snprintf(note, sizeof note, "No energy: %s",
-                 first && first->why_no_energy[0] ? first->why_no_energy : "unknown");
+                 first && first->energy_remark[0] ? first->energy_remark : "unknown");
         return origin("absent", note);
     }
     snprintf(note, sizeof note,
-             "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.",
-             first->source, totals->metered, nodes);
+             "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.%s%s",
+             first->source, totals->metered, nodes, modelled ? "  No counter: " : "",
+             modelled ? first->energy_remark : "");
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
 
@@ -309,17 +311,17 @@ json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *wh
     const document_totals_t totals = document_totals(ledger);
     pwr_account_t *account = pwr_ledger_account(ledger);
     bool has_energy = totals.metered > 0;
-    json_t *document =
-        json_pack("{s:s, s:i, s:o, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "format", "poweraware-job", "version", FORMAT_VERSION, "begin",
-                  time_text(totals.begin_ns), "complete", why_incomplete == NULL, "why_incomplete",
-                  why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
-                  (int)about->processes, "reported", (int)totals.reported, "finished",
-                  (int)totals.finished, "provenance", provenance_of(&totals, ledger), "totals",
-                  totals_of(&totals), "power", power_of(pwr_ledger_power(ledger), totals.begin_ns),
-                  "calls", classes_of(about, account, has_energy), "other_calls",
-                  sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals), "nodes",
-                  nodes_of(ledger, totals.begin_ns));
+    json_t *document = json_pack(
+        "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "format", "poweraware-job", "version", FORMAT_VERSION, "begin", time_text(totals.begin_ns),
+        "begin_ns", (json_int_t)totals.begin_ns, "complete", why_incomplete == NULL,
+        "why_incomplete", why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
+        (int)about->processes, "reported", (int)totals.reported, "finished", (int)totals.finished,
+        "provenance", provenance_of(&totals, ledger), "totals", totals_of(&totals), "power",
+        power_of(pwr_ledger_power(ledger), totals.begin_ns), "calls",
+        classes_of(about, account, has_energy), "other_calls",
+        sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals), "nodes",
+        nodes_of(ledger, totals.begin_ns));
     if (document) {
         json_object_update(document, about->facts);
     }

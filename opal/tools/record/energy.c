@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pwr/clock.h"
 
@@ -30,13 +31,24 @@ static void give_up(energy_t *energy, const char *why)
     energy->meter = NULL;
 }
 
+/* Of many reasons the first ones. */
+static void shorten(char to[PWR_LEDGER_TEXT], const char *from)
+{
+    if (snprintf(to, PWR_LEDGER_TEXT, "%s", from) >= PWR_LEDGER_TEXT) {
+        strcpy(to + PWR_LEDGER_TEXT - 4, "...");
+    }
+}
+
 static void open_meter(energy_t *energy, const pwr_env_t *env)
 {
     char why[1024];
     if (pwr_meter_open(env, energy->topo, why, sizeof why, &energy->meter) != PWR_OK) {
         energy->meter = NULL;
-        snprintf(energy->why, sizeof energy->why, "%.*s", (int)sizeof energy->why - 1, why);
+        shorten(energy->why, why);
         return;
+    }
+    if (pwr_meter_domain(energy->meter, 0)->provenance == PWR_METER_MODELLED) {
+        shorten(energy->why, why);
     }
     unsigned num = pwr_meter_num_domains(energy->meter);
     energy->first = calloc(num, sizeof energy->first[0]);
@@ -156,7 +168,7 @@ void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
         node->cpus = pwr_topo_num_cpus(energy->topo);
         node->packages = pwr_topo_num_packages(energy->topo);
     }
-    snprintf(node->why_no_energy, sizeof node->why_no_energy, "%s", energy->why);
+    snprintf(node->energy_remark, sizeof node->energy_remark, "%s", energy->why);
     if (energy->meter) {
         const pwr_ledger_domain_t sum = total(energy);
         node->uj = sum.uj;

@@ -120,6 +120,13 @@ void node_look(node_t *node)
     }
 }
 
+void node_beat(const node_t *node)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        atomic_fetch_add_explicit(&node->members[i].mapped.page->looks, 1, memory_order_relaxed);
+    }
+}
+
 bool node_is_over(const node_t *node)
 {
     for (unsigned i = 0; i < node->num_members; i++) {

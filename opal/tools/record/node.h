@@ -29,6 +29,8 @@ void node_close(node_t *node);
 
 /* Looks for processes that are new, and how much CPU time each has used. */
 void node_look(node_t *node);
+/* Lets them see that somebody looks at them. */
+void node_beat(const node_t *node);
 /* Whether all that have been found have finished or are dead. */
 bool node_is_over(const node_t *node);
 bool node_is_dead(const node_t *node);

@@ -44,7 +44,7 @@ static void print_energy(FILE *out, const document_totals_t *totals, const pwr_l
     char note[2 * PWR_LEDGER_TEXT];
     if (totals->metered == 0) {
         const char *why = pwr_ledger_num_nodes(ledger) > 0
-                              ? pwr_ledger_node(ledger, 0)->why_no_energy
+                              ? pwr_ledger_node(ledger, 0)->energy_remark
                               : "unknown";
         row(out, "Energy", "-", why);
         return;
