@@ -410,23 +410,11 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
     return MPI_SUCCESS;
 }
 
-/* Communicators made of MPI_COMM_SELF have nothing to report. */
-static int stay_here(ompi_communicator_t *comm, int keyval, void *extra, void *value, void *copy,
-                     int *flag, ompi_communicator_t *other)
-{
-    (void)comm;
-    (void)keyval;
-    (void)extra;
-    (void)value;
-    (void)copy;
-    (void)other;
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
 void coll_poweraware_job_begin(void)
 {
-    ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = stay_here};
+    ompi_attribute_fn_ptr_union_t copy = {
+        /* communicators made of MPI_COMM_SELF have nothing to report */
+        .attr_communicator_copy_fn = pwr_ompi_attr_is_not_copied};
     ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
     int key = MPI_KEYVAL_INVALID;
     if (NULL == SELF->record) {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, get_type_hints
 
-from bench.report.schema import load_schema, problems
+from bench.report.schema import Problem, load_schema, problems
 
 FORMAT = "poweraware-benchmark"
 VERSION = 1
@@ -217,24 +217,32 @@ class Document:
         return sorted(runs, key=lambda run: run.repetition)
 
 
-def from_json(data: Any, origin: str) -> Document:
-    """Checks and converts a parsed document; origin names it in messages."""
-    found = list(problems(data, *(load_schema(),) * 2))
-    if not found:
-        found = list(_inconsistencies(data))
+def refuse(found: List[Problem], origin: str) -> None:
+    """Raises a DocumentError that names the first problems, if there are any."""
     if found:
         lines = [f"{origin}: {path}: {what}" for path, what in found[:_SHOWN_PROBLEMS]]
         if len(found) > _SHOWN_PROBLEMS:
             lines.append(f"{origin}: and {len(found) - _SHOWN_PROBLEMS} more")
         raise DocumentError("\n".join(lines))
-    document: Document = _convert(Document, data)
+
+
+def from_json(data: Any, origin: str) -> Document:
+    """Checks and converts a parsed document; origin names it in messages."""
+    refuse(list(problems(data, *(load_schema(),) * 2)), origin)
+    refuse(list(_inconsistencies(data)), origin)
+    document: Document = convert(Document, data)
     return document
 
 
 def load(path: Path) -> Document:
     """Reads and checks a document."""
+    return from_json(read_json(path), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """A file's content; a DocumentError says what keeps it from being read."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -243,7 +251,6 @@ def load(path: Path) -> Document:
         raise DocumentError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
         ) from error
-    return from_json(data, str(path))
 
 
 def save(document: Document, path: Path) -> None:
@@ -293,16 +300,18 @@ def _ascending(values: List[float], path: str) -> Iterator[Tuple[str, str]]:
             return
 
 
-def _convert(hint: Any, value: Any) -> Any:
+def convert(hint: Any, value: Any) -> Any:
     """A checked JSON value as the dataclass, list or plain value that hint asks for."""
     if value is None:
         return None
     if dataclasses.is_dataclass(hint):
         hints = get_type_hints(hint)
-        return hint(**{name: _convert(hints[name], member) for name, member in value.items()})
+        return hint(**{name: convert(hints[name], member) for name, member in value.items()})
     origin = getattr(hint, "__origin__", None)
     if origin is Union:  # Optional[X]
-        return _convert(hint.__args__[0], value)
+        return convert(hint.__args__[0], value)
     if origin is list:
-        return [_convert(hint.__args__[0], item) for item in value]
+        return [convert(hint.__args__[0], item) for item in value]
+    if origin is dict:
+        return {name: convert(hint.__args__[1], member) for name, member in value.items()}
     return value

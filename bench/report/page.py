@@ -31,7 +31,11 @@ _WIDE_CELL = 40
 
 def render(documents: Sequence[Document], names: Sequence[str]) -> str:
     """The page for one or more documents; names head their sections."""
-    sections = [_document(document, name) for document, name in zip(documents, names)]
+    return whole([_document(document, name) for document, name in zip(documents, names)], names)
+
+
+def whole(sections: Sequence[str], names: Sequence[str]) -> str:
+    """A page of sections that are HTML already."""
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8"/>'

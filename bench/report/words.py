@@ -91,9 +91,9 @@ def provenance(document: Document) -> List[str]:
     """The provenance box: one sentence or two for each kind of figure."""
     origins = document.provenance
     lines = [
-        _origin("Times and latencies", origins.time),
-        _origin("Energy and power", origins.energy),
-        _origin("Frequencies and duty cycles", origins.states),
+        origin("Times and latencies", origins.time),
+        origin("Energy and power", origins.energy),
+        origin("Frequencies and duty cycles", origins.states),
     ]
     if oversubscribed(document):
         lines.append(
@@ -154,8 +154,9 @@ def _machine(document: Document, kind: str) -> str:
     return f" ({document.cluster.machine}.machine)" if emulated and document.cluster.machine else ""
 
 
-def _origin(name: str, origin: Origin) -> str:
-    return f"{name}: {origin.kind} - {_KIND_WORDS[origin.kind]}. {origin.note}"
+def origin(name: str, kind: Origin) -> str:
+    """Where one kind of figure comes from, in a sentence or two."""
+    return f"{name}: {kind.kind} - {_KIND_WORDS[kind.kind]}. {kind.note}"
 
 
 def _link(document: Document) -> str:

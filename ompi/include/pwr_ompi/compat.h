@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "mpi.h"
+#include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/base.h"
@@ -149,6 +150,27 @@ static inline void pwr_ompi_comm_name(struct ompi_communicator_t *comm, char *na
     snprintf(name, room, "%s", comm->c_name);
     OPAL_THREAD_UNLOCK(&comm->c_lock);
 }
+
+/* For attributes that stay with their communicator when it is duplicated; on 4.1 Open MPI's own
+   functions of this kind take one argument more than MPI's. */
+#if OMPI_MAJOR_VERSION >= 5
+static inline int pwr_ompi_attr_is_not_copied(ompi_communicator_t *comm, int key, void *extra,
+                                              void *value, void *copy, int *is_copied)
+{
+    (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+    *is_copied = 0;
+    return MPI_SUCCESS;
+}
+#else
+static inline int pwr_ompi_attr_is_not_copied(ompi_communicator_t *comm, int key, void *extra,
+                                              void *value, void *copy, int *is_copied,
+                                              ompi_communicator_t *other)
+{
+    (void)comm, (void)key, (void)extra, (void)value, (void)copy, (void)other;
+    *is_copied = 0;
+    return MPI_SUCCESS;
+}
+#endif
 
 /* Value of a key of the communicator's info, at most room - 1 characters of it.  False: it has no
    such key. */

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The document of a job as Python objects; job.schema.json says what each field means."""
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from bench.report.document import DocumentError, Origin, convert, read_json, refuse
+from bench.report.schema import Problem, Schema, problems
+
+FORMAT = "poweraware-job"
+_NAME = "job.schema.json"
+_HERE = Path(__file__).resolve().parent
+_ROUNDING = 1e-6  # relative: figures have nine digits
+
+
+@dataclass
+class Software:
+    open_mpi: str
+    poweraware: str
+
+
+@dataclass
+class About:
+    id: str
+    batch_job: Optional[str]
+    user: str
+    program: str
+    command: List[str]
+
+
+@dataclass
+class Settings:
+    scheme: str
+    idle: str
+    max_slowdown_percent: float
+
+
+@dataclass
+class Provenance:
+    time: Origin
+    energy: Origin
+    attribution: Origin
+
+
+@dataclass
+class Totals:
+    seconds: float
+    process_s: float
+    cpu_s: float
+    joules: Optional[float]
+    uncertainty_j: Optional[float]
+    mean_watts: Optional[float]
+
+
+@dataclass
+class Power:
+    begin_s: float
+    width_s: float
+    watts: List[float] = field(default_factory=list)
+
+
+@dataclass
+class Sums:
+    calls: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    longest_s: float = 0.0
+    spin_s: float = 0.0
+    monitor_s: float = 0.0
+    sleep_s: float = 0.0
+    cpu_s: float = 0.0
+    transitions: int = 0
+    joules: Optional[float] = None
+
+    def add(self, more: Sums) -> None:
+        """Adds other calls."""
+        for name in ("calls", "bytes", "seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "transitions"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.longest_s = max(self.longest_s, more.longest_s)
+        if more.joules is not None:
+            self.joules = (self.joules or 0.0) + more.joules
+
+
+@dataclass
+class CallClass(Sums):
+    communicator: Optional[str] = None
+    size: Optional[int] = None
+    collective: str = ""
+    algorithm: str = ""
+    up_to_bytes: Optional[int] = None
+
+    def key(self) -> Tuple[Optional[str], Optional[int], str, str, Optional[int]]:
+        """What its calls have in common."""
+        return self.communicator, self.size, self.collective, self.algorithm, self.up_to_bytes
+
+
+@dataclass
+class Outside:
+    seconds: float
+    cpu_s: float
+    joules: Optional[float]
+
+
+@dataclass
+class Domain:
+    counters: int
+    joules: float
+    uncertainty_j: float
+
+
+@dataclass
+class Energy:
+    joules: Optional[float]
+    uncertainty_j: Optional[float]
+    source: Optional[str]
+    provenance: Optional[str]
+    domains: Dict[str, Domain]
+    remark: Optional[str]
+
+
+@dataclass
+class Levers:
+    pstates: Optional[str]
+    tstates: Optional[str]
+    why_off: Optional[str]
+    pstate_writes: int
+    tstate_writes: int
+    skipped: int
+
+
+@dataclass
+class Node:
+    host: str
+    processes: int
+    reported: int
+    finished: int
+    cpus: int
+    packages: int
+    begin_s: float
+    end_s: float
+    process_s: float
+    cpu_s: float
+    energy: Energy
+    power: Optional[Power]
+    levers: Levers
+
+
+@dataclass
+class Job:
+    format: str
+    version: int
+    begin: str
+    begin_ns: int
+    complete: bool
+    why_incomplete: Optional[str]
+    processes: int
+    reported: int
+    finished: int
+    software: Software
+    job: About
+    settings: Settings
+    provenance: Provenance
+    totals: Totals
+    power: Optional[Power]
+    calls: List[CallClass]
+    other_calls: Sums
+    outside: Outside
+    nodes: List[Node]
+
+    def all_calls(self) -> Sums:
+        """The sum over all classes."""
+        total = Sums(**dataclasses.asdict(self.other_calls))
+        for each in self.calls:
+            total.add(each)
+        return total
+
+    def by_collective(self) -> Dict[str, Sums]:
+        """Sums by collective, those in which most time was spent first."""
+        found: Dict[str, Sums] = {}
+        for each in self.calls:
+            found.setdefault(each.collective, Sums()).add(each)
+        return dict(sorted(found.items(), key=lambda item: -item[1].seconds))
+
+
+def load_schema() -> Schema:
+    """The schema of a job's document: beside this file where it is installed."""
+    for path in (_HERE / _NAME, _HERE.parent / "opal" / "tools" / "record" / _NAME):
+        if path.exists():
+            schema: Schema = json.loads(path.read_text(encoding="utf-8"))
+            return schema
+    raise DocumentError(f"{_HERE / _NAME}: is not installed")
+
+
+def from_json(data: Any, origin: str) -> Job:
+    """Checks and converts a parsed document; origin names it in messages."""
+    refuse(list(problems(data, *(load_schema(),) * 2)), origin)
+    refuse(list(_inconsistencies(data)), origin)
+    job: Job = convert(Job, data)
+    return job
+
+
+def load(path: Path) -> Job:
+    """A job's document; of a folder the job's, or what is left of one that was killed."""
+    if not path.is_dir():
+        return from_json(read_json(path), str(path))
+    if (path / "job.json").exists():
+        return load(path / "job.json")
+    parts = sorted(path.glob("job.*.partial.json"))
+    if not parts:
+        raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
+    return merge([load(part) for part in parts])
+
+
+# ---- what the schema cannot say ----
+
+
+def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:
+    """Sums over classes equal totals."""
+    nodes = data["nodes"]
+    for name in ("reported", "finished"):
+        if data[name] != sum(node[name] for node in nodes):
+            yield f"$.{name}", "is not the sum over nodes"
+    yield from _not_equal("$.totals.process_s", data["totals"]["process_s"], [n["process_s"] for n in nodes])
+    yield from _not_equal("$.totals.cpu_s", data["totals"]["cpu_s"], [n["cpu_s"] for n in nodes])
+    joules = data["totals"]["joules"]
+    parts = [node["energy"]["joules"] for node in nodes if node["energy"]["joules"] is not None]
+    if (joules is None) != (not parts):
+        yield "$.totals.joules", "is there although no node has any, or the other way round"
+    elif joules is not None:
+        yield from _not_equal("$.totals.joules", joules, parts)
+        shares = [data["outside"], data["other_calls"], *data["calls"]]
+        if any(share["joules"] is None for share in shares):
+            yield "$.calls", "have no joules although there is energy"
+        else:
+            yield from _not_equal("$.totals.joules", joules, [share["joules"] for share in shares])
+    if data["complete"] and (data["finished"] != data["processes"] or data["why_incomplete"] is not None):
+        yield "$.complete", "is true of a job that is not"
+
+
+def _not_equal(path: str, total: float, parts: List[float]) -> Iterator[Problem]:
+    found = sum(parts)
+    if abs(found - total) > _ROUNDING * max(abs(total), 1.0) * max(1, len(parts)):
+        yield path, f"is {total}, its parts come to {found}"
+
+
+# ---- jobs that were killed ----
+
+
+def merge(parts: List[Job]) -> Job:
+    """What is left of a job, one part per node, as one document."""
+    first = min(parts, key=lambda part: part.begin_ns)
+    end_s = max(_after(first, part) + part.totals.seconds for part in parts)
+    calls: Dict[Any, CallClass] = {}
+    other = Sums()
+    for part in parts:
+        other.add(part.other_calls)
+        for each in part.calls:
+            if each.key() in calls:
+                calls[each.key()].add(each)
+            else:
+                calls[each.key()] = dataclasses.replace(each)
+    joules = _sum(part.totals.joules for part in parts)
+    reported = sum(part.reported for part in parts)
+    return dataclasses.replace(
+        first,
+        complete=False,
+        why_incomplete=f"{first.why_incomplete}; {reported} of {first.processes} processes are known",
+        reported=reported,
+        finished=sum(part.finished for part in parts),
+        provenance=max((part.provenance for part in parts), key=_sureness),
+        totals=Totals(
+            seconds=end_s,
+            process_s=sum(part.totals.process_s for part in parts),
+            cpu_s=sum(part.totals.cpu_s for part in parts),
+            joules=joules,
+            uncertainty_j=_sum(part.totals.uncertainty_j for part in parts),
+            mean_watts=joules / end_s if joules is not None and end_s > 0 else None,
+        ),
+        power=parts[0].power if len(parts) == 1 else None,
+        calls=sorted(calls.values(), key=lambda each: -each.seconds),
+        other_calls=other,
+        outside=Outside(
+            sum(part.outside.seconds for part in parts),
+            sum(part.outside.cpu_s for part in parts),
+            _sum(part.outside.joules for part in parts),
+        ),
+        nodes=[_moved(node, _after(first, part)) for part in parts for node in part.nodes],
+    )
+
+
+def _after(first: Job, part: Job) -> float:
+    return (part.begin_ns - first.begin_ns) * 1e-9
+
+
+def _moved(node: Node, seconds: float) -> Node:
+    power = node.power
+    if power is not None:
+        power = dataclasses.replace(power, begin_s=power.begin_s + seconds)
+    return dataclasses.replace(
+        node, begin_s=node.begin_s + seconds, end_s=node.end_s + seconds, power=power
+    )
+
+
+def _sureness(provenance: Provenance) -> int:
+    return ("absent", "measured", "emulated", "modelled").index(provenance.energy.kind)
+
+
+def _sum(values: Iterator[Optional[float]]) -> Optional[float]:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The command poweraware: what it can do, each with --help."""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import List, Optional, Sequence
+
+from bench.report.document import DocumentError
+from poweraware import export, job, run, tables
+from poweraware.job import Job
+
+_DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Options of all subcommands."""
+    options = argparse.ArgumentParser(
+        prog="poweraware",
+        description="Run MPI jobs with an energy report, and turn reports into pages, tables and other formats.",
+        epilog="Exit status: 0 = done, 2 = a document or an option is wrong; of run that of its command.",
+    )
+    commands = options.add_subparsers(metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_report(commands)
+    _add_show(commands)
+    _add_export(commands)
+    _add_validate(commands)
+    return options
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Runs the command; returns its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        status: int = options.function(options)
+        return status
+    except DocumentError as error:
+        print(f"poweraware: {error}", file=sys.stderr)
+    except ImportError as error:
+        print(f"poweraware: {sys.executable}: {error}: install matplotlib, or use show", file=sys.stderr)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever reads our output has had enough
+        return 0
+    except OSError as error:
+        print(f"poweraware: {error.filename}: {error.strerror}", file=sys.stderr)
+    return 2
+
+
+# ---- what it can do ----
+
+
+def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "run",
+        help="run an MPI command with the plug-in and make its page",
+        description="Runs COMMAND (mpirun or srun with all its options) with the plug-in and its report switched on, "
+        "and writes the job's page. Parameters that are set already, by option or environment, are kept.",
+        epilog="example: poweraware run -- mpirun -np 8 ./program",
+    )
+    found.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the documents (default: poweraware-<time>)")
+    found.add_argument("--scheme", choices=("off", "dvfs", "throttle", "auto"), help="power scheme (default: auto)")
+    found.add_argument("--build", type=Path, metavar="DIR", help="use a plug-in that is built in DIR, not an installed one")
+    found.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
+    found.set_defaults(function=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise DocumentError("run: which command? (example: poweraware run -- mpirun -np 8 ./program)")
+    folder, status = run.run(command, options.output, options.scheme, options.build)
+    found = run.documents(folder)
+    if not found:
+        print(f"poweraware: no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
+              "(poweraware-info says whether it is installed)", file=sys.stderr)  # fmt: skip
+        return status or 2
+    page = folder / "page.html"
+    _write_page(found, page)
+    print(f"poweraware: {page}", file=sys.stderr)
+    return status
+
+
+def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser("report", help="a page with pictures", description="Writes one self-contained HTML page.")
+    found.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help=_DOCUMENTS)
+    found.add_argument("-o", "--output", type=Path, required=True, metavar="PAGE.html")
+    found.set_defaults(function=_report)
+
+
+def _report(options: argparse.Namespace) -> int:
+    _write_page(options.documents, options.output)
+    return 0
+
+
+def _write_page(paths: Sequence[Path], output: Path) -> None:
+    jobs = _load(paths)
+    from poweraware import page  # here, so that the rest works without matplotlib
+
+    output.write_text(page.render(jobs, [_name(path) for path in paths]), encoding="utf-8")
+
+
+def _add_show(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser("show", help="the tables as text", description="Prints the tables of the page.")
+    found.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help=_DOCUMENTS)
+    found.set_defaults(function=_show)
+
+
+def _show(options: argparse.Namespace) -> int:
+    print("\n\n".join(tables.as_text(each) for each in _load(options.documents)))
+    return 0
+
+
+def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "export",
+        help="CSV or Prometheus text",
+        description="Prints documents in another format: csv (a line per job), csv-calls (per class of calls) and "
+        "csv-series (power over time) with COUNTDOWN's column names, or prometheus (for node_exporter's textfile "
+        "collector).",
+    )
+    found.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help=_DOCUMENTS)
+    found.add_argument("-f", "--format", choices=sorted(export.FORMATS), required=True)
+    found.add_argument("-o", "--output", type=Path, metavar="FILE", help="replaced as a whole (default: standard output)")
+    found.set_defaults(function=_export)
+
+
+def _export(options: argparse.Namespace) -> int:
+    text = export.FORMATS[options.format](_load(options.documents))
+    if options.output is None:
+        print(text, end="")
+        return 0
+    beside = options.output.with_name(options.output.name + ".new")  # a collector must never see a part
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(options.output)
+    return 0
+
+
+def _add_validate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "validate",
+        help="check documents",
+        description="Checks documents against their schema, and that parts add up to totals.",
+    )
+    found.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help=_DOCUMENTS)
+    found.set_defaults(function=_validate)
+
+
+def _validate(options: argparse.Namespace) -> int:
+    wrong = 0
+    for path in options.documents:
+        try:
+            job.load(path)
+            print(f"{path}: valid")
+        except DocumentError as error:
+            print(error, file=sys.stderr)
+            wrong += 1
+    return 2 if wrong else 0
+
+
+def _load(paths: Sequence[Path]) -> List[Job]:
+    return [job.load(path) for path in paths]
+
+
+def _name(path: Path) -> str:
+    return path.name if path.is_dir() else path.parent.resolve().name or path.stem

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The page of a job: one self-contained HTML file, also well-formed XML."""
+from __future__ import annotations
+
+from html import escape
+from typing import List, Sequence
+
+from bench.report.page import as_box, as_picture, as_table, whole
+from poweraware import pictures, tables, words
+from poweraware.job import Job
+
+
+def render(jobs: Sequence[Job], names: Sequence[str]) -> str:
+    """The page for one or more jobs; names head their sections."""
+    return whole([_job(job, name) for job, name in zip(jobs, names)], names)
+
+
+def _job(job: Job, name: str) -> str:
+    parts = [
+        f"<h1>Energy of a job: {escape(job.job.program)} ({escape(name)})</h1>\n",
+        f'<p class="note">{escape(words.setting(job))}.</p>\n',
+    ]
+    found = words.warnings(job)
+    if found:
+        parts.append(as_box("Warnings", found, "box warning"))
+    first, *others = tables.all_tables(job)
+    parts.append(as_table(first))
+    parts.append(as_box("What is measured, what is not", words.provenance(job), "box"))
+    parts += [as_picture(picture) for picture in pictures.all_pictures(job)]
+    parts += [as_table(table) for table in others]
+    parts.append(f"<h2>Command</h2>\n<p><code>{escape(' '.join(job.job.command))}</code></p>\n")
+    return "".join(parts)

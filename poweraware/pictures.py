@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The pictures of a job."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+from matplotlib.figure import Figure
+
+from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, render
+from bench.report.words import number, size
+from poweraware.job import CallClass, Job, Power, Sums
+
+_MOST_NODES = 12
+_MOST_ROWS = 14
+
+# Of time in calls, from what costs nothing to what costs most; colours of Okabe and Ito.
+_STATES: Tuple[Tuple[str, str, str], ...] = (
+    ("asleep", "#56B4E9", ""),
+    ("resting on a cache line", "#009E73", "..."),
+    ("spinning", "#D55E00", "xxx"),
+    ("moving data and the rest", "#444444", "///"),
+)
+
+
+def all_pictures(job: Job) -> List[Picture]:
+    """In the order of the page."""
+    return [power(job), states(job), energy(job), plane(job)]
+
+
+def power(job: Job) -> Picture:
+    """Power over time: of each node while they are few, of all together otherwise."""
+    kind = job.provenance.energy.kind
+    curves = _curves(job)
+    picture = Picture(
+        title="Power over time",
+        caption=f"Mean power of whole nodes in bins of time, {_of_what(job, curves)}. Power: {kind}; "
+        f"time: {job.provenance.time.kind}.",
+        alt=f"Power in watts against seconds since the job's begin, one line for each of: {', '.join(curves)}.",
+        why_absent=None if curves else job.provenance.energy.note,
+    )
+    if not curves:
+        return picture
+    figure = Figure(figsize=(WIDTH_IN, 3.0), layout="constrained")
+    axis = figure.subplots()
+    lines = ("-", "--", "-.", ":")
+    for index, (name, curve) in enumerate(curves.items()):
+        edges = [curve.begin_s + k * curve.width_s for k in range(len(curve.watts) + 1)]
+        axis.stairs(curve.watts, edges, baseline=None, label=name, linestyle=lines[index // 4 % 4], linewidth=1.5)
+    axis.set(xlabel="time since the job's begin (s)", ylabel="power (W)")
+    from_zero(axis)
+    if len(curves) > 1:
+        legend_above(figure, axis)
+    picture.svg = render(figure)
+    return picture
+
+
+def states(job: Job) -> Picture:
+    """How ranks spent their time in calls, by class."""
+    rows = _rows(job, lambda each: each.seconds)
+    picture = Picture(
+        title="Where time in calls went",
+        caption="All processes together, the classes of calls in which most time was spent. Asleep: the CPU was "
+        f"given back. Time: {job.provenance.time.kind}.",
+        alt="Horizontal bars, one per class of calls, of seconds asleep, resting, spinning and the rest; in all "
+        + ", ".join(f"{label} {number(sum(_parts(each)[k] for _, each in rows))} s" for k, (label, *_) in enumerate(_STATES))
+        + ".",
+        why_absent=None if rows else "there were no calls",
+    )
+    if rows:
+        figure, axis = _bars(len(rows))
+        for k, (label, colour, hatch) in enumerate(_STATES):
+            left = [sum(_parts(each)[:k]) for _, each in rows]
+            widths = [_parts(each)[k] for _, each in rows]
+            axis.barh(range(len(rows)), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=label)
+        _finish_bars(figure, axis, [name for name, _ in rows], "time, all processes (s)")
+        legend_above(figure, axis)
+        picture.svg = render(figure)
+    return picture
+
+
+def energy(job: Job) -> Picture:
+    """Which calls the energy is attributed to."""
+    rows = _rows(job, lambda each: each.joules or 0.0)
+    outside = job.outside.joules
+    picture = Picture(
+        title="Where energy went",
+        caption=f"Energy: {job.provenance.energy.kind}; its shares: {job.provenance.attribution.kind}. "
+        f"{job.provenance.attribution.note}",
+        alt="Horizontal bars of joules: outside of collectives, and each of the classes of calls that are charged "
+        "with most.",
+        why_absent=None if outside is not None else job.provenance.energy.note,
+    )
+    if outside is not None:
+        named = [("outside of collectives", max(0.0, outside))] + [(name, each.joules or 0.0) for name, each in rows]
+        figure, axis = _bars(len(named))
+        colours = ["#0072B2"] + ["#E69F00"] * len(rows)
+        hatches = [""] + ["///"] * len(rows)
+        bars = axis.barh(range(len(named)), [joules for _, joules in named], color=colours, hatch=hatches, edgecolor="white")
+        axis.bar_label(bars, [number(joules) for _, joules in named], padding=3, fontsize=8)
+        axis.margins(x=0.12)
+        _finish_bars(figure, axis, [name for name, _ in named], "energy (J)")
+        picture.svg = render(figure)
+    return picture
+
+
+def plane(job: Job) -> Picture:
+    """The energy-delay plane of the classes of calls: energy per call against time per call."""
+    kind = job.provenance.attribution.kind
+    points = [each for each in job.calls if each.joules and each.seconds > 0]
+    picture = Picture(
+        title="Energy and delay of a call",
+        caption="Mean energy of a call, of all its ranks, against its mean time on a rank; along the thin lines "
+        f"ranks draw the same power. Energy of calls: {kind}.",
+        alt="A scatter plot with logarithmic axes, one mark per class of calls: " + ", ".join(points_words(points)) + ".",
+        why_absent=None if points else job.provenance.energy.note if job.totals.joules is None else "no call was charged with energy",
+    )
+    if points:
+        picture.svg = render(_plane(points))
+    return picture
+
+
+def points_words(points: Sequence[CallClass]) -> List[str]:
+    """The marks of the plane in words."""
+    return [f"{name_of(each)} {number(_delay_us(each))} µs {number(_joules_per_call(each))} J" for each in points[:_MOST_ROWS]]
+
+
+def name_of(each: CallClass) -> str:
+    """A class of calls in a few words."""
+    up_to = "" if each.up_to_bytes is None else f" ≤ {size(each.up_to_bytes)}"
+    comm = "" if each.communicator in ("MPI_COMM_WORLD", None) else f", {each.communicator}"
+    return f"{each.collective}{up_to} ({each.algorithm}{comm})"
+
+
+def _curves(job: Job) -> Dict[str, Power]:
+    own = {node.host: node.power for node in job.nodes if node.power is not None}
+    if own and len(own) == len(job.nodes) and len(own) <= _MOST_NODES:
+        return own
+    return {} if job.power is None else {"all nodes": job.power}
+
+
+def _of_what(job: Job, curves: Dict[str, Power]) -> str:
+    return "of all together" if "all nodes" in curves and len(job.nodes) > 1 else "one line per node"
+
+
+def _rows(job: Job, weight: Callable[[CallClass], float]) -> List[Tuple[str, CallClass]]:
+    found = sorted((each for each in job.calls if weight(each) > 0), key=lambda each: -weight(each))
+    return [(name_of(each), each) for each in found[:_MOST_ROWS]]
+
+
+def _parts(each: Sums) -> List[float]:
+    waiting = each.sleep_s + each.monitor_s + each.spin_s
+    return [each.sleep_s, each.monitor_s, each.spin_s, max(0.0, each.seconds - waiting)]
+
+
+def _bars(rows: int) -> Tuple[Figure, Any]:
+    figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.27 * rows), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _finish_bars(figure: Figure, axis: Any, names: List[str], label: str) -> None:
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    axis.set_xlabel(label)
+    axis.grid(axis="y", visible=False)
+    axis.set_xlim(left=0)
+
+
+def _delay_us(each: CallClass) -> float:
+    return 1e6 * each.seconds / max(1, each.calls)
+
+
+def _joules_per_call(each: CallClass) -> float:
+    """A class counts a call once per process; one call of the communicator is that of all."""
+    return (each.joules or 0.0) * (each.size or 1) / max(1, each.calls)
+
+
+def _plane(points: Sequence[CallClass]) -> Figure:
+    figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
+    axis = figure.subplots()
+    markers = "osD^vPX*<>ph"
+    names: List[str] = []
+    for each in points:
+        if each.collective not in names:
+            names.append(each.collective)
+        axis.scatter(_delay_us(each), _joules_per_call(each), marker=markers[names.index(each.collective) % len(markers)],
+                     color="#0072B2" if each.algorithm == "stock" else "#D55E00", s=30, zorder=3)  # fmt: skip
+    for index, name in enumerate(names):
+        axis.scatter([], [], marker=markers[index % len(markers)], color="#444444", label=name)
+    axis.scatter([], [], marker="s", color="#0072B2", label="stock algorithm")
+    axis.scatter([], [], marker="s", color="#D55E00", label="ours")
+    axis.set(xscale="log", yscale="log", xlabel="time of a call (µs)", ylabel="energy of a call, all ranks (J)")
+    axis.margins(0.12)
+    _draw_powers(axis)
+    legend_above(figure, axis)
+    return figure
+
+
+def _draw_powers(axis: Any) -> None:
+    low, high = axis.get_xlim()
+    bottom, top = axis.get_ylim()
+    for exponent in range(-6, 9):
+        watts = 10.0**exponent
+        axis.plot([low, high], [watts * low * 1e-6, watts * high * 1e-6], color="#cccccc", linewidth=0.6, zorder=1)
+    axis.set(xlim=(low, high), ylim=(bottom, top))

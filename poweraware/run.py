@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Runs an MPI command with the plug-in and its report switched on."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from bench.report.document import DocumentError
+
+_PARAMETER = "OMPI_MCA_coll_poweraware_"
+_PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
+
+
+def run(command: Sequence[str], output: Optional[Path], scheme: Optional[str], build: Optional[Path]) -> Tuple[Path, int]:
+    """The folder of the documents, and the command's exit status (128 + signal when one ended it)."""
+    folder = (output or Path(time.strftime("poweraware-%Y%m%d-%H%M%S"))).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in documents(folder):
+        old.unlink()
+    environment = {**parameters(folder, scheme, build), **os.environ}
+    try:
+        process = subprocess.Popen(list(command), env=environment)  # pylint: disable=consider-using-with
+    except OSError as error:
+        raise DocumentError(f"cannot run {command[0]}: {error.strerror}") from error
+    status = _wait(process)
+    return folder, 128 - status if status < 0 else status
+
+
+def parameters(folder: Path, scheme: Optional[str], build: Optional[Path]) -> Dict[str, str]:
+    """Environment variables that switch the plug-in on."""
+    found = {
+        _PARAMETER + "priority": _PRIORITY,
+        _PARAMETER + "report_dir": str(folder),
+        _PARAMETER + "report": "summary",
+    }
+    if scheme is not None:
+        found[_PARAMETER + "scheme"] = scheme
+    if build is not None:
+        component = build.resolve() / "coll_poweraware" / "component"
+        if not component.is_dir():
+            raise DocumentError(f"--build {build}: there is no {component}")
+        found["OMPI_MCA_mca_base_component_path"] = f"{component}:SYS_DEFAULT"
+        found[_PARAMETER + "helper_dir"] = str(build.resolve() / "opal")
+    return found
+
+
+def documents(folder: Path) -> List[Path]:
+    """Documents of jobs in a folder, and of those that were killed the parts."""
+    whole = sorted(folder.glob("job.json")) + sorted(folder.glob("job-*.json"))
+    whole = [path for path in whole if not path.name.endswith(".partial.json") and "rank" not in path.name]
+    return whole or sorted(folder.glob("job*.partial.json"))
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """An interrupt goes to the command as well, which ends its job; the report is made after that."""
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The tables of a job: the same rows on the page and in the text."""
+from __future__ import annotations
+
+from typing import List, Optional
+
+from bench.report import text
+from bench.report.tables import Table
+from bench.report.words import number, plural, size
+from poweraware import words
+from poweraware.job import CallClass, Job, Node, Sums
+
+_ATTRIBUTED = "energy of calls"
+
+
+def all_tables(job: Job) -> List[Table]:
+    """In the order of the page."""
+    return [totals(job), classes(job), nodes(job)]
+
+
+def totals(job: Job) -> Table:
+    """What the job came to."""
+    calls = job.all_calls()
+    energy = job.provenance.energy.kind
+    rows = [
+        ["time", f"{number(job.totals.seconds)} s", ""],
+        ["energy", _joules(job.totals.joules), _energy_note(job)],
+        ["mean power", _with_unit(job.totals.mean_watts, "W"), energy],
+        ["CPU time", f"{number(job.totals.cpu_s)} s", _share(job.totals.cpu_s, job.totals.process_s, "of all processes' time")],
+        ["in collectives", f"{number(calls.seconds)} s", _share(calls.seconds, job.totals.process_s, "of all processes' time")],
+        ["of it asleep", f"{number(calls.sleep_s)} s", _share(calls.sleep_s, calls.seconds, "of the time in collectives")],
+        ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],
+        [_ATTRIBUTED, _joules(calls.joules), _calls_note(job, calls)],
+    ]
+    return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
+
+
+def classes(job: Job) -> Table:
+    """One row per class of calls."""
+    rows = [_class_row(each) for each in job.calls]
+    if job.other_calls.calls > 0:
+        rows.append(["(others)", "", "", "", *_figures(job.other_calls)])
+    heads = ["communicator", "collective", "algorithm", "up to", "calls", "time (s)", "mean (µs)", "longest (ms)",
+             "CPU (%)", "spinning (%)", "asleep (%)", "energy (J)"]  # fmt: skip
+    note = f"All processes together. Energy of calls: {job.provenance.attribution.kind}. {job.provenance.attribution.note}"
+    return Table("Calls", heads, rows, note)
+
+
+def nodes(job: Job) -> Table:
+    """One row per node."""
+    heads = ["node", "processes", "CPU time (s)", "energy (J)", "±", "by", "P-states", "T-states", "writes", "remark"]
+    note = f"{job.provenance.energy.note} A node's remark says why it has no better meter, or no levers."
+    return Table("Nodes", heads, [_node_row(node) for node in job.nodes], note)
+
+
+def _class_row(each: CallClass) -> List[str]:
+    comm = "(others)" if each.communicator is None else f"{each.communicator or '-'} ({each.size})"
+    up_to = "-" if each.up_to_bytes is None else size(each.up_to_bytes)
+    return [comm, each.collective, each.algorithm, up_to, *_figures(each)]
+
+
+def _figures(sums: Sums) -> List[str]:
+    return [
+        str(sums.calls),
+        number(sums.seconds),
+        number(1e6 * sums.seconds / max(1, sums.calls)),
+        number(1e3 * sums.longest_s),
+        _percent(sums.cpu_s, sums.seconds),
+        _percent(sums.spin_s, sums.seconds),
+        _percent(sums.sleep_s, sums.seconds),
+        "-" if sums.joules is None else number(sums.joules),
+    ]
+
+
+def _node_row(node: Node) -> List[str]:
+    energy, levers = node.energy, node.levers
+    known = plural(node.processes, "process") if node.reported == node.processes else f"{node.reported} of {node.processes}"
+    remarks = [text for text in (energy.remark, levers.why_off) if text]
+    return [
+        node.host,
+        known.replace("processs", "processes"),
+        number(node.cpu_s),
+        "-" if energy.joules is None else number(energy.joules),
+        "-" if energy.uncertainty_j is None else number(energy.uncertainty_j),
+        f"{energy.source} ({energy.provenance})" if energy.source else "-",
+        levers.pstates or "-",
+        levers.tstates or "-",
+        str(levers.pstate_writes + levers.tstate_writes),
+        "; ".join(remarks),
+    ]
+
+
+def _energy_note(job: Job) -> str:
+    if job.totals.joules is None:
+        return job.provenance.energy.note
+    return f"± {number(job.totals.uncertainty_j or 0.0)} J; {job.provenance.energy.kind}, whole nodes"
+
+
+def _calls_note(job: Job, calls: Sums) -> str:
+    if calls.joules is None or not job.totals.joules:
+        return ""
+    return f"{_percent(calls.joules, job.totals.joules)} % of the energy; {job.provenance.attribution.kind}"
+
+
+def _joules(value: Optional[float]) -> str:
+    return _with_unit(value, "J")
+
+
+def _with_unit(value: Optional[float], unit: str) -> str:
+    return "-" if value is None else f"{number(value)} {unit}"
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f}" if whole > 0 else "-"
+
+
+def _share(part: float, whole: float, of: str) -> str:
+    return f"{_percent(part, whole)} % {of}" if whole > 0 else ""
+
+
+def as_text(job: Job) -> str:
+    """All tables as plain text, the job's warnings first and provenance last."""
+    parts = [text.as_paragraph(words.setting(job))]
+    parts += [text.as_paragraph("WARNING: " + line) for line in words.warnings(job)]
+    parts += [text.as_table(table) for table in all_tables(job)]
+    parts += ["What is measured, what is not"]
+    parts += [text.as_paragraph(line) for line in words.provenance(job)]
+    return "\n\n".join(parts)
