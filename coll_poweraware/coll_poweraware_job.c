@@ -43,6 +43,8 @@
 
 static const char takes_part[] = "record";
 
+static bool recorder_runs; /* this rank's, who leads its node */
+
 bool coll_poweraware_job_is_wanted(void)
 {
     return NULL != SELF->params.report_dir || COLL_POWERAWARE_REPORT_OFF != SELF->params.report;
@@ -175,7 +177,8 @@ static void start_recorder(void)
         .num_facts = sizeof facts / sizeof facts[0],
     };
     pwr_status_t status = pwr_record_start(SELF->record, &about);
-    if (PWR_OK != status) {
+    recorder_runs = PWR_OK == status;
+    if (!recorder_runs) {
         coll_poweraware_say(coll_poweraware_level_alike(1),
                             "no report of the job: cannot start poweraware-record (%s); "
                             "coll_poweraware_helper_dir says where it is",
@@ -399,11 +402,11 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
     (void)extra;
     pwr_ledger_t *ledger = pwr_ledger_new(); /* NULL: others' go past */
     finish_page();
-    if (i_lead() && NULL != ledger) {
+    if (recorder_runs && NULL != ledger) {
         add_my_node(ledger);
     }
     gather(ledger);
-    if (0 == ompi_comm_rank(MPI_COMM_WORLD) && NULL != ledger) {
+    if (0 == ompi_comm_rank(MPI_COMM_WORLD) && recorder_runs && NULL != ledger) {
         publish(ledger);
     }
     pwr_ledger_free(ledger);

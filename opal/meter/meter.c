@@ -8,6 +8,7 @@
 #include "likwid/likwid.h"
 #include "meter/meter_count.h"
 #include "meter/model_power.h"
+#include "pwr/clock.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -277,6 +278,21 @@ pwr_status_t pwr_meter_read(pwr_meter_t *meter, pwr_meter_reading_t *readings)
         }
     }
     return PWR_OK;
+}
+
+pwr_status_t pwr_meter_read_at(pwr_meter_t *meter, uint64_t longest_ns,
+                               pwr_meter_reading_t *readings, uint64_t *at_ns)
+{
+    enum { ATTEMPTS = 3 };
+    for (int attempt = 1;; attempt++) {
+        uint64_t before = pwr_clock_ns(CLOCK_REALTIME);
+        pwr_status_t status = pwr_meter_read(meter, readings);
+        uint64_t took = pwr_clock_ns(CLOCK_REALTIME) - before;
+        if (status != PWR_OK || took <= longest_ns || attempt == ATTEMPTS) {
+            *at_ns = before + took / 2;
+            return status;
+        }
+    }
 }
 
 pwr_meter_reading_t pwr_meter_between(const pwr_meter_reading_t *begin,

@@ -121,36 +121,12 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
 
 /* ---- reading ---- */
 
-static uint64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* Reads all domains and tells the middle of the time it took.  On a crowded machine the sampler may
-   lose the CPU in between, which makes the time a guess: such a reading is taken again. */
-static pwr_status_t read_at(pwr_meter_t *meter, uint64_t longest_ns, pwr_meter_reading_t *readings,
-                            uint64_t *t_ns)
-{
-    enum { ATTEMPTS = 3 };
-    for (int attempt = 1;; attempt++) {
-        uint64_t before = realtime_ns();
-        pwr_status_t status = pwr_meter_read(meter, readings);
-        uint64_t took = realtime_ns() - before;
-        if (status != PWR_OK || took <= longest_ns || attempt == ATTEMPTS) {
-            *t_ns = before + took / 2;
-            return status;
-        }
-    }
-}
-
 static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns,
                          pwr_meter_reading_t *readings)
 {
     uint64_t t_ns;
     unsigned count = pwr_meter_num_domains(meter);
-    pwr_status_t status = read_at(meter, longest_ns, readings, &t_ns);
+    pwr_status_t status = pwr_meter_read_at(meter, longest_ns, readings, &t_ns);
     for (unsigned i = 0; i < count && status != PWR_OK; i++) {
         readings[i].status = status; /* all failed: nothing was written */
     }

@@ -88,6 +88,12 @@ typedef struct pwr_meter_reading {
    wrap (15 minutes at 280 W with the usual unit).  Errors: the first domain's, when all failed. */
 pwr_status_t pwr_meter_read(pwr_meter_t *meter, pwr_meter_reading_t *readings);
 
+/* The same, and when it was read: *at_ns of CLOCK_REALTIME is the middle of the time that it took.
+   On a crowded machine a process may lose its CPU in between, which makes the time a guess: what
+   took longer than longest_ns is read again, twice at most. */
+pwr_status_t pwr_meter_read_at(pwr_meter_t *meter, uint64_t longest_ns,
+                               pwr_meter_reading_t *readings, uint64_t *at_ns);
+
 /* The energy between two readings of one domain, begin before end; with the status of whichever
    failed.  Sharper than subtracting: the edges count once, the drift before begin not at all. */
 pwr_meter_reading_t pwr_meter_between(const pwr_meter_reading_t *begin,
