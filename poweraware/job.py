@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""The document of a job as Python objects; job.schema.json says what each field means."""
+"""The document of a job as Python objects; poweraware-job.schema.json says what each field means."""
 from __future__ import annotations
 
 import dataclasses
@@ -13,7 +13,7 @@ from bench.report.document import DocumentError, Origin, convert, read_json, ref
 from bench.report.schema import Problem, Schema, problems
 
 FORMAT = "poweraware-job"
-_NAME = "job.schema.json"
+_NAME = "poweraware-job.schema.json"
 _HERE = Path(__file__).resolve().parent
 _ROUNDING = 1e-6  # relative: figures have nine digits
 
@@ -188,12 +188,13 @@ class Job:
 
 
 def load_schema() -> Schema:
-    """The schema of a job's document: beside this file where it is installed."""
-    for path in (_HERE / _NAME, _HERE.parent / "opal" / "tools" / "record" / _NAME):
+    """The schema of a job's document: in the source tree, or two folders up where it is installed."""
+    places = [_HERE.parent / "opal" / "tools" / "record" / _NAME, _HERE.parents[1] / _NAME]
+    for path in places:
         if path.exists():
             schema: Schema = json.loads(path.read_text(encoding="utf-8"))
             return schema
-    raise DocumentError(f"{_HERE / _NAME}: is not installed")
+    raise DocumentError(f"{places[-1]}: is not installed")
 
 
 def from_json(data: Any, origin: str) -> Job:

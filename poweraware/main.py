@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import List, Optional, Sequence
 
 from bench.report.document import DocumentError
-from poweraware import export, job, run, tables
+from poweraware import compare, export, job, run, tables
 from poweraware.job import Job
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed"
@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_report(commands)
     _add_show(commands)
+    _add_compare(commands)
     _add_export(commands)
     _add_validate(commands)
     return options
@@ -72,13 +73,13 @@ def _run(options: argparse.Namespace) -> int:
     if not command:
         raise DocumentError("run: which command? (example: poweraware run -- mpirun -np 8 ./program)")
     folder, status = run.run(command, options.output, options.scheme, options.build)
-    found = run.documents(folder)
+    found = run.wait_for_documents(folder)
     if not found:
         print(f"poweraware: no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
               "(poweraware-info says whether it is installed)", file=sys.stderr)  # fmt: skip
         return status or 2
     page = folder / "page.html"
-    _write_page(found, page)
+    _write_page([folder] if found[0].name.endswith(".partial.json") else found, page)
     print(f"poweraware: {page}", file=sys.stderr)
     return status
 
@@ -111,6 +112,32 @@ def _add_show(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _show(options: argparse.Namespace) -> int:
     print("\n\n".join(tables.as_text(each) for each in _load(options.documents)))
     return 0
+
+
+def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "compare",
+        help="what differs between repeated runs",
+        description="Compares groups of repeated runs of one program with the first group: ratios of time, energy, power "
+        "and CPU time with confidence intervals. Runs that are not alike in more than their settings are refused.",
+        epilog="Exit status: 0 = no difference is shown, 1 = there is one, 2 = the runs cannot be compared.",
+    )
+    found.add_argument("groups", nargs="+", type=Path, metavar="GROUP",
+                       help="a folder of runs (folders with a job.json in each, or documents), or one document")  # fmt: skip
+    found.add_argument("--difference", type=float, default=3.0, metavar="PERCENT",
+                       help="tell how many repetitions it takes to find such a difference (default 3)")  # fmt: skip
+    found.set_defaults(function=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if len(options.groups) < 2:
+        raise DocumentError("compare: at least two groups of runs are needed")
+    if not 0 < options.difference < 100:
+        raise DocumentError(f"compare: --difference {options.difference:g} is not between 0 and 100")
+    groups = [compare.load(path) for path in options.groups]
+    result = compare.compare(groups, options.difference / 100)
+    print(compare.as_text(result), end="")
+    return 1 if result.differs() else 0
 
 
 def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

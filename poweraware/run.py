@@ -13,6 +13,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from bench.report.document import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
+_RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
 
 
@@ -54,6 +55,23 @@ def documents(folder: Path) -> List[Path]:
     whole = sorted(folder.glob("job.json")) + sorted(folder.glob("job-*.json"))
     whole = [path for path in whole if not path.name.endswith(".partial.json") and "rank" not in path.name]
     return whole or sorted(folder.glob("job*.partial.json"))
+
+
+def wait_for_documents(folder: Path) -> List[Path]:
+    """The same, when the job is over: of one that was killed, recorders still write for a moment."""
+    deadline = time.monotonic() + _RECORDERS_S
+    found = documents(folder)
+    while any(_is_unfinished(path) for path in found) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        found = documents(folder)
+    return found
+
+
+def _is_unfinished(path: Path) -> bool:
+    try:
+        return path.name.endswith(".partial.json") and "was not over" in path.read_text(encoding="utf-8")
+    except OSError:  # replaced or removed this moment
+        return True
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> int:

@@ -10,6 +10,7 @@
  *   late        rank 1 computes for half a second more than the others
  *   self        an attribute of MPI_COMM_SELF that calls Allreduce once more when it is deleted
  *   names       a communicator whose name is no text, and 300 others
+ *   sleep       calls for a minute
  *   kill        1.2 s later the last rank is killed
  *   abort       rank 0 calls MPI_Abort after 1.2 s
  *   exit        the last rank ends without MPI_Finalize after 1.2 s
@@ -84,6 +85,11 @@ int main(int argc, char **argv)
         hang_onto_self();
     } else if (0 == strcmp(way, "names")) {
         name_communicators();
+    } else if (0 == strcmp(way, "sleep")) {
+        for (int i = 0; i < 600; ++i) {
+            call(MPI_COMM_WORLD, 1);
+            usleep(100000);
+        }
     } else if (0 == strcmp(way, "kill") || 0 == strcmp(way, "abort") || 0 == strcmp(way, "exit")) {
         sleep(1);
         compute_ms(200);

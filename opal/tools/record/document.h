@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The document of a job (tools/record/job.schema.json) from its ledger.
+ * The document of a job (tools/record/poweraware-job.schema.json) from its ledger.
  */
 #ifndef PWR_RECORD_DOCUMENT_H
 #define PWR_RECORD_DOCUMENT_H

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The command: subcommands, exit statuses, and a real job with its page."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import List
+
+import pytest
+
+from poweraware import main, run
+from poweraware.tests.synthetic import make_job
+
+PROGRAM = Path(main.__file__).resolve().parent / "poweraware"
+BUILD = Path(os.environ.get("PWR_BUILDDIR", "build"))
+MPIRUN = os.environ.get("MPIRUN", "mpirun")
+ROOT_MAY = {f"{who}_ALLOW_RUN_AS_ROOT{more}": "1" for who in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(make_job()), encoding="utf-8")
+    return path
+
+
+def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=120, cwd=folder,
+                          env={**os.environ, **ROOT_MAY}, check=False)  # fmt: skip
+
+
+def test_help_everywhere(tmp_path: Path) -> None:
+    for arguments in (["--help"], *([name, "--help"] for name in ("run", "report", "show", "compare", "export", "validate"))):
+        done = poweraware(*arguments, folder=tmp_path)
+        assert done.returncode == 0 and "usage: poweraware" in done.stdout, done.stderr
+    assert poweraware(folder=tmp_path).returncode == 2
+
+
+def test_show_export_validate(document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["show", str(document)]) == 0
+    assert "alltoall" in capsys.readouterr().out
+    assert main.main(["validate", str(tmp_path), str(document)]) == 0
+    output = tmp_path / "jobs.prom"
+    assert main.main(["export", "-f", "prometheus", "-o", str(output), str(document)]) == 0
+    assert "poweraware_job_joules" in output.read_text()
+    assert main.main(["export", "-f", "csv", str(document)]) == 0
+    assert capsys.readouterr().out.splitlines()[-2].startswith("exe_time;")
+
+
+@pytest.mark.parametrize("text, said", [("{", "not JSON"), ("[]", "must be object"), ('{"format": "x"}', "is missing")])
+def test_wrong_documents_are_named(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(text)
+    for command in (["show"], ["validate"], ["export", "-f", "csv"]):
+        assert main.main([*command, str(wrong)]) == 2
+        error = capsys.readouterr().err
+        assert "wrong.json" in error and said in error
+    assert main.main(["show", str(tmp_path / "no.json")]) == 2
+    assert "no.json: cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_report_that_cannot_be_written(document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    assert main.main(["report", str(document), "-o", str(tmp_path / "no" / "page.html")]) == 2
+    assert "no/page.html: No such file or directory" in capsys.readouterr().err
+
+
+def test_run_needs_a_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main.main(["run"]) == 2 and "which command?" in capsys.readouterr().err
+    assert main.main(["run", "-o", str(tmp_path), "--", "/no/such/program"]) == 2
+    assert "cannot run /no/such/program" in capsys.readouterr().err
+    assert main.main(["run", "--build", str(tmp_path), "-o", str(tmp_path), "--", "true"]) == 2
+    assert "there is no" in capsys.readouterr().err
+
+
+def test_a_command_without_the_plugin_leaves_nothing(tmp_path: Path) -> None:
+    done = poweraware("run", "-o", "out", "--", "sh", "-c", "exit 7", folder=tmp_path)
+    assert done.returncode == 7 and "no process loaded the plug-in" in done.stderr
+    done = poweraware("run", "-o", "out", "--", "true", folder=tmp_path)
+    assert done.returncode == 2
+
+
+def test_what_the_user_has_set_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_MCA_coll_poweraware_report", "full")
+    output = tmp_path / "env"
+    run.run(["sh", "-c", f"env > {output}"], tmp_path / "out", "dvfs", None)
+    text = output.read_text()
+    assert "OMPI_MCA_coll_poweraware_report=full\n" in text
+    assert "OMPI_MCA_coll_poweraware_scheme=dvfs\n" in text and "OMPI_MCA_coll_poweraware_priority=77\n" in text
+
+
+def mpi(ranks: int, *program: str) -> List[str]:
+    return [MPIRUN, "-np", str(ranks), "--oversubscribe", str(BUILD / "coll_poweraware" / "tests" / "check_job"), *program]
+
+
+@pytest.fixture(scope="module")
+def built() -> List[str]:
+    if not (BUILD / "coll_poweraware" / "tests" / "check_job").exists():
+        pytest.skip("coll_poweraware's check programs are not built")
+    return ["run", "--build", str(BUILD), "-o", "out"]
+
+
+def test_a_job_and_its_page(built: List[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    done = poweraware(*built, "--", *mpi(3), folder=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("check_job: rank") == 3, done.stdout + done.stderr
+    assert "poweraware: check_job: 3 processes on 1 nodes" in done.stderr and "page.html" in done.stderr
+    assert "check_job" in (tmp_path / "out" / "page.html").read_text()
+    assert poweraware("validate", "out", folder=tmp_path).returncode == 0
+
+
+def test_a_job_that_is_interrupted_has_a_page_too(built: List[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    # pylint: disable=consider-using-with
+    process = subprocess.Popen([sys.executable, str(PROGRAM), *built, "--", *mpi(2, "sleep")], cwd=tmp_path,
+                               env={**os.environ, **ROOT_MAY}, start_new_session=True, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "out").glob("job.*.partial.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0 and "page.html" in errors, errors
+    assert "is not complete" in (tmp_path / "out" / "page.html").read_text()

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Documents of jobs: what is refused, what is left of killed ones, other formats."""
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any, Callable, Dict
+
+import pytest
+
+from bench.report.document import DocumentError
+from poweraware import export, job, tables, words
+from poweraware.tests.synthetic import make_job, part_of
+
+Json = Dict[str, Any]
+
+
+def test_what_is_made_up_is_valid_for_others_too() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed")
+    for document in (make_job(), make_job(energy=False), make_job(nodes=1)):
+        job.from_json(document, "made up")
+        jsonschema.validate(document, job.load_schema())
+
+
+def test_every_field_has_words_and_a_unit() -> None:
+    def look(schema: Json, path: str) -> None:
+        for name, field in schema.get("properties", {}).items():
+            assert "$ref" in field or {"title", "description", "unit", "type"} <= set(field), f"{path}.{name}"
+            look(field, f"{path}.{name}")
+
+    schema = job.load_schema()
+    look(schema, "$")
+    for name, definition in schema["$defs"].items():
+        look(definition, name)
+
+
+WRONG: Dict[str, Callable[[Json], Any]] = {
+    "$.version: is 2": lambda d: d.update(version=2),
+    "$.calls[1].sleep_s: is -1": lambda d: d["calls"][1].update(sleep_s=-1),
+    "$.nodes[0].energy.domains.cpu: is not a field": lambda d: d["nodes"][0]["energy"]["domains"].update(cpu={}),
+    "$.settings.scheme: is \"fast\"": lambda d: d["settings"].update(scheme="fast"),
+    "$.reported: is not the sum over nodes": lambda d: d.update(reported=7),
+    "$.totals.cpu_s: is 1.0, its parts come to 56.0": lambda d: d["totals"].update(cpu_s=1.0),
+    "$.totals.joules: is 2000.0, its parts come to 2001.0": lambda d: d["outside"].update(joules=d["outside"]["joules"] + 1),
+    "$.calls: have no joules although there is energy": lambda d: d["calls"][0].update(joules=None),
+    "$.complete: is true of a job that is not": lambda d: d.update(processes=9),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_documents_are_refused(what: str) -> None:
+    document = make_job()
+    WRONG[what](document)
+    with pytest.raises(DocumentError, match=re.escape(what)):
+        job.from_json(document, "d.json")
+
+
+def save(document: Json, path: Path) -> None:
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match="neither a job.json nor"):
+        job.load(tmp_path)
+    whole = make_job()
+    for number in (0, 1):
+        save(part_of(whole, number), tmp_path / f"job.n{number}.partial.json")
+    merged = job.load(tmp_path)
+    assert not merged.complete and merged.reported == 8 and merged.finished == 0
+    assert merged.why_incomplete == "the job was ended before it had finished; 8 of 8 processes are known"
+    assert merged.totals.joules == pytest.approx(whole["totals"]["joules"])
+    assert merged.totals.seconds == pytest.approx(whole["totals"]["seconds"] + 0.5)
+    assert [node.begin_s for node in merged.nodes] == [0.0, 0.5]
+    assert [each.calls for each in merged.calls] == [1000, 5000, 100]
+    assert merged.all_calls().seconds == pytest.approx(3.5)
+    save(whole, tmp_path / "job.json")
+    assert job.load(tmp_path).complete
+
+
+def test_warnings_say_what_is_missing() -> None:
+    document = make_job()
+    assert words.warnings(job.from_json(document, "d")) == []
+    document = part_of(document, 0)
+    found = words.warnings(job.from_json(document, "d"))
+    assert found == ["The job's document is not complete: the job was ended before it had finished."]
+    document = make_job()
+    document["nodes"][1]["cpus"] = 2
+    assert "More processes than CPUs on n1" in words.warnings(job.from_json(document, "d"))[0]
+
+
+def test_text_has_all_tables() -> None:
+    text = tables.as_text(job.from_json(make_job(), "d"))
+    for wanted in ("MPI_COMM_WORLD (8)  alltoall    grouped    64 KiB", "4 processes", "emulated", "± 1 J"):
+        assert wanted in text, text
+    text = tables.as_text(job.from_json(make_job(energy=False), "d"))
+    assert "no <powercap>" in text
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter=";"))
+
+
+def test_csv_has_countdowns_names() -> None:
+    found = job.from_json(make_job(), "d")
+    (summary,) = rows_of(export.summary_csv([found]))
+    assert {"exe_time", "num_mpi_ranks", "num_nodes", "num_sockets", "num_cpus", "energy_pkg", "energy_dram", "energy_gpu",
+            "energy_sys", "power_pkg", "power_sys", "app_time", "mpi_time", "tot_time"} <= set(summary)  # fmt: skip
+    assert (summary["exe_time"], summary["num_mpi_ranks"], summary["energy_sys"], summary["power_sys"]) == ("10", "8", "2000", "200")
+    assert float(summary["app_time"]) + float(summary["mpi_time"]) == pytest.approx(float(summary["tot_time"]))
+    calls = rows_of(export.calls_csv([found]))
+    assert [(row["type"], row["number"], row["time"]) for row in calls][0] == ("MPI_ALLTOALL", "1000", "2.000000000")
+    series = rows_of(export.series_csv([found]))
+    assert len(series) == 40 and sum(float(row["energy-sys"]) for row in series) == pytest.approx(2000)
+    document = make_job()
+    document["job"]["program"] = "a;b\nc"
+    assert rows_of(export.summary_csv([job.from_json(document, "d")]))[0]["program"] == "a,b c"
+
+
+def test_prometheus_text_is_what_its_parser_takes() -> None:
+    document = make_job()
+    document["job"]["program"] = 'quote " and \\ and\nline'
+    text = export.prometheus([job.from_json(document, "d"), job.from_json(make_job(energy=False), "e")])
+    pattern = re.compile(r'[a-z_]+\{([a-z_]+="(\\.|[^"\\\n])*",?)+\} -?[0-9.e+-]+$')
+    families = set()
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            name = line.split()[2]
+            assert name not in families
+            families.add(name)
+        elif not line.startswith("#"):
+            assert pattern.match(line), line
+            assert line.split("{")[0] in families
+    assert 'poweraware_job_joules{user="me"' in text and text.endswith("\n")
+    assert text.count("poweraware_job_joules{") == 1
+
+
+def test_documents_are_not_changed_by_reading() -> None:
+    document = make_job()
+    before = copy.deepcopy(document)
+    export.prometheus([job.from_json(document, "d")])
+    assert document == before

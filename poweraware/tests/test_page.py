@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The page of a job."""
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from bench.report.tests.test_page import CHROMIUM_FLAGS  # noqa: E402
+from poweraware import job, page  # noqa: E402
+from poweraware.tests.synthetic import make_job, part_of  # noqa: E402
+
+
+def parse(html: str) -> ElementTree.Element:
+    assert html.startswith("<!DOCTYPE html>\n")
+    return ElementTree.fromstring(html.split("\n", 1)[1])
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return page.render([job.from_json(make_job(), "d")], ["a & b"])
+
+
+def test_it_is_well_formed_and_every_picture_has_words(html: str) -> None:
+    figures = list(parse(html).iter("figure"))
+    assert len(figures) == 4
+    for figure in figures:
+        image, caption = figure.find("img"), figure.find("figcaption")
+        assert image is not None and len(image.get("alt", "")) > 40 and image.get("src", "").startswith("data:")
+        assert caption is not None and re.search("measured|emulated|modelled", caption.text or "")
+    assert "a &lt;b&gt; &amp; c" in html and not re.search("https?://", html)
+
+
+def test_the_same_document_gives_the_same_page(html: str) -> None:
+    assert page.render([job.from_json(make_job(), "d")], ["a & b"]) == html
+
+
+@pytest.mark.parametrize("what", ["no energy", "no calls", "killed", "many nodes"])
+def test_what_is_missing_is_said(what: str) -> None:
+    document = make_job(nodes=20 if what == "many nodes" else 2, energy=what != "no energy")
+    if what == "no calls":
+        for share in document["calls"]:
+            document["outside"]["joules"] += share["joules"]
+        document["calls"] = []
+    if what == "killed":
+        document = part_of(document, 0)
+    html = page.render([job.from_json(document, "d")], [what])
+    parse(html)
+    said = {"no energy": "No picture: No energy: no &lt;powercap&gt;", "no calls": "No picture: there were no calls",
+            "killed": "is not complete", "many nodes": "of all together"}  # fmt: skip
+    assert said[what] in html
+
+
+def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    file = tmp_path / "page.html"
+    file.write_text(html, encoding="utf-8")
+    shot = tmp_path / "shot.png"
+    done = subprocess.run([chromium, *CHROMIUM_FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={shot}",
+                           file.as_uri()], capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    assert shot.exists(), done.stderr
+    assert shot.stat().st_size > 100_000  # an empty page of this size has 20 kB
