@@ -250,6 +250,9 @@ const char *coll_poweraware_report_word(int report);
 /* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */
 int coll_poweraware_algorithm_index(int collective, const char *name);
 
+/* coll_poweraware_pvars.c */
+int coll_poweraware_pvars_register(const mca_base_component_t *component);
+
 /* coll_poweraware_module.c */
 mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *comm, int *priority);
 

@@ -14,7 +14,6 @@
 #include "algorithms/alltoall_schedule.h"
 #include "pwr/lever.h"
 
-#include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var_enum.h"
 
 /* 64 KiB take 52 us at 10 Gb/s, about what the paper's transitions cost in one call
@@ -200,16 +199,6 @@ static int register_algorithms(const mca_base_component_t *component)
         }
     }
     return OMPI_SUCCESS;
-}
-
-static int register_variables(const mca_base_component_t *component)
-{
-    int index = mca_base_component_pvar_register(
-        component, "handled", "Calls of this process that took an algorithm of ours",
-        OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-        NULL, NULL, NULL, &mca_coll_poweraware_component.handled);
-    return index < 0 ? index : OMPI_SUCCESS;
 }
 
 static int clamp(const char *name, int value, int low, int high)
@@ -407,7 +396,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
 {
     int rc = register_rows(component);
     rc = OMPI_SUCCESS == rc ? register_algorithms(component) : rc;
-    rc = OMPI_SUCCESS == rc ? register_variables(component) : rc;
+    rc = OMPI_SUCCESS == rc ? coll_poweraware_pvars_register(component) : rc;
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
