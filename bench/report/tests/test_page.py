@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import copy
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -18,13 +17,10 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from bench.report import main, page, text, words  # noqa: E402
 from bench.report.document import Document, from_json, save  # noqa: E402
+from bench.report.tests.browser import screenshot  # noqa: E402
 from bench.report.tests.synthetic import make_document  # noqa: E402
 
 Json = Dict[str, Any]
-CHROMIUM_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars --window-size=1060,4600"
-).split()
 
 
 @pytest.fixture(scope="module")
@@ -187,14 +183,4 @@ def test_executable_prints_help() -> None:
 
 
 def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    file = tmp_path / "page.html"
-    file.write_text(html, encoding="utf-8")
-    shot = tmp_path / "shot.png"
-    command = [chromium, *CHROMIUM_FLAGS, f"--user-data-dir={tmp_path / 'profile'}"]
-    command += [f"--screenshot={shot}", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert shot.exists(), done.stderr
-    assert shot.stat().st_size > 200_000  # an empty page of this size has 20 kB
+    assert screenshot(html, tmp_path).stat().st_size > 200_000

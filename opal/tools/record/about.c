@@ -15,22 +15,15 @@
 
 #include "pwr/account.h"
 #include "record/about_text.h"
+#include "tools/record/proc.h"
 
 /* ---- whose job it is and what it runs ---- */
 
 static json_t *command_of(int pid)
 {
-    char path[64];
     char text[16384];
     json_t *command = json_array();
-    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return command;
-    }
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[size] = '\0';
+    size_t size = proc_read(pid, "cmdline", text, sizeof text);
     for (size_t at = 0; at < size; at += strlen(text + at) + 1) {
         json_array_append_new(command, pwr_json_text(text + at, sizeof text));
     }

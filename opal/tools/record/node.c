@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/record/proc.h"
+
 pwr_status_t node_open(node_t *node, const pwr_env_t *env, const about_t *about)
 {
     *node = (node_t){.about = about};
@@ -79,17 +81,9 @@ static void find_new(node_t *node)
 /* Fields 14 and 15 of /proc/<pid>/stat, behind a name that may have anything in it. */
 static bool read_cpu_ns(int pid, uint64_t *cpu_ns)
 {
-    char path[64];
     char text[1024];
     unsigned long user, system;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return false;
-    }
-    size_t got = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[got] = '\0';
+    proc_read(pid, "stat", text, sizeof text);
     const char *behind_name = strrchr(text, ')');
     if (!behind_name ||
         sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
