@@ -48,6 +48,13 @@ static void arm_levers(void)
     }
 }
 
+static void note_speed(int usual)
+{
+    if (pwr_power_has_pstates(SELF->power)) {
+        pwr_events_add(PWR_EVENT_SPEED, usual, -1, 0);
+    }
+}
+
 static bool begin_levers(size_t own_bytes)
 {
     if (COLL_POWERAWARE_OFF == SELF->params.scheme || own_bytes < SELF->params.min_bytes) {
@@ -56,6 +63,7 @@ static bool begin_levers(size_t own_bytes)
     arm_levers();
     if (NULL != SELF->power) {
         pwr_power_low(SELF->power);
+        note_speed(0);
     }
     return true;
 }
@@ -64,6 +72,7 @@ static void end_levers(bool moved)
 {
     if (moved && NULL != SELF->power) {
         pwr_power_full(SELF->power);
+        note_speed(1);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
 #include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/events.h"
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/ucx.h"
 
@@ -153,6 +154,7 @@ static void wait_for_all(const coll_poweraware_call_t *call, int posted)
         coll_poweraware_did_not_wait(call);
         return;
     }
+    const pwr_wait_stats_t before = *call->wait_stats;
     coll_poweraware_one_wait_t wait = coll_poweraware_begin_wait(call);
     coll_poweraware_patience_t patience;
     coll_poweraware_patience_begin(&patience, call->module, &wait.policy, call);
@@ -162,6 +164,7 @@ static void wait_for_all(const coll_poweraware_call_t *call, int posted)
     }
     coll_poweraware_patience_end(&patience);
     coll_poweraware_end_wait(call, &wait);
+    pwr_events_add_wait(&before, call->wait_stats);
 }
 
 /* An own request may be waited for only once: it is freed then, and after an error here. */

@@ -6,6 +6,7 @@
 #include "coll_poweraware_hang.h"
 
 #include "algorithms/algorithms.h"
+#include "pwr/clock.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/ucx.h"
 
@@ -55,6 +56,8 @@ static void write_identity(FILE *file, int rank)
     write_string(file, host);
     fprintf(file, ", \"pid\": %d, \"cpu\": %d, \"package\": %d,\n", (int)getpid(), cpu,
             NULL == topo ? -1 : pwr_topo_my_package(topo));
+    fprintf(file, " \"realtime_offset_ns\": %lld,\n",
+            (long long)(pwr_clock_ns(CLOCK_REALTIME) - pwr_clock_ns(CLOCK_MONOTONIC)));
     fprintf(file, " \"scheme\": \"%s\", \"cpu_s\": %.6f, \"wall_s\": %.6f,\n",
             coll_poweraware_scheme_name(SELF->params.scheme), cpu_seconds(),
             1e-9 * (double)(pwr_env_now_ns(&SELF->env) - SELF->start_ns));

@@ -56,6 +56,7 @@ static uint64_t given_up_after_ns(const coll_poweraware_call_t *call,
 static void wait_until(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target,
                        const pwr_wait_policy_t *policy, pwr_progress_fn_t moves, void *arg)
 {
+    const pwr_wait_stats_t before = *call->wait_stats;
     coll_poweraware_patience_t patience;
     coll_poweraware_patience_begin(&patience, call->module, policy, NULL);
     for (;;) {
@@ -68,6 +69,20 @@ static void wait_until(const coll_poweraware_call_t *call, pwr_flag_t *flag, uin
         coll_poweraware_patience_lose(&patience, given_up_after_ns(call, patience.policy));
     }
     coll_poweraware_patience_end(&patience);
+    pwr_events_add_wait(&before, call->wait_stats);
+}
+
+/* T-states as the trace sees them. */
+static void throttle(unsigned level)
+{
+    pwr_power_throttle(SELF->power, level);
+    pwr_events_add(PWR_EVENT_TSTATE, (int)level, -1, 0);
+}
+
+static void unthrottle(void)
+{
+    pwr_power_unthrottle(SELF->power);
+    pwr_events_add(PWR_EVENT_TSTATE, 0, -1, 0);
 }
 
 void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_flag_t *flag, uint32_t target)
@@ -101,9 +116,9 @@ static int progress_throttled(void *arg)
     if (now_ns < throttled->next_ns) {
         return 0;
     }
-    pwr_power_unthrottle(SELF->power);
+    unthrottle();
     int moved = pwr_ompi_progress();
-    pwr_power_throttle(SELF->power, throttled->level);
+    throttle(throttled->level);
     if (throttled->gap_ns < LONGEST_PROGRESS_NS) {
         throttled->gap_ns *= 2;
     }
@@ -136,9 +151,9 @@ void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_flag
     policy.monitor_ns = 0;
     policy.sleep_min_ns = FIRST_PROGRESS_NS;
     policy.sleep_max_ns = LONGEST_PROGRESS_NS;
-    pwr_power_throttle(SELF->power, level);
+    throttle(level);
     wait_until(call, flag, target, &policy, progress_throttled, &throttled);
-    pwr_power_unthrottle(SELF->power);
+    unthrottle();
     if (!pwr_flag_reached(flag, target)) {
         coll_poweraware_leave_if_ended(call);
     }
@@ -154,14 +169,14 @@ static bool leader_throttles(const coll_poweraware_call_t *call)
 void coll_poweraware_begin_leading(const coll_poweraware_call_t *call)
 {
     if (leader_throttles(call)) {
-        pwr_power_throttle(SELF->power, (unsigned)SELF->params.tstate_leader);
+        throttle((unsigned)SELF->params.tstate_leader);
     }
 }
 
 void coll_poweraware_end_leading(const coll_poweraware_call_t *call)
 {
     if (leader_throttles(call)) {
-        pwr_power_unthrottle(SELF->power);
+        unthrottle();
     }
 }
 

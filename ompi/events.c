@@ -50,6 +50,20 @@ void pwr_events_add(pwr_event_t event, int detail, int peer, size_t bytes)
     };
 }
 
+static void add_rung(pwr_event_t event, uint64_t ns)
+{
+    if (0 != ns) {
+        pwr_events_add(event, 0, -1, ns);
+    }
+}
+
+void pwr_events_add_wait(const pwr_wait_stats_t *before, const pwr_wait_stats_t *after)
+{
+    add_rung(PWR_EVENT_SPIN, after->spin_ns - before->spin_ns);
+    add_rung(PWR_EVENT_REST, after->monitor_ns - before->monitor_ns);
+    add_rung(PWR_EVENT_SLEEP, after->sleep_ns - before->sleep_ns);
+}
+
 static int write_records(FILE *file)
 {
     static const char *const name[] = {
@@ -57,7 +71,9 @@ static int write_records(FILE *file)
         [PWR_EVENT_PHASE] = "phase",         [PWR_EVENT_NET] = "net",
         [PWR_EVENT_NET_END] = "net_end",     [PWR_EVENT_LOCAL] = "local",
         [PWR_EVENT_LOCAL_END] = "local_end", [PWR_EVENT_COPY] = "copy",
-        [PWR_EVENT_COPY_END] = "copy_end",
+        [PWR_EVENT_COPY_END] = "copy_end",   [PWR_EVENT_SPEED] = "speed",
+        [PWR_EVENT_TSTATE] = "tstate",       [PWR_EVENT_SPIN] = "spin",
+        [PWR_EVENT_REST] = "rest",           [PWR_EVENT_SLEEP] = "sleep",
     };
     size_t all = atomic_load(&used);
     size_t kept = all < room ? all : room;

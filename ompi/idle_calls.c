@@ -14,6 +14,7 @@
  */
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/events.h"
 #include "pwr_ompi/idle.h"
 
 #include "idle_private.h"
@@ -87,6 +88,8 @@ static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const req
     if (lost) {
         within->found(within);
     }
+    const pwr_wait_stats_t none = {0};
+    pwr_events_add_wait(&none, &stats);
     pwr_wait_stats_add(&saved.stats, &stats);
     if (NULL != within) {
         pwr_wait_stats_add(&within->stats, &stats);

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import List, Optional, Sequence
 
 from bench.report.document import DocumentError
-from poweraware import compare, export, job, run, tables
+from poweraware import compare, export, job, run, tables, trace
 from poweraware.job import Job
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed"
@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_show(commands)
     _add_compare(commands)
+    _add_timeline(commands)
     _add_export(commands)
     _add_validate(commands)
     return options
@@ -63,6 +64,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     found.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the documents (default: poweraware-<time>)")
     found.add_argument("--scheme", choices=("off", "dvfs", "throttle", "auto"), help="power scheme (default: auto)")
+    found.add_argument("--timeline", action="store_true", help="trace the ranks, and write a chart of one call as well")
     found.add_argument("--build", type=Path, metavar="DIR", help="use a plug-in that is built in DIR, not an installed one")
     found.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
     found.set_defaults(function=_run)
@@ -72,7 +74,8 @@ def _run(options: argparse.Namespace) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise DocumentError("run: which command? (example: poweraware run -- mpirun -np 8 ./program)")
-    folder, status = run.run(command, options.output, options.scheme, options.build)
+    switches = run.Switches(options.scheme, options.timeline, options.build)
+    folder, status = run.run(command, options.output, switches)
     found = run.wait_for_documents(folder)
     if not found:
         print(f"poweraware: no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
@@ -81,6 +84,9 @@ def _run(options: argparse.Namespace) -> int:
     page = folder / "page.html"
     _write_page([folder] if found[0].name.endswith(".partial.json") else found, page)
     print(f"poweraware: {page}", file=sys.stderr)
+    if options.timeline:
+        _write_timeline(folder, folder / "timeline.html", None, None)
+        print(f"poweraware: {folder / 'timeline.html'}", file=sys.stderr)
     return status
 
 
@@ -138,6 +144,33 @@ def _compare(options: argparse.Namespace) -> int:
     result = compare.compare(groups, options.difference / 100)
     print(compare.as_text(result), end="")
     return 1 if result.differs() else 0
+
+
+def _add_timeline(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "timeline",
+        help="a chart of who slept when",
+        description="Writes a page with a Gantt chart of the ranks in one call, from the folder into which a job wrote its "
+        "trace and report (--mca coll_poweraware_trace_dir DIR --mca coll_poweraware_report_dir DIR).",
+    )
+    found.add_argument("folder", type=Path, metavar="DIR")
+    found.add_argument("-o", "--output", type=Path, required=True, metavar="PAGE.html")
+    found.add_argument("--collective", metavar="NAME", help="alltoall, bcast .. (default: that in which most time was spent)")
+    found.add_argument("--call", type=int, metavar="N", help="its N-th call, from 1 (default: one of median length)")
+    found.set_defaults(function=_timeline)
+
+
+def _timeline(options: argparse.Namespace) -> int:
+    _write_timeline(options.folder, options.output, options.collective, options.call)
+    return 0
+
+
+def _write_timeline(folder: Path, output: Path, collective: Optional[str], call: Optional[int]) -> None:
+    from poweraware import timeline  # here, so that the rest works without matplotlib
+
+    ranks = trace.load(folder)
+    begin_s, end_s, what = timeline.choose(ranks, collective, call)
+    output.write_text(timeline.page(ranks, begin_s, end_s, what, _name(folder)), encoding="utf-8")
 
 
 def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

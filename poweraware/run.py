@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
@@ -17,13 +18,22 @@ _RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
 
 
-def run(command: Sequence[str], output: Optional[Path], scheme: Optional[str], build: Optional[Path]) -> Tuple[Path, int]:
+@dataclass(frozen=True)
+class Switches:
+    """What the plug-in is to do."""
+
+    scheme: Optional[str] = None
+    trace: bool = False
+    build: Optional[Path] = None  # where it was built, if it is not installed
+
+
+def run(command: Sequence[str], output: Optional[Path], switches: Switches) -> Tuple[Path, int]:
     """The folder of the documents, and the command's exit status (128 + signal when one ended it)."""
     folder = (output or Path(time.strftime("poweraware-%Y%m%d-%H%M%S"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for old in documents(folder):
         old.unlink()
-    environment = {**parameters(folder, scheme, build), **os.environ}
+    environment = {**parameters(folder, switches), **os.environ}
     try:
         process = subprocess.Popen(list(command), env=environment)  # pylint: disable=consider-using-with
     except OSError as error:
@@ -32,15 +42,18 @@ def run(command: Sequence[str], output: Optional[Path], scheme: Optional[str], b
     return folder, 128 - status if status < 0 else status
 
 
-def parameters(folder: Path, scheme: Optional[str], build: Optional[Path]) -> Dict[str, str]:
+def parameters(folder: Path, switches: Switches) -> Dict[str, str]:
     """Environment variables that switch the plug-in on."""
     found = {
         _PARAMETER + "priority": _PRIORITY,
         _PARAMETER + "report_dir": str(folder),
         _PARAMETER + "report": "summary",
     }
-    if scheme is not None:
-        found[_PARAMETER + "scheme"] = scheme
+    if switches.scheme is not None:
+        found[_PARAMETER + "scheme"] = switches.scheme
+    if switches.trace:
+        found[_PARAMETER + "trace_dir"] = str(folder)
+    build = switches.build
     if build is not None:
         component = build.resolve() / "coll_poweraware" / "component"
         if not component.is_dir():

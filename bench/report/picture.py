@@ -102,17 +102,19 @@ def panels(names: List[str], height_in: float) -> Tuple[Figure, List[Any]]:
     return figure, axes[: len(names)]
 
 
-def legend_above(figure: Figure, axes: Any) -> None:
-    """One legend for all panels, in a line above them."""
+def legend_above(figure: Figure, axes: Any, columns: Optional[int] = None) -> None:
+    """One legend for all panels, above them: in one line, or in as many as columns leave."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
+        columns = columns or len(labels)
+        lines = -(-len(labels) // columns)
         height_in = figure.get_size_inches()[1]
-        figure.get_layout_engine().set(rect=(0, 0, 1, 1 - _LEGEND_IN / height_in))
+        figure.get_layout_engine().set(rect=(0, 0, 1, 1 - lines * _LEGEND_IN / height_in))
         figure.legend(
             handles,
             labels,
             loc="upper center",
-            ncol=len(labels),
+            ncol=columns,
             handlelength=3.2,
             borderaxespad=0.1,
         )

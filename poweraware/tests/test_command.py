@@ -36,7 +36,7 @@ def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[st
 
 
 def test_help_everywhere(tmp_path: Path) -> None:
-    for arguments in (["--help"], *([name, "--help"] for name in ("run", "report", "show", "compare", "export", "validate"))):
+    for arguments in (["--help"], *([name, "--help"] for name in ("run", "report", "show", "compare", "timeline", "export", "validate"))):
         done = poweraware(*arguments, folder=tmp_path)
         assert done.returncode == 0 and "usage: poweraware" in done.stdout, done.stderr
     assert poweraware(folder=tmp_path).returncode == 2
@@ -89,7 +89,7 @@ def test_a_command_without_the_plugin_leaves_nothing(tmp_path: Path) -> None:
 def test_what_the_user_has_set_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_MCA_coll_poweraware_report", "full")
     output = tmp_path / "env"
-    run.run(["sh", "-c", f"env > {output}"], tmp_path / "out", "dvfs", None)
+    run.run(["sh", "-c", f"env > {output}"], tmp_path / "out", run.Switches("dvfs"))
     text = output.read_text()
     assert "OMPI_MCA_coll_poweraware_report=full\n" in text
     assert "OMPI_MCA_coll_poweraware_scheme=dvfs\n" in text and "OMPI_MCA_coll_poweraware_priority=77\n" in text
@@ -108,10 +108,11 @@ def built() -> List[str]:
 
 def test_a_job_and_its_page(built: List[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    done = poweraware(*built, "--", *mpi(3), folder=tmp_path)
+    done = poweraware(*built, "--timeline", "--", *mpi(3), folder=tmp_path)
     assert done.returncode == 0 and done.stdout.count("check_job: rank") == 3, done.stdout + done.stderr
     assert "poweraware: check_job: 3 processes on 1 nodes" in done.stderr and "page.html" in done.stderr
     assert "check_job" in (tmp_path / "out" / "page.html").read_text()
+    assert "of allreduce" in (tmp_path / "out" / "timeline.html").read_text()
     assert poweraware("validate", "out", folder=tmp_path).returncode == 0
 
 
