@@ -5,8 +5,8 @@
  * leads it, and in MPI_Finalize all ledgers are added up along a tree to rank 0's.
  *
  *   1. MPI_Init: ranks tell each other that they take part, for parameters and installations may
- *      differ; an attribute of MPI_COMM_SELF is set, which MPI deletes first of all in
- * MPI_Finalize, when everything still works, and after what the program itself has put there.
+ *      differ; an attribute of MPI_COMM_SELF is set, which MPI_Finalize deletes first of all,
+ *      while everything still works, and after what the program itself has put there.
  *   2. A rank that gets there finishes its page.  A leader asks its recorder for the node's ledger,
  *      which is there when all ranks of the node have come.
  *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
@@ -38,7 +38,8 @@
 
 #define SELF (&mca_coll_poweraware_component)
 
-/* Nothing of a program's own can be under way with it when all its collectives are over. */
+/* A rank that is here has called all of its collectives, and messages of one sender and tag arrive
+   in their order: those of a Gather that others are still in come first. */
 #define TAG MCA_COLL_BASE_TAG_GATHER
 
 static const char takes_part[] = "record";
@@ -401,7 +402,9 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
     (void)value;
     (void)extra;
     pwr_ledger_t *ledger = pwr_ledger_new(); /* NULL: others' go past */
-    finish_page();
+    if (NULL != SELF->record) {
+        finish_page();
+    }
     if (recorder_runs && NULL != ledger) {
         add_my_node(ledger);
     }
@@ -420,7 +423,7 @@ void coll_poweraware_job_begin(void)
         .attr_communicator_copy_fn = pwr_ompi_attr_is_not_copied};
     ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
     int key = MPI_KEYVAL_INVALID;
-    if (NULL == SELF->record) {
+    if (!coll_poweraware_job_is_wanted()) {
         return;
     }
     if (OMPI_SUCCESS != ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL) ||
@@ -429,7 +432,7 @@ void coll_poweraware_job_begin(void)
         coll_poweraware_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
         return;
     }
-    if (i_lead()) {
+    if (i_lead() && NULL != SELF->record) {
         start_recorder();
     }
 }
