@@ -206,15 +206,19 @@ def from_json(data: Any, origin: str) -> Job:
 
 
 def load(path: Path) -> Job:
-    """A job's document; of a folder the job's, or what is left of one that was killed."""
+    """A job's document; of a folder that of its latest job, or what is left of that if it was killed."""
     if not path.is_dir():
         return from_json(read_json(path), str(path))
-    if (path / "job.json").exists():
-        return load(path / "job.json")
-    parts = sorted(path.glob("job.*.partial.json"))
+    parts = [load(part) for part in sorted(path.glob("job.*.partial.json"))]
+    whole = path / "job.json"
+    if whole.exists():
+        parts.append(load(whole))
     if not parts:
         raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
-    return merge([load(part) for part in parts])
+    latest = max(parts, key=lambda part: part.begin_ns)
+    if latest.complete:
+        return latest
+    return merge([part for part in parts if not part.complete and part.job.id == latest.job.id])
 
 
 # ---- what the schema cannot say ----

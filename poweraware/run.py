@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from bench.report.document import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
+_WHOLE = re.compile(r"job(-\d+)?\.json$")
 _RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
 
@@ -31,7 +33,7 @@ def run(command: Sequence[str], output: Optional[Path], switches: Switches) -> T
     """The folder of the documents, and the command's exit status (128 + signal when one ended it)."""
     folder = (output or Path(time.strftime("poweraware-%Y%m%d-%H%M%S"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    for old in documents(folder):
+    for old in (*_whole(folder), *_parts(folder)):
         old.unlink()
     environment = {**parameters(folder, switches), **os.environ}
     try:
@@ -65,9 +67,16 @@ def parameters(folder: Path, switches: Switches) -> Dict[str, str]:
 
 def documents(folder: Path) -> List[Path]:
     """Documents of jobs in a folder, and of those that were killed the parts."""
-    whole = sorted(folder.glob("job.json")) + sorted(folder.glob("job-*.json"))
-    whole = [path for path in whole if not path.name.endswith(".partial.json") and "rank" not in path.name]
-    return whole or sorted(folder.glob("job*.partial.json"))
+    return _whole(folder) or _parts(folder)
+
+
+def _whole(folder: Path) -> List[Path]:
+    """Of the job, and of those that it has spawned."""
+    return [path for path in sorted(folder.glob("job*.json")) if _WHOLE.match(path.name)]
+
+
+def _parts(folder: Path) -> List[Path]:
+    return sorted(folder.glob("job*.partial.json"))
 
 
 def wait_for_documents(folder: Path) -> List[Path]:

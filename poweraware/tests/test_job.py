@@ -78,8 +78,15 @@ def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     assert [node.begin_s for node in merged.nodes] == [0.0, 0.5]
     assert [each.calls for each in merged.calls] == [1000, 5000, 100]
     assert merged.all_calls().seconds == pytest.approx(3.5)
-    save(whole, tmp_path / "job.json")
+    save({**whole, "begin_ns": whole["begin_ns"] - 1}, tmp_path / "job.json")
+    assert not job.load(tmp_path).complete, "the earlier of two jobs is shown"
+    save({**whole, "begin_ns": whole["begin_ns"] + 1_000_000_000}, tmp_path / "job.json")
     assert job.load(tmp_path).complete
+    other = part_of(whole, 1)
+    other["job"]["id"] = "13"
+    other["begin_ns"] += 2_000_000_000
+    save(other, tmp_path / "job.n1.partial.json")
+    assert job.load(tmp_path).reported == 4, "parts of two jobs are taken together"
 
 
 def test_warnings_say_what_is_missing() -> None:
