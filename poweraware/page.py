@@ -13,7 +13,16 @@ from poweraware.job import Job
 
 def render(jobs: Sequence[Job], names: Sequence[str]) -> str:
     """The page for one or more jobs; names head their sections."""
-    return whole([_job(job, name) for job, name in zip(jobs, names)], names)
+    sections = [_job(job, name) for job, name in zip(jobs, names)]
+    if len(jobs) > 1:
+        sections.insert(0, _side_by_side(jobs, names))
+    return whole(sections, names)
+
+
+def _side_by_side(jobs: Sequence[Job], names: Sequence[str]) -> str:
+    parts = [f"<h1>{len(jobs)} jobs side by side</h1>\n", as_table(tables.side_by_side(jobs, pictures.labels_of(jobs, names)))]
+    parts += [as_picture(picture) for picture in pictures.side_by_side(jobs, names)]
+    return "".join(parts)
 
 
 def _job(job: Job, name: str) -> str:

@@ -3,11 +3,12 @@
 """The pictures of a job."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from dataclasses import replace
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, render
+from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, look, render
 from bench.report.words import number, size
 from poweraware.job import CallClass, Job, Power, Sums
 
@@ -118,6 +119,100 @@ def plane(job: Job) -> Picture:
     if points:
         picture.svg = render(_plane(points))
     return picture
+
+
+def side_by_side(jobs: Sequence[Job], names: Sequence[str]) -> List[Picture]:
+    """Several jobs in the same pictures: calls of the same kind, and the jobs as a whole."""
+    labels = labels_of(jobs, names)
+    return [
+        _per_call(jobs, labels, "Time of a call", "mean time on a rank (µs)", _delay_us, jobs[0].provenance.time.kind),
+        _per_call(jobs, labels, "Energy of a call", "mean energy, all ranks (J)", _joules_per_call, jobs[0].provenance.attribution.kind),
+        _jobs_plane(jobs, labels),
+    ]
+
+
+def labels_of(jobs: Sequence[Job], names: Sequence[str]) -> List[str]:
+    """Jobs by their schemes where that tells them apart, else by their names too."""
+    schemes = [job.settings.scheme for job in jobs]
+    return schemes if len(set(schemes)) == len(schemes) else [f"{name}: {scheme}" for name, scheme in zip(names, schemes)]
+
+
+Kind = Tuple[str, Optional[int]]  # a collective and its size class
+
+
+def _by_kind(job: Job) -> Dict[Kind, CallClass]:
+    """Whatever the algorithm, which is what schemes differ in; of communicators the one of most ranks."""
+    found: Dict[Kind, CallClass] = {}
+    for each in sorted(job.calls, key=lambda each: -(each.size or 0)):
+        kind = each.collective, each.up_to_bytes
+        if kind not in found:
+            found[kind] = replace(each)
+        elif (found[kind].communicator, found[kind].size) == (each.communicator, each.size):
+            found[kind].add(each)
+    return found
+
+
+def _per_call(jobs: Sequence[Job], labels: List[str], title: str, axis_label: str, value: Callable[[CallClass], float], kind: str) -> Picture:
+    tables = [_by_kind(job) for job in jobs]
+    common = [key for key in tables[0] if all(key in table and value(table[key]) > 0 for table in tables)]
+    common = sorted(common, key=lambda key: -sum(table[key].seconds for table in tables))[:_MOST_ROWS]
+    words = "; ".join(f"{_kind_words(key)}: " + ", ".join(f"{label} {number(value(table[key]))}" for label, table in zip(labels, tables))
+                      for key in common)  # fmt: skip
+    picture = Picture(
+        title=title,
+        caption=f"The kinds of calls in which most time was spent, of those that all jobs have: {kind}. Logarithmic.",
+        alt=f"Bars of {axis_label} by kind of call, one for each job. {words}.",
+        why_absent=None if common else "the jobs have no kind of call in common that has such a figure",
+    )
+    if common:
+        figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
+        axis = figure.subplots()
+        width = 0.8 / len(jobs)
+        for index, (label, table) in enumerate(zip(labels, tables)):
+            style = look(label, labels)
+            places = [place - 0.4 + (index + 0.5) * width for place in range(len(common))]
+            axis.bar(places, [value(table[key]) for key in common], width, color=style.colour, hatch=style.hatch, edgecolor="white", label=label)
+        axis.set_xticks(range(len(common)), [_kind_words(key).replace(" ≤", "\n≤") for key in common], fontsize=8)
+        axis.set(yscale="log", ylabel=axis_label)
+        axis.grid(axis="x", visible=False)
+        legend_above(figure, axis)
+        picture.svg = render(figure)
+    return picture
+
+
+def _jobs_plane(jobs: Sequence[Job], labels: List[str]) -> Picture:
+    points = [(label, job.totals.seconds, job.totals.joules) for label, job in zip(labels, jobs) if job.totals.joules]
+    picture = Picture(
+        title="Energy and delay of the jobs",
+        caption=f"Nearer to the corner is better; along a dotted line the energy-delay product is the same. Energy: "
+        f"{jobs[0].provenance.energy.kind}; time: {jobs[0].provenance.time.kind}.",
+        alt="A scatter plot of joules against seconds: " + ", ".join(f"{label} {number(s)} s {number(j or 0.0)} J" for label, s, j in points) + ".",
+        why_absent=None if points else jobs[0].provenance.energy.note,
+    )
+    if points:
+        figure = Figure(figsize=(WIDTH_IN, 3.6), layout="constrained")
+        axis = figure.subplots()
+        for label, seconds, joules in points:
+            style = look(label, labels)
+            axis.scatter(seconds, joules, color=style.colour, marker=style.marker, s=45, label=label, zorder=3)
+        axis.set(xlabel="time (s)", ylabel="energy of all nodes (J)", xlim=(0, 1.15 * max(point[1] for point in points)),
+                 ylim=(0, 1.15 * max(point[2] or 0.0 for point in points)))  # fmt: skip
+        _draw_products(axis, [point[1] * (point[2] or 0.0) for point in points])
+        legend_above(figure, axis)
+        picture.svg = render(figure)
+    return picture
+
+
+def _draw_products(axis: Any, products: Sequence[float]) -> None:
+    """A hyperbola through each job."""
+    high = axis.get_xlim()[1]
+    for product in products:
+        times = [high * (k + 1) / 200 for k in range(200)]
+        axis.plot(times, [product / t for t in times], color="#999999", linewidth=0.7, linestyle=":", zorder=1)
+
+
+def _kind_words(key: Kind) -> str:
+    return key[0] if key[1] is None else f"{key[0]} ≤ {size(key[1])}"
 
 
 def points_words(points: Sequence[CallClass]) -> List[str]:

@@ -3,7 +3,7 @@
 """The tables of a job: the same rows on the page and in the text."""
 from __future__ import annotations
 
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from bench.report import text
 from bench.report.tables import Table
@@ -52,6 +52,18 @@ def nodes(job: Job) -> Table:
     heads = ["node", "processes", "CPU time (s)", "energy (J)", "±", "by", "P-states", "T-states", "writes", "remark"]
     note = f"{job.provenance.energy.note} A node's remark says why it has no better meter, or no levers."
     return Table("Nodes", heads, [_node_row(node) for node in job.nodes], note)
+
+
+def side_by_side(jobs: Sequence[Job], labels: Sequence[str]) -> Table:
+    """One row per job; what differs by chance, compare tells."""
+    heads = ["job", "time (s)", "energy (J)", "mean power (W)", "CPU time (s)", "in collectives (s)", "of it asleep (%)"]
+    rows = []
+    for job, label in zip(jobs, labels):
+        calls = job.all_calls()
+        figures = (job.totals.seconds, job.totals.joules, job.totals.mean_watts, job.totals.cpu_s, calls.seconds)
+        rows.append([label, *("-" if value is None else number(value) for value in figures), _percent(calls.sleep_s, calls.seconds)])
+    note = f"One run each: poweraware compare tells what differs by more than chance. Energy: {jobs[0].provenance.energy.kind}."
+    return Table("The jobs", heads, rows, note)
 
 
 def _class_row(each: CallClass) -> List[str]:

@@ -56,5 +56,17 @@ def test_what_is_missing_is_said(what: str) -> None:
     assert said[what] in html
 
 
+def test_several_jobs_are_drawn_side_by_side() -> None:
+    jobs = [job.from_json(make_job(factor=factor), "d") for factor in (1.0, 0.9, 1.1)]
+    jobs[1].settings.scheme, jobs[2].settings.scheme = "off", "throttle"
+    html = page.render(jobs, ["a", "b", "c"])
+    assert len(list(parse(html).iter("figure"))) == 3 + 3 * 4
+    assert "3 jobs side by side" in html and "alltoall ≤ 64 KiB: auto 2000, off 1800, throttle 2200" in html
+    html = page.render(jobs[:1] * 2, ["a", "b"])  # the same scheme: names tell them apart
+    assert "a: auto" in html and "b: auto" in html
+    jobs = [job.from_json(make_job(energy=False), "d")] * 2
+    assert html.count("No picture") < page.render(jobs, ["a", "b"]).count("No picture")
+
+
 def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
     assert screenshot(html, tmp_path).stat().st_size > 100_000
