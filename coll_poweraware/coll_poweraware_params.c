@@ -404,6 +404,8 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     *params = registered;
     /* whoever starts a set-uid program could lend its ranks' rights to a rank of their own */
     params->single_copy = registered.single_copy && 0 == getauxval(AT_SECURE);
+    /* nor is a helper to be started, or a file to be made, for the caller's pleasure */
+    params->report = 0 == getauxval(AT_SECURE) ? registered.report : COLL_POWERAWARE_REPORT_OFF;
     params->calibration = copy("calibration", registered.calibration);
     params->decision_table = copy("decision_table", registered.decision_table);
     params->helper_dir = copy("helper_dir", registered.helper_dir);
