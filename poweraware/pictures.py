@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, look, render
+from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, log_axis, look, render
 from bench.report.words import number, size
 from poweraware.job import CallClass, Job, Power, Sums
 
@@ -173,7 +173,9 @@ def _per_call(jobs: Sequence[Job], labels: List[str], title: str, axis_label: st
             places = [place - 0.4 + (index + 0.5) * width for place in range(len(common))]
             axis.bar(places, [value(table[key]) for key in common], width, color=style.colour, hatch=style.hatch, edgecolor="white", label=label)
         axis.set_xticks(range(len(common)), [_kind_words(key).replace(" ≤", "\n≤") for key in common], fontsize=8)
-        axis.set(yscale="log", ylabel=axis_label)
+        values = [value(table[key]) for key in common for table in tables]
+        log_axis(axis, min(values) / 1.5, max(values))
+        axis.set(ylabel=axis_label)
         axis.grid(axis="x", visible=False)
         legend_above(figure, axis)
         picture.svg = render(figure)
