@@ -23,10 +23,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "algorithms/algorithms.h"
+#include "pwr/clock.h"
 #include "pwr/ledger.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/modex.h"
@@ -58,16 +58,6 @@ void coll_poweraware_job_publish(void)
     if (coll_poweraware_job_is_wanted()) {
         pwr_modex_send(&SELF->super.collm_version, takes_part, PWR_MODEX_JOB, "", 1);
     }
-}
-
-static uint64_t process_cpu_ns(void)
-{
-    struct rusage usage;
-    if (0 != getrusage(RUSAGE_SELF, &usage)) {
-        return 0;
-    }
-    return 1000 * (1000000 * (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
 }
 
 static const char *job_name(char *room, size_t size)
@@ -242,7 +232,7 @@ static void finish_page(void)
     pwr_power_counters_t counters = {0};
     pwr_record_end_t end = {
         .wall_ns = pwr_env_now_ns(&SELF->env) - SELF->start_ns,
-        .cpu_ns = process_cpu_ns(),
+        .cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .why_no_levers = SELF->no_power_why,
     };
     if (NULL != SELF->power) {

@@ -15,20 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define SELF (&mca_coll_poweraware_component)
-
-static double cpu_seconds(void)
-{
-    struct rusage usage;
-    if (0 != getrusage(RUSAGE_SELF, &usage)) {
-        return 0.0;
-    }
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
 
 /* JSON string: quotes, backslashes and control characters escaped. */
 static void write_string(FILE *file, const char *text)
@@ -59,7 +48,8 @@ static void write_identity(FILE *file, int rank)
     fprintf(file, " \"realtime_offset_ns\": %lld,\n",
             (long long)(pwr_clock_ns(CLOCK_REALTIME) - pwr_clock_ns(CLOCK_MONOTONIC)));
     fprintf(file, " \"scheme\": \"%s\", \"cpu_s\": %.6f, \"wall_s\": %.6f,\n",
-            coll_poweraware_scheme_name(SELF->params.scheme), cpu_seconds(),
+            coll_poweraware_scheme_name(SELF->params.scheme),
+            1e-9 * (double)pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
             1e-9 * (double)(pwr_env_now_ns(&SELF->env) - SELF->start_ns));
 }
 

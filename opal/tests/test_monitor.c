@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pwr/ticks.h"
 #include "pwr/wait.h"
 #include "wait/monitor.h"
 #include "wait/tick_rate.h"
@@ -515,9 +516,9 @@ static void test_operands_of_umwait(void **state)
                                           FOUR_BYTES};
     struct user_regs_struct registers;
     (void)state;
-    uint64_t begin = pwr_tsc();
+    uint64_t begin = pwr_ticks_counter();
     skip_unless_traced(&some, &registers);
-    uint64_t end = pwr_tsc();
+    uint64_t end = pwr_ticks_counter();
     uint64_t until = registers.rdx << 32 | (uint32_t)registers.rax;
     assert_int_equal((uint32_t)registers.rcx, 0); /* C0.2 */
     assert_true(until >= begin + some.ticks && until <= end + some.ticks);

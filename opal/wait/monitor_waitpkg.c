@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include "pwr/ticks.h"
 #include "wait/monitor.h"
 #include "wait/tick_rate.h"
 
@@ -31,7 +32,7 @@ static void arm(const _Atomic uint32_t *word)
 
 static void rest(uint64_t ticks)
 {
-    uint64_t now = pwr_tsc();
+    uint64_t now = pwr_ticks_counter();
     uint64_t until = ticks < UINT64_MAX - now ? now + ticks : UINT64_MAX;
     __asm__ volatile("umwait %%ecx"
                      :

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "pwr/clock.h"
+#include "pwr/ticks.h"
 
 enum { FIRST_IS_BEING_WRITTEN = 1, FIRST_IS_WRITTEN };
 
@@ -60,18 +61,13 @@ uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t t
 
 static pwr_tick_rate_t tsc_rate;
 
-uint64_t pwr_tsc(void)
-{
-    return __builtin_ia32_rdtsc();
-}
-
 uint64_t pwr_tsc_per_ms(void)
 {
     uint64_t known = atomic_load_explicit(&tsc_rate.per_ms, memory_order_relaxed);
     if (known != 0) {
         return known; /* without a look at the clock */
     }
-    return pwr_tick_rate_per_ms(&tsc_rate, pwr_clock_ns(CLOCK_MONOTONIC), pwr_tsc());
+    return pwr_tick_rate_per_ms(&tsc_rate, pwr_clock_ns(CLOCK_MONOTONIC), pwr_ticks_counter());
 }
 
 #endif

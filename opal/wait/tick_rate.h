@@ -27,8 +27,7 @@ typedef struct pwr_tick_rate {
 /* Ticks per millisecond, given what both clocks say now.  Any thread. */
 uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks);
 
-/* x86-64: the time stamp counter and its rate. */
-uint64_t pwr_tsc(void);
+/* x86-64: the rate of the time stamp counter (pwr_ticks_counter). */
 uint64_t pwr_tsc_per_ms(void);
 
 #endif
