@@ -13,14 +13,31 @@ import pytest
 
 from conftest import TIMEOUT_S, Emulate, Result, need_tool
 
-# spins for a while without starting processes, and says how long it was runnable
-SPIN = (
-    "import time\n"
-    "end = time.monotonic() + {seconds}\n"
-    "while time.monotonic() < end: pass\n"
-    "run, delay, _ = open('/proc/self/schedstat').read().split()\n"
-    "print((int(run) + int(delay)) / 1e9)\n"
-)
+SPIN = "import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass\n"
+
+# Spins between two looks of the emulator, while it is seen; prints the least and the most that it
+# may have been runnable between them, and what the emulator said at both.
+SEEN_SPIN = """
+import re, sys, time
+state, cpu = sys.argv[1:]
+def runnable_s():
+    run, delay, _ = open("/proc/self/schedstat").read().split()
+    return (int(run) + int(delay)) / 1e9
+def look(since_ns):
+    while True:
+        early, text, late = runnable_s(), open(state).read(), runnable_s()
+        seen = re.search(rf"^cpu {cpu} .* processes 1$", text, re.MULTILINE)
+        if seen and int(re.search(r"^t_ns ([0-9]+)", text, re.MULTILINE)[1]) > since_ns:
+            return early, text, late
+        time.sleep(0.02)
+first_early, before, first_late = look(0)
+end = time.monotonic() + 1.5
+while time.monotonic() < end: pass
+last_early, after, last_late = look(time.monotonic_ns())
+print(last_early - first_late, last_late - first_early)
+print(before)
+print(after)
+"""
 
 
 def spin(seconds: float) -> str:
@@ -73,13 +90,16 @@ def test_powercap_agrees_with_ledger(emulate: Emulate) -> None:
 
 def test_spinning_process_is_charged_to_its_cpu(emulate: Emulate, tmp_path: Path) -> None:
     need_tool("taskset")
-    state = tmp_path / "state"
-    result = emulate("icpp2010", f"taskset -c 3 {spin(1.5)}; cat {state}/mnt/ctl/state")
-    runnable_s, *rest = result.stdout.splitlines()
-    active = active_s("\n".join(rest))
-    # not seen: from its start to the first look at it, and after the last
-    assert active.pop(3) == pytest.approx(float(runnable_s), abs=0.2)
-    assert set(active.values()) == {0.0}
+    program = tmp_path / "spin.py"
+    program.write_text(SEEN_SPIN)
+    result = emulate(
+        "icpp2010",
+        f"taskset -c 3 {sys.executable} {program} {tmp_path}/state/mnt/ctl/state 3",
+    )
+    least_s, most_s = (float(word) for word in result.stdout.split("\n", 1)[0].split())
+    before, after = (active_s(text) for text in result.stdout.split("machine icpp2010")[1:])
+    assert least_s - 0.05 <= after.pop(3) - before[3] <= most_s + 0.05
+    assert set(after.values()) == {0.0}
 
 
 def test_more_processes_than_real_cpus(emulate: Emulate, tmp_path: Path) -> None:
