@@ -49,6 +49,9 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
         [pwr_cmocka=no])
     AM_CONDITIONAL([HAVE_CMOCKA], [test "x$pwr_cmocka" != xno])
 
+    PKG_CHECK_MODULES([FFTW], [fftw3], [pwr_fftw=`$PKG_CONFIG --modversion fftw3`], [pwr_fftw=no])
+    AM_CONDITIONAL([HAVE_FFTW], [test "x$pwr_fftw" != xno])
+
     PWR_CHECK_LIKWID
     pwr_libcpupower=no
     AC_CHECK_HEADER([cpufreq.h], [AC_CHECK_LIB([cpupower], [cpufreq_get_boost_frequencies],

@@ -15,6 +15,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([hwloc], [$pwr_hwloc], [])
     PWR_ROW([jansson], [$pwr_jansson], [])
     PWR_ROW([fuse3], [$pwr_fuse3], [no emulated power hardware, so no demo and fewer tests])
+    PWR_ROW([fftw3], [$pwr_fftw], [no FT-like kernel for bench/run npb])
     PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmark driver and the report])
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
