@@ -92,6 +92,7 @@ typedef struct coll_poweraware_params {
     char *run_dir;
     char *root;
     char *report_dir;
+    char *ranks_dir;
     char *trace_dir;
 } coll_poweraware_params_t;
 

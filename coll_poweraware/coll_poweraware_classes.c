@@ -98,7 +98,7 @@ static pwr_meter_t *open_measured(char *why, unsigned why_size)
 void coll_poweraware_meter_open(void)
 {
     char why[512] = "";
-    if (NULL == SELF->params.report_dir || NULL == SELF->power || !is_audited() ||
+    if (NULL == SELF->params.ranks_dir || NULL == SELF->power || !is_audited() ||
         0 != opal_process_info.my_local_rank) {
         return;
     }

@@ -243,7 +243,8 @@ static int init_query(bool progress_threads, bool mpi_threads)
     };
     SELF->start_ns = pwr_env_now_ns(&SELF->env);
     SELF->running = true;
-    SELF->watched = coll_poweraware_job_is_wanted() || NULL != SELF->params.trace_dir;
+    SELF->watched = coll_poweraware_job_is_wanted() || NULL != SELF->params.ranks_dir ||
+                    NULL != SELF->params.trace_dir;
     open_power(mpi_threads);
     prepare_waits(mpi_threads);
     coll_poweraware_job_open();
@@ -262,8 +263,8 @@ static int init_query(bool progress_threads, bool mpi_threads)
 static void write_results(void)
 {
     int rank = (int)OPAL_PROC_MY_NAME.vpid;
-    const char *reports = SELF->params.report_dir;
     const char *traces = SELF->params.trace_dir;
+    const char *reports = NULL != SELF->params.ranks_dir ? SELF->params.ranks_dir : traces;
     char path[4096];
     if (NULL != reports && coll_poweraware_report_path(path, sizeof path, reports, rank, "json")) {
         coll_poweraware_report_write(path, rank);

@@ -126,7 +126,7 @@ mca_coll_base_module_t *coll_poweraware_comm_query(struct ompi_communicator_t *c
     COLL_POWERAWARE_HANDLED(OFFER)
 #undef OFFER
     /* In others nobody waits, and nobody would see their counts without a report. */
-    coll_poweraware_offer_counted(m, coll_poweraware_job_is_wanted());
+    coll_poweraware_offer_counted(m, mca_coll_poweraware_component.watched);
     *priority = mca_coll_poweraware_component.params.priority;
     return &m->super;
 }

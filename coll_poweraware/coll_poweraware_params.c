@@ -348,10 +348,14 @@ static int register_rows(const mca_base_component_t *component)
          "calls that took most time) or full (all of them)",
          MCA_BASE_VAR_TYPE_INT, reports, OPAL_INFO_LVL_2, &p->report},
         {"report_dir",
-         "Folder into which the job's document goes at MPI_Finalize, job.json, and every rank's, "
-         "rank-<N>.json; of a job that was killed what is known, job.<host>.partial.json",
+         "Folder into which the job's document goes at MPI_Finalize, job.json; of a job that was "
+         "killed what is known, job.<host>.partial.json",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_3, &p->report_dir},
-        {"trace_dir", "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize",
+        {"ranks_dir", "Folder into which every rank writes rank-<N>.json at MPI_Finalize",
+         MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->ranks_dir},
+        {"trace_dir",
+         "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize, and "
+         "rank-<N>.json unless ranks_dir says where",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &p->trace_dir},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -384,7 +388,7 @@ void coll_poweraware_params_free(coll_poweraware_params_t *params)
 {
     char **const strings[] = {&params->calibration, &params->decision_table, &params->helper_dir,
                               &params->run_dir,     &params->root,           &params->report_dir,
-                              &params->trace_dir};
+                              &params->ranks_dir,   &params->trace_dir};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
         free(*strings[i]);
         *strings[i] = NULL;
@@ -412,6 +416,7 @@ int coll_poweraware_params_register(coll_poweraware_params_t *params,
     params->run_dir = copy("run_dir", registered.run_dir);
     params->root = copy("root", registered.root);
     params->report_dir = copy("report_dir", registered.report_dir);
+    params->ranks_dir = copy("ranks_dir", registered.ranks_dir);
     params->trace_dir = copy("trace_dir", registered.trace_dir);
     check_ranges(params);
     return OMPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What this rank did, as one JSON file (coll_poweraware_report_dir).
+ * What this rank did, as one JSON file (coll_poweraware_ranks_dir).
  */
 #include "coll_poweraware_hang.h"
 

@@ -151,7 +151,7 @@ def _add_timeline(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         "timeline",
         help="a chart of who slept when",
         description="Writes a page with a Gantt chart of the ranks in one call, from the folder into which a job wrote its "
-        "trace and report (--mca coll_poweraware_trace_dir DIR --mca coll_poweraware_report_dir DIR).",
+        "trace (--mca coll_poweraware_trace_dir DIR).",
     )
     found.add_argument("folder", type=Path, metavar="DIR")
     found.add_argument("-o", "--output", type=Path, required=True, metavar="PAGE.html")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""What ranks did when: the files of coll_poweraware_trace_dir, with those of coll_poweraware_report_dir beside them."""
+"""What ranks did when: the files of coll_poweraware_trace_dir."""
 from __future__ import annotations
 
 import csv
@@ -52,8 +52,7 @@ def load(folder: Path) -> List[Rank]:
     """All ranks of a job, in order."""
     found = sorted((int(match.group(1)), path) for path in folder.glob("rank-*.events.csv") if (match := _NAME.search(path.name)))
     if not found:
-        raise DocumentError(f"{folder}: there is no rank-N.events.csv in it (mpirun --mca coll_poweraware_trace_dir {folder} "
-                            f"--mca coll_poweraware_report_dir {folder} ...)")  # fmt: skip
+        raise DocumentError(f"{folder}: there is no rank-N.events.csv in it (mpirun --mca coll_poweraware_trace_dir {folder} ...)")
     return [_load_rank(number, path) for number, path in found]
 
 
@@ -65,7 +64,7 @@ def _load_rank(number: int, path: Path) -> Rank:
         offset = int(report["realtime_offset_ns"])
         rank = Rank(number, str(report["host"]), int(report["package"]))
     except OSError as error:
-        raise DocumentError(f"{report_path}: {error.strerror}: trace and report go into the same folder") from error
+        raise DocumentError(f"{report_path}: {error.strerror}: what a rank says of itself is beside its trace") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DocumentError(f"{report_path}: is no report of a rank: {error!r}") from error
     try:

@@ -46,12 +46,14 @@ def cluster(options: Options) -> doc.Cluster:
 def settings(options: Options) -> doc.Settings:
     """What was asked for."""
     return doc.Settings(
-        benchmarks=options.benchmarks,
+        family=options.family.name,
+        benchmarks=options.family.benchmarks,
+        programs=[
+            doc.Program(benchmark, program.origin, program.label)
+            for benchmark, program in options.family.programs.items()
+        ],
         schemes=options.schemes,
-        min_bytes=min(low for low, _ in options.sizes.values()),
-        max_bytes=max(high for _, high in options.sizes.values()),
-        iterations=options.iterations,
-        warmup=options.warmup,
+        messages=options.family.messages,
         repetitions=options.repetitions,
         seed=options.seed,
         interval_ms=options.interval_ms,

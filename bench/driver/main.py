@@ -3,6 +3,7 @@
 """`bench/run`: sessions of benchmarks.  A subcommand per family of benchmarks."""
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -12,17 +13,20 @@ from typing import List, NoReturn, Optional
 
 from bench.driver import places
 from bench.driver.errors import DriverError, Stopped
-from bench.driver.options import Options, parse
+from bench.driver.options import FAMILIES, Options, parse
 from bench.driver.session import Session
 from bench.report import text
 from bench.report.document import Document
 
 RESULTS = ("document.json", "report.html", "summary.txt", "runs")
 
-USAGE = """usage: run osu [options]
+USAGE = """usage: run osu|npb|cpmd [options]
 
 Runs benchmarks under the power schemes and writes a document, a page and a summary.
-  osu    OSU's latency benchmarks of collectives; 'run osu --help' lists the options
+  osu    latency benchmarks of collectives: OSU's, or ours with their options and output
+  npb    FT and IS: your build of the NAS Parallel Benchmarks, or kernels of ours with their communication
+  cpmd   plane-wave codes: your CPMD, or the distribution's Quantum ESPRESSO and HPC Challenge
+'run osu --help' and so on list the options.
 """
 
 
@@ -32,15 +36,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if given[:1] in (["--help"], ["-h"]):
         print(USAGE, end="")
         return 0
-    if given[:1] != ["osu"]:
+    if not given or given[0] not in FAMILIES:
         print(f"run: {given[0] if given else 'nothing'} is not a benchmark\n{USAGE}", end="",
               file=sys.stderr)  # fmt: skip
         return 2
-    return _run_osu(parse(given[1:]))
+    return _run(parse(given[0], given[1:]))
 
 
-def _run_osu(options: Options) -> int:
+def _run(options: Options) -> int:
     _turn_signals_into_exceptions()
+    os.environ["PWR_BUILDDIR"] = str(options.build)  # the cluster's programs look there, too
     session: Optional[Session] = None
     status = 0
     try:

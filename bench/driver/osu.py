@@ -3,13 +3,37 @@
 """The OSU benchmarks: command lines, OSU's text table, and the JSON file that only ours write."""
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from bench.driver.options import WITHOUT_SIZES, Options
-from bench.report.document import Rank, Row
+from bench.driver.family import GIVEN, OURS, Family, Outcome, Program, executable, output_of
+from bench.driver.values import count, names, positive
+from bench.report.document import Messages, Rank, Row
+
+BENCHMARKS = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "barrier",
+    "bcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scatter",
+)
+PAPERS = ("alltoall", "bcast", "reduce")  # those whose power ICPP 2010 shows
+WITHOUT_SIZES = "barrier"
+ANY = ""
+_RESULT = "result.json"
+
+Sizes = Dict[str, Tuple[int, int]]  # benchmark -> smallest, largest message in bytes
 
 # Column heads of OSU 5 to 7; datatypes, percentiles and the like are left out.
 _COLUMNS = {
@@ -22,15 +46,79 @@ _COLUMNS = {
 }
 
 
-def command(
-    program: Path, benchmark: str, options: Options, json_file: Optional[Path]
-) -> List[str]:
-    """Full output (-f) and data validation (-c); the JSON file for our own programs only."""
-    low, high = options.sizes[benchmark]
-    line = [str(program), "-f", "-c"]
-    line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
-    line += ["-i", str(options.iterations), "-x", str(options.warmup)]
-    return line if json_file is None else line + ["--json", str(json_file)]
+class Osu(Family):
+    """Benchmarks are called as the collectives."""
+
+    name = "osu"
+
+    @staticmethod
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_argument_group("benchmark")
+        group.add_argument(
+            "--benchmarks",
+            type=names,
+            metavar="B,...",
+            default=list(PAPERS),
+            help=f"collectives: of {', '.join(BENCHMARKS)}, or others of which there is a program "
+            f"osu_B (default: {','.join(PAPERS)})",
+        )
+        group.add_argument(
+            "--sizes",
+            type=_sizes,
+            metavar="MIN:MAX or B=MIN:MAX,...",
+            default={ANY: (1024, 65536)},
+            help="message sizes in bytes, of all benchmarks or of each (default: 1024:65536)",
+        )
+        group.add_argument("--iterations", type=positive, default=10, metavar="N", help="timed calls per size (default: %(default)s)")
+        group.add_argument("--warmup", type=count, default=2, metavar="N", help="untimed calls per size (default: %(default)s)")
+        group.add_argument(
+            "--osu-dir", type=Path, metavar="DIR", help="use the OSU programs installed below DIR"
+        )
+
+    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
+        if given.osu_dir is not None and not given.osu_dir.is_dir():
+            parser.error(f"--osu-dir {given.osu_dir}: no such directory")
+        self.benchmarks = given.benchmarks
+        self._sizes = _sizes_of(parser, given.benchmarks, given.sizes)
+        self.messages = Messages(
+            min_bytes=min(low for low, _ in self._sizes.values()),
+            max_bytes=max(high for _, high in self._sizes.values()),
+            iterations=given.iterations,
+            warmup=given.warmup,
+        )
+        self.programs: Dict[str, Program] = {}
+        self.missing: List[str] = []
+        for benchmark in self.benchmarks:
+            self._find(benchmark, given.osu_dir, given.build / "bench" / "osu")
+
+    def _find(self, benchmark: str, folder: Optional[Path], build: Path) -> None:
+        """Ours from the build, or OSU's, which installs into a folder per kind of benchmark."""
+        name = f"osu_{benchmark}"
+        if folder is None:
+            path = executable([build / name])
+        else:
+            path = executable([folder / name, *sorted(folder.rglob(name))])
+        if path is None:
+            self.missing.append(f"{name} in {folder or build}")
+        elif folder is None:
+            self.programs[benchmark] = Program(path, OURS, f"{name} of poweraware, with OSU's options and output")
+        else:
+            self.programs[benchmark] = Program(path, GIVEN, f"{name} of the OSU micro-benchmarks")
+
+    def prepare(self, benchmark: str, folder: Path) -> List[str]:
+        """Full output (-f) and data validation (-c); the JSON file for our own programs only."""
+        assert self.messages is not None
+        program = self.programs[benchmark]
+        low, high = self._sizes[benchmark]
+        line = [str(program.path), "-f", "-c"]
+        line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
+        line += ["-i", str(self.messages.iterations), "-x", str(self.messages.warmup)]
+        return line + ["--json", str(folder / _RESULT)] if program.origin == OURS else line
+
+    def read(self, benchmark: str, folder: Path) -> Outcome:
+        told = read_json(folder / _RESULT) if self.programs[benchmark].origin == OURS else None
+        rows, ranks = told if told is not None else (parse_text(output_of(folder)), [])
+        return Outcome(rows=rows, ranks=ranks, failure=why_invalid(rows, self._sizes[benchmark][1]))
 
 
 def parse_text(text: str) -> List[Row]:
@@ -101,5 +189,32 @@ def _json_row(row: Dict[str, Any]) -> Row:
 
 
 def _json_rank(rank: Dict[str, Any]) -> Rank:
-    scope = None if rank["cpu_s"] is None else "calls"
-    return Rank(rank["rank"], rank["host"], None, rank["pid"], rank["cpu_s"], scope)
+    return Rank(rank["rank"], rank["host"], None, rank["pid"], rank["cpu_s"])
+
+
+def _sizes(text: str) -> Sizes:
+    """Sizes by benchmark, or of ANY benchmark that is not named."""
+    sizes: Sizes = {}
+    for part in text.split(","):
+        name, equals, bounds = part.rpartition("=")
+        numbers = bounds.split(":")
+        if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
+            raise argparse.ArgumentTypeError(f"'{part}' is not MIN:MAX or BENCHMARK=MIN:MAX in bytes")
+        low, high = int(numbers[0]), int(numbers[1])
+        if low > high:
+            raise argparse.ArgumentTypeError(f"'{part}': MIN is above MAX")
+        sizes[name if equals else ANY] = (low, high)
+    return sizes
+
+
+def _sizes_of(
+    parser: argparse.ArgumentParser, benchmarks: List[str], sizes: Sizes
+) -> Sizes:
+    for name in sizes:
+        if name != ANY and name not in benchmarks:
+            parser.error(f"--sizes: '{name}' is not of the benchmarks {','.join(benchmarks)}")
+    sizes = {**sizes, WITHOUT_SIZES: (0, 0)}
+    for name in benchmarks:
+        if name not in sizes and ANY not in sizes:
+            parser.error(f"--sizes: no sizes for '{name}'")
+    return {name: sizes.get(name) or sizes[ANY] for name in benchmarks}

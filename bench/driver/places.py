@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Finds the built programs and the component that a session needs."""
+"""Finds the component and the tools that a session needs."""
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import List, Optional
 
 from bench.driver.errors import DriverError
+from bench.driver.family import executable
 from bench.driver.options import Options
 
 COMPONENT = "mca_coll_poweraware.so"
@@ -19,7 +20,6 @@ class Places:
     """Absolute paths of what was found; no sampler means no energies.  plugin_dir holds nothing
     but the component: Open MPI tries to load every file it finds there."""
 
-    programs: Dict[str, Path]
     plugin_dir: Path
     sampler: Optional[Path]
     guard: Optional[Path]
@@ -27,14 +27,7 @@ class Places:
 
 def find(options: Options) -> Places:
     """All that is needed, or one error that names everything that is missing."""
-    missing: List[str] = []
-    programs: Dict[str, Path] = {}
-    for benchmark in options.benchmarks:
-        program = _benchmark(options, benchmark)
-        if program is None:
-            missing.append(f"osu_{benchmark} in {options.osu_dir or options.build / 'bench/osu'}")
-        else:
-            programs[benchmark] = program
+    missing: List[str] = list(options.family.missing)
     if not os.access(options.cluster_program, os.X_OK):
         missing.append(str(options.cluster_program))
     component = _component(options)
@@ -46,30 +39,14 @@ def find(options: Options) -> Places:
             "with --build when it is not ./build"
         )
     return Places(
-        programs=programs,
         plugin_dir=component.parent.resolve(),
         sampler=_tool(options.build, "poweraware-sample"),
         guard=_tool(options.build, "poweraware-guard"),
     )
 
 
-def _benchmark(options: Options, benchmark: str) -> Optional[Path]:
-    """Ours from the build, or OSU's, which installs into a folder per kind of benchmark."""
-    name = f"osu_{benchmark}"
-    if options.osu_dir is None:
-        return _executable([options.build / "bench/osu" / name])
-    return _executable([options.osu_dir / name, *sorted(options.osu_dir.rglob(name))])
-
-
 def _tool(build: Path, name: str) -> Optional[Path]:
-    return _executable([build / "opal" / name, build / "opal/tools" / name])
-
-
-def _executable(candidates: List[Path]) -> Optional[Path]:
-    for path in candidates:
-        if path.is_file() and os.access(path, os.X_OK):
-            return path.resolve()
-    return None
+    return executable([build / "opal" / name, build / "opal/tools" / name])
 
 
 def _component(options: Options) -> Optional[Path]:

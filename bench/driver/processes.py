@@ -21,14 +21,14 @@ _POLL_S = 0.02
 
 def start(
     command: List[str], log: Path, output: Optional[Path] = None,
-    environment: Optional[Dict[str, str]] = None,
+    environment: Optional[Dict[str, str]] = None, folder: Optional[Path] = None,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command; standard error, and output without a file of its own, go to log."""
+    """Starts a command in a folder (None: here); standard error, and output without a file of its own, go to log."""
     with log.open("ab") as errors:
         if output is None:
-            return _popen(command, errors, errors, environment)
+            return _popen(command, errors, errors, environment, folder)
         with output.open("wb") as target:
-            return _popen(command, target, errors, environment)
+            return _popen(command, target, errors, environment, folder)
 
 
 def wait(
@@ -73,9 +73,11 @@ def _popen(
     output: IO[bytes],
     errors: IO[bytes],
     environment: Optional[Dict[str, str]],
+    folder: Optional[Path],
 ) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         command,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,

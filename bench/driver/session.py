@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional
 
-from bench.driver import facts, machine, osu, processes, ranks
+from bench.driver import facts, machine, processes
 from bench.driver.cluster import Cluster
 from bench.driver.errors import DriverError
 from bench.driver.options import Options
@@ -24,6 +24,7 @@ from bench.driver.progress import Progress
 from bench.driver.sampler import Samplers
 from bench.driver.states import TraceReader, node_states, realtime_offset_ns
 from bench.report import document as doc
+from poweraware import job
 
 COMPONENT_PRIORITY = "95"
 _PATH_PARAMETER = "OMPI_MCA_mca_base_component_path"
@@ -48,7 +49,7 @@ def plan(options: Options) -> List[Step]:
     chance = random.Random(options.seed)
     steps = []
     for repetition in range(1, options.repetitions + 1):
-        for benchmark in options.benchmarks:
+        for benchmark in options.family.benchmarks:
             schemes = list(options.schemes)
             chance.shuffle(schemes)
             steps += [Step(benchmark, scheme, repetition) for scheme in schemes]
@@ -114,7 +115,7 @@ class Session:
 
     def _one_run(self, step: Step) -> doc.Run:
         folder = self._options.output / "runs" / step.id
-        (folder / "ranks").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         samplers = Samplers(self._cluster, self._places.sampler, self._options.interval_ms)
         try:
             samplers.start(folder)
@@ -125,13 +126,8 @@ class Session:
         return run
 
     def _run_benchmark(self, step: Step, folder: Path) -> doc.Run:
-        options = self._options
-        own = options.osu_dir is None
-        json_file = folder / "result.json" if own else None
         mca = self._parameters(step, folder)
-        command = osu.command(
-            self._places.programs[step.benchmark], step.benchmark, options, json_file
-        )
+        command = self._options.family.prepare(step.benchmark, folder)
         line = self._cluster.run_command(mca, command)
 
         offset_ns = realtime_offset_ns()
@@ -154,12 +150,9 @@ class Session:
             start_ns=start_ns,
             end_ns=end_ns,
             wall_s=wall_s,
-            window="rows" if own else "mpirun",
+            window="mpirun",
         )
-        self._read_results(run, folder, json_file)
-        run.failure = self._failure(run, folder)
-        if not any(row.t_begin_ns is not None for row in run.rows):
-            run.window = "mpirun"
+        self._read_results(run, folder)
         for node, trace in self._traces.items():
             events = trace.advance(offset_ns)
             if initial[node]:
@@ -174,7 +167,7 @@ class Session:
         parameters = {
             "coll_poweraware_priority": COMPONENT_PRIORITY,
             "coll_poweraware_scheme": step.scheme,
-            "coll_poweraware_report_dir": str(folder / "ranks"),
+            "coll_poweraware_report_dir": str(folder),
         }
         if self._options.machine is not None:
             parameters.update(machine.parameters(self._options.machine))
@@ -185,30 +178,44 @@ class Session:
     def _wait_for(self, line: List[str], folder: Path) -> Optional[int]:
         """Runs a command with the component in reach; None when it took too long."""
         environment = {**os.environ, _PATH_PARAMETER: f"{self._places.plugin_dir}:SYS_DEFAULT"}
-        process = processes.start(line, folder / "errors.txt", folder / "output.txt", environment)
+        process = processes.start(line, folder / "errors.txt", folder / "output.txt", environment, folder)
         try:
             return processes.wait(process, self._options.timeout_s, self._progress.tick)
         finally:
             processes.stop(process)
 
-    def _read_results(self, run: doc.Run, folder: Path, json_file: Optional[Path]) -> None:
-        told: List[doc.Rank] = []
-        result = osu.read_json(json_file) if json_file is not None else None
-        if result is not None:
-            run.rows, told = result
-        else:
-            text = (folder / "output.txt").read_text(encoding="utf-8", errors="replace")
-            run.rows = osu.parse_text(text)
+    def _read_results(self, run: doc.Run, folder: Path) -> None:
+        found = self._options.family.read(run.benchmark, folder)
+        run.rows, run.ranks, run.result = found.rows, found.ranks, found.result
         names = [node.name for node in self._cluster.nodes]
-        run.ranks = ranks.join(told, ranks.read_reports(folder / "ranks"), names)
+        for rank in run.ranks:
+            rank.node = names.index(rank.host) if rank.host in names else None
+        if any(row.t_begin_ns is not None for row in run.rows):
+            run.window = "rows"
+        elif run.result is not None and run.result.begin_ns is not None:
+            run.window = "program"
+        run.failure = self._ended_badly(run, folder) or found.failure or self._read_job(run, folder)
 
-    def _failure(self, run: doc.Run, folder: Path) -> Optional[str]:
+    def _ended_badly(self, run: doc.Run, folder: Path) -> Optional[str]:
         if run.exit_status is None:
             return f"took over {self._options.timeout_s:.0f} s and was ended"
         if run.exit_status != 0:
             words = processes.last_words(folder / "errors.txt")
             return f"exit status {run.exit_status}" + (f": {words}" if words else "")
-        return osu.why_invalid(run.rows, self._options.sizes[run.benchmark][1])
+        return None
+
+    def _read_job(self, run: doc.Run, folder: Path) -> Optional[str]:
+        """Takes over what the component has written of a run that ended well, or says what is wrong with it."""
+        path = folder / "job.json"
+        if not path.exists():
+            return None
+        try:
+            run.job = doc.read_json(path)
+            job.from_json(run.job, path.name)
+        except doc.DocumentError as error:
+            run.job = None
+            return str(error).split("\n", maxsplit=1)[0]
+        return None
 
 
 def _empty_document(options: Options) -> doc.Document:

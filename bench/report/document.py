@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, get_type_h
 from bench.report.schema import Problem, load_schema, problems
 
 FORMAT = "poweraware-benchmark"
-VERSION = 1
+VERSION = 2
 BASELINE = "off"
 
 _SHOWN_PROBLEMS = 5
@@ -68,13 +68,27 @@ class Provenance:
 
 
 @dataclass
-class Settings:
-    benchmarks: List[str]
-    schemes: List[str]
+class Program:
+    benchmark: str
+    origin: str
+    label: str
+
+
+@dataclass
+class Messages:
     min_bytes: int
     max_bytes: int
     iterations: int
     warmup: int
+
+
+@dataclass
+class Settings:
+    family: str
+    benchmarks: List[str]
+    programs: List[Program]
+    schemes: List[str]
+    messages: Optional[Messages]
     repetitions: int
     seed: int
     interval_ms: float
@@ -100,8 +114,6 @@ class Rank:
     node: Optional[int]
     pid: Optional[int]
     cpu_s: Optional[float]
-    cpu_scope: Optional[str]
-    report: Optional[Dict[str, Any]] = None
 
 
 @dataclass
@@ -154,6 +166,15 @@ class NodeStates:
 
 
 @dataclass
+class Result:
+    seconds: Optional[float]
+    verified: Optional[bool]
+    check: str
+    begin_ns: Optional[int] = None
+    end_ns: Optional[int] = None
+
+
+@dataclass
 class Run:
     id: str
     benchmark: str
@@ -171,6 +192,8 @@ class Run:
     ranks: List[Rank] = field(default_factory=list)
     energy: List[NodeEnergy] = field(default_factory=list)
     states: List[NodeStates] = field(default_factory=list)
+    result: Optional[Result] = None
+    job: Optional[Dict[str, Any]] = None
 
     def interval_ns(self) -> Tuple[int, int]:
         """Begin and end of what the run's time and energy are taken over."""
@@ -179,6 +202,9 @@ class Run:
             ends = [row.t_end_ns for row in self.rows if row.t_end_ns is not None]
             if begins and ends:
                 return min(begins), max(ends)
+        if self.window == "program" and self.result is not None:
+            if self.result.begin_ns is not None and self.result.end_ns is not None:
+                return self.result.begin_ns, self.result.end_ns
         return self.start_ns, self.end_ns
 
 
@@ -195,6 +221,10 @@ class Document:
     provenance: Provenance
     settings: Settings
     runs: List[Run] = field(default_factory=list)
+
+    def is_of_applications(self) -> bool:
+        """Whether its benchmarks are applications, which have no message sizes."""
+        return self.settings.messages is None
 
     def benchmarks(self) -> List[str]:
         """Benchmarks that have runs, in the order asked for."""

@@ -16,7 +16,7 @@ UJ_PER_J = 1e6
 NS_PER_S = 1e9
 
 # An interval shorter than this many samples is mostly interpolation: its energy is not shown.
-_RESOLVED_SAMPLES = 4
+RESOLVED_SAMPLES = 4
 
 
 def interpolate(t_ns: List[int], column: List[float], when_ns: int) -> Optional[float]:
@@ -95,7 +95,7 @@ def row_energy_j(run: Run, row: Row, nodes: int, interval_ms: float) -> Optional
     """Joules of one message size; None when untimed, not covered or too short to resolve."""
     if row.t_begin_ns is None or row.t_end_ns is None:
         return None
-    if row.t_end_ns - row.t_begin_ns < _RESOLVED_SAMPLES * interval_ms * 1e6:
+    if row.t_end_ns - row.t_begin_ns < RESOLVED_SAMPLES * interval_ms * 1e6:
         return None
     return total_energy_j(run, nodes, row.t_begin_ns, row.t_end_ns)
 

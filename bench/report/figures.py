@@ -7,11 +7,14 @@ from typing import Any, Callable, Dict, List, Optional
 
 import matplotlib.ticker
 
-from bench.report import summary, words
+from bench.report import jobs, summary, words
 from bench.report.document import BASELINE, Document, Run
 from bench.report.picture import Look, Picture, from_zero, legend_above, log_axis, look, panels, render
 
 _BARS = f"percent: change against {BASELINE}; bars: standard deviation over repetitions."
+
+# Parts of bars, distinct without colour: fill and hatch.
+_PART_LOOKS = (("#0072B2", ""), ("#56B4E9", "///"), ("#eeeeee", "..."))
 
 BySize = Callable[[Document, str, str], Dict[int, summary.Spread]]
 
@@ -66,12 +69,12 @@ def cpu_seconds(document: Document) -> Picture:
     """CPU seconds of every rank: what waiting costs the processor."""
     picture = Picture(
         title="CPU seconds per rank",
-        caption=f"User and system time of each rank{_cpu_scope(document)}, mean over repetitions; "
+        caption="User and system time of each rank during the timed calls, mean over repetitions; "
         "vertical lines separate nodes. " + words.time_caption(document) + ".",
         alt=_alt("CPU seconds against rank", document),
     )
-    if not any(summary.run_cpu_s(run) for run in document.runs if run.failure is None):
-        picture.why_absent = "no rank reported its CPU time"
+    if not any(_cpu_by_rank([run]) for run in document.runs if run.failure is None):
+        picture.why_absent = "the benchmark does not tell the CPU time of each rank"
         return picture
     benchmarks = document.benchmarks()
     figure, axes = panels(benchmarks, 2.5)
@@ -96,6 +99,47 @@ def cpu_seconds(document: Document) -> Picture:
     legend_above(figure, axes[0])
     picture.svg = render(figure)
     return picture
+
+
+def application_times(document: Document) -> Picture:
+    """Where processes of an application spent their time, per scheme (as figures 9 to 11 of the paper)."""
+    picture = Picture(
+        title="Time of applications",
+        caption="Mean time of a process from MPI_Init to MPI_Finalize, and what part of it was in collectives; mean over "
+        f"repetitions, bars: standard deviation of the whole. {words.time_caption(document)}.",
+        alt=_alt("Stacked bars of the time of a process in seconds for each scheme", document),
+    )
+    if not any(run.job for run in document.runs if run.failure is None):
+        picture.why_absent = "no run left a document of its job"
+        return picture
+    benchmarks, schemes = document.benchmarks(), document.schemes()
+    figure, axes = panels(benchmarks, 2.7)
+    for axis, benchmark in zip(axes, benchmarks):
+        for place, scheme in enumerate(schemes):
+            _stack(axis, place, document.good_runs(benchmark, scheme))
+        axis.set(title=benchmark, ylabel="time (s)")
+        axis.set_xticks(range(len(schemes)), schemes)
+        axis.set_xlim(-0.6, len(schemes) - 0.4)
+        axis.grid(axis="x", visible=False)
+        from_zero(axis)
+    legend_above(figure, axes[0])
+    picture.svg = render(figure)
+    return picture
+
+
+def _stack(axis: Any, place: int, runs: List[Run]) -> None:
+    parts = [part for part in map(jobs.per_process_s, runs) if part is not None]
+    if not parts:
+        return
+    bottom = 0.0
+    whole = summary.spread([sum(part.values()) for part in parts])
+    for name, (colour, hatch) in zip(jobs.PARTS, _PART_LOOKS):
+        height = sum(part[name] for part in parts) / len(parts)
+        axis.bar(place, height, bottom=bottom, width=0.62, color=colour, edgecolor="black", hatch=hatch, linewidth=0.6,
+                 label=name if place == 0 else None)  # fmt: skip
+        bottom += height
+    if whole is not None and whole.deviation:
+        axis.errorbar(place, bottom, yerr=whole.deviation, color="black", capsize=3)
 
 
 def _alt(what: str, document: Document) -> str:
@@ -240,13 +284,6 @@ def _cpu_by_rank(runs: List[Run]) -> Dict[int, float]:
             if rank.cpu_s is not None:
                 seconds.setdefault(rank.rank, []).append(rank.cpu_s)
     return {rank: sum(values) / len(values) for rank, values in sorted(seconds.items())}
-
-
-def _cpu_scope(document: Document) -> str:
-    scopes = {rank.cpu_scope for run in document.runs for rank in run.ranks if rank.cpu_scope}
-    if len(scopes) != 1:
-        return ""
-    return " during the timed calls" if scopes == {"calls"} else ", start and end included"
 
 
 def _node_borders(axis: Any, document: Document) -> None:

@@ -31,7 +31,10 @@ _WIDE_CELL = 40
 
 def render(documents: Sequence[Document], names: Sequence[str]) -> str:
     """The page for one or more documents; names head their sections."""
-    return whole([_document(document, name) for document, name in zip(documents, names)], names)
+    sections = [_document(document, name) for document, name in zip(documents, names)]
+    if any(document.is_of_applications() for document in documents):
+        sections.insert(0, as_table(tables.paper(documents)))
+    return whole(sections, names)
 
 
 def whole(sections: Sequence[str], names: Sequence[str]) -> str:
@@ -47,16 +50,19 @@ def whole(sections: Sequence[str], names: Sequence[str]) -> str:
 
 def pictures(document: Document) -> List[Picture]:
     """All pictures of a document, in the order of the page."""
+    applications = document.is_of_applications()
     found = [
-        figures.latency(document),
+        figures.application_times(document) if applications else figures.latency(document),
         figures_time.power(document),
         figures.power_bars(document),
         figures.energy_bars(document),
-        figures.energy_by_size(document),
     ]
+    if not applications:
+        found.append(figures.energy_by_size(document))
     for benchmark in document.benchmarks():
         found.append(figures_time.states(document, benchmark))
-    found.append(figures.cpu_seconds(document))
+    if not applications:
+        found.append(figures.cpu_seconds(document))
     for benchmark in document.benchmarks():
         per_node = figures_time.power_per_node(document, benchmark)
         if per_node is not None:

@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional
 
-from bench.report import energy
+from bench.report import energy, jobs
 from bench.report.document import BASELINE, Document, Run
 
 
@@ -66,9 +66,9 @@ def run_power_w(run: Run, nodes: int) -> Optional[float]:
 
 
 def run_cpu_s(run: Run) -> Optional[float]:
-    """CPU seconds of all ranks; None when a rank's are unknown."""
+    """CPU seconds of all ranks in the timed calls, where the benchmark tells them, else in the job."""
     known = [rank.cpu_s for rank in run.ranks if rank.cpu_s is not None]
-    return sum(known) if known and len(known) == len(run.ranks) else None
+    return sum(known) if known and len(known) == len(run.ranks) else jobs.cpu_s(run)
 
 
 def latency_ratio(run: Run, base: Run) -> Optional[float]:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from bench.report import energy, summary, words
-from bench.report.document import BASELINE, Document, Rank, Run
+from bench.report import energy, jobs, summary, words
+from bench.report.document import BASELINE, Document, Run
 
 
 @dataclass
@@ -123,25 +123,64 @@ def residencies(document: Document) -> Table:
 
 def component(document: Document) -> Table:
     """What the component says it did, summed over ranks, mean over repetitions."""
-    heads = ["benchmark", "scheme", "calls", "handled", "in collectives (s)"]
-    counters = ["pstate_writes", "tstate_writes", "skipped", "errors", "adopted", "yielded"]
-    heads += ["P-state writes", "T-state writes", "skipped", "write errors"]
-    heads += ["ceilings adopted", "levers yielded", "sleeps", "spun (s)", "rested (s)", "slept (s)"]
+    heads = ["benchmark", "scheme", "calls", "in collectives (s)", "spun (s)", "rested (s)", "slept (s)"]
+    heads += ["P-state writes", "T-state writes", "writes skipped"]
     rows = []
     for benchmark in document.benchmarks():
         for scheme in document.schemes():
-            runs = document.good_runs(benchmark, scheme)
-            if not any(rank.report for run in runs for rank in run.ranks):
+            known = [run for run in document.good_runs(benchmark, scheme) if run.job is not None]
+            if not known:
                 continue
-            row = [benchmark, scheme]
-            for name in ("calls", "handled", "seconds"):
-                row.append(_mean_over(runs, ("collectives", benchmark, name)))
-            row += [_mean_over(runs, (name,)) for name in counters]
-            waits = ("sleeps", "spin_s", "monitor_s", "sleep_s")
-            row += [_mean_over(runs, ("wait", name)) for name in waits]
-            rows.append(row)
-    note = "Summed over ranks, mean over repetitions; counted by the component in each rank."
+            figures = ("calls", "seconds", "spin_s", "monitor_s", "sleep_s")
+            row = [_mean(_calls(run, document, figure) for run in known) for figure in figures]
+            row += [_mean(jobs.of_levers(run, name) for run in known) for name in ("pstate_writes", "tstate_writes", "skipped")]
+            rows.append([benchmark, scheme, *row])
+    note = "Summed over ranks, mean over repetitions, from the job's document; "
+    note += "calls of the benchmark's collective." if document.settings.messages else "all collectives."
     return Table("What the component did", heads, rows, note)
+
+
+def programs(document: Document) -> Table:
+    """What ran as each benchmark of a family of applications."""
+    rows = [[each.benchmark, each.label, each.origin] for each in document.settings.programs]
+    note = "ours: made by this project; given: the user's own build; packaged: of the distribution."
+    return Table("Programs", ["benchmark", "what it is", "origin"], rows if document.is_of_applications() else [], note)
+
+
+def applications(document: Document) -> Table:
+    """Times of applications, their own and in collectives."""
+    heads = ["benchmark", "scheme", "own time (s)", "mpirun (s)", *(f"{name} (%)" for name in jobs.PARTS), "results"]
+    rows = []
+    for benchmark in document.benchmarks() if document.is_of_applications() else []:
+        for scheme in document.schemes():
+            found = document.good_runs(benchmark, scheme)
+            parts = [jobs.per_process_s(run) for run in found]
+            row = [
+                _mean(run.result.seconds if run.result is not None else None for run in found),
+                _mean(run.wall_s for run in found),
+                *(_mean(None if part is None else 100 * part[name] / (sum(part.values()) or 1.0) for part in parts) for name in jobs.PARTS),
+                ", ".join(sorted({validation(run) for run in found})) or "-",
+            ]
+            rows.append([benchmark, scheme, *row])
+    note = "Shares are of a process's time from MPI_Init to MPI_Finalize. " + words.time_caption(document) + "."
+    return Table("Applications", heads, rows, note)
+
+
+def paper(documents: Sequence[Document]) -> Table:
+    """Energy of applications as the paper prints it (ICPP 2010, tables I and II): a row per scheme, a column per
+    application and number of ranks."""
+    columns = [
+        (document, benchmark)
+        for document in documents
+        if document.is_of_applications()
+        for benchmark in document.benchmarks()
+    ]
+    schemes = list(dict.fromkeys(scheme for document, _ in columns for scheme in document.schemes()))
+    rows = [[scheme, *(_energy(document, benchmark, scheme) for document, benchmark in columns)] for scheme in schemes]
+    heads = ["scheme", *(f"{benchmark}, {document.cluster.ranks} ranks (J)" for document, benchmark in columns)]
+    kinds = " and ".join(sorted({document.provenance.energy.kind for document, _ in columns}))
+    note = f"All nodes, mean ± sample standard deviation; in brackets: change against {BASELINE}. Energy: {kinds}."
+    return Table("Energy of applications, as tables I and II of the paper", heads, rows if columns else [], note)
 
 
 def runs(document: Document) -> Table:
@@ -166,8 +205,8 @@ def runs(document: Document) -> Table:
 
 
 def validation(run: Run) -> str:
-    """Whether the data that the collective delivered was right."""
-    results = {row.validated for row in run.rows}
+    """Whether the data that the collective delivered was right, or an application's results."""
+    results = {row.validated for row in run.rows} if run.result is None else {run.result.verified}
     if False in results:
         return "wrong"
     if results == {True}:
@@ -180,6 +219,8 @@ def all_tables(document: Document) -> List[Table]:
     found = [
         headline(document),
         ratios(document),
+        programs(document),
+        applications(document),
         latencies(document),
         energies(document),
         domains(document),
@@ -209,11 +250,13 @@ def _provenance_words(document: Document) -> str:
 
 def _interval_words(document: Document) -> str:
     windows = {run.window for run in document.runs}
+    if windows == {"program"}:
+        return "Time and energy: from begin to end of the application's own time."
     if windows == {"rows"}:
         return "Time and energy: from the begin of the first to the end of the last message size."
     if windows == {"mpirun"}:
         return "Time and energy: from start to end of mpirun, as the benchmark tells no times."
-    return "Time and energy: over the message sizes where the benchmark tells times, else mpirun."
+    return "Time and energy: over what the benchmark tells times of, else mpirun."
 
 
 def _ratio(cell: summary.Cell, ratio: Optional[summary.Spread]) -> str:
@@ -229,17 +272,20 @@ def _state(state: Tuple[Optional[float], float]) -> str:
     return f"{frequency}duty {state[1]:g} %"
 
 
-def _mean_over(runs_: List[Run], path: Tuple[str, ...]) -> str:
-    totals = []
-    for run in runs_:
-        known = [value for value in (_counter(rank, path) for rank in run.ranks) if value is not None]
-        if known:
-            totals.append(sum(known))
-    return words.mean_and_deviation(summary.spread(totals))
+def _mean(values: Iterable[Optional[float]]) -> str:
+    known = [value for value in values if value is not None]
+    return words.mean_and_deviation(summary.spread(known))
 
 
-def _counter(rank: Rank, path: Tuple[str, ...]) -> Optional[float]:
-    value: Any = rank.report
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else None
+def _calls(run: Run, document: Document, figure: str) -> Optional[float]:
+    if document.settings.messages is not None:
+        return jobs.of_collective(run, run.benchmark, figure)
+    return jobs.of_all_calls(run, figure)
+
+
+def _energy(document: Document, benchmark: str, scheme: str) -> str:
+    figures = summary.cell(document, benchmark, scheme).energy_j
+    text = words.mean_and_deviation(figures.value)
+    if figures.ratio is not None and scheme != BASELINE:
+        text += f" ({(figures.ratio.mean - 1) * 100:+.1f} %)"
+    return text

@@ -16,7 +16,8 @@ def render(document: Document) -> str:
     """All tables of a document, its warnings first and its provenance last."""
     parts = [as_paragraph(words.setting(document))]
     parts += [as_paragraph("WARNING: " + line) for line in words.warnings(document)]
-    parts += [as_table(table) for table in tables.all_tables(document)]
+    shown = [tables.paper([document]), *tables.all_tables(document)]
+    parts += [as_table(table) for table in shown if table.rows]
     parts += ["What is measured, what is not"]
     parts += [as_paragraph(line) for line in words.provenance(document)]
     return "\n\n".join(parts) + "\n"

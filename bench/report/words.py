@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from typing import Dict, List, Optional
+from typing import List, Optional
 
-from bench.report.document import BASELINE, Document, Origin, Rank
+from bench.report import energy, jobs
+from bench.report.document import BASELINE, Document, Origin, Run
 from bench.report.summary import Spread
 
 _KIND_WORDS = {
@@ -131,22 +132,24 @@ def warnings(document: Document) -> List[str]:
     failed = [run for run in document.runs if run.failure is not None]
     for run in failed:
         lines.append(f"Run {run.id} failed and is left out: {run.failure}.")
+    shortest_s = energy.RESOLVED_SAMPLES * document.settings.interval_ms / 1e3
+    short = sorted({run.benchmark for run in document.runs if run.energy and _seconds(run) < shortest_s})
+    if short and document.provenance.energy.kind != "absent":
+        lines.append(
+            f"{', '.join(short)}: there are runs shorter than {number(shortest_s)} s, whose energy is mostly interpolation "
+            "between samples: take a larger problem, or samples more often (--interval-ms)."
+        )
     for run in document.runs:
         if run.scheme == BASELINE:  # moves no levers
             continue
-        for reason, count in why_off(run.ranks).items():
-            lines.append(f"Run {run.id}: levers off on {plural(count, 'rank')}: {reason}.")
+        for reason, count in jobs.why_off(run).items():
+            lines.append(f"Run {run.id}: levers off on {plural(count, 'node')}: {reason}.")
     return lines
 
 
-def why_off(ranks: List[Rank]) -> Dict[str, int]:
-    """Why ranks did not use the levers, with the number of ranks."""
-    reasons: Dict[str, int] = {}
-    for rank in ranks:
-        reason = (rank.report or {}).get("why_off")
-        if isinstance(reason, str) and reason:
-            reasons[reason] = reasons.get(reason, 0) + 1
-    return reasons
+def _seconds(run: Run) -> float:
+    begin_ns, end_ns = run.interval_ns()
+    return (end_ns - begin_ns) / 1e9
 
 
 def _machine(document: Document, kind: str) -> str:

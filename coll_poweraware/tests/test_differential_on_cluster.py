@@ -80,7 +80,7 @@ def test_own_worker_is_taken(eight: Nodes, tmp_path: Path, pml: str, own_worker:
     done = eight.run([str(BUILD / "bench" / "osu" / "osu_allreduce"), "-m", "8:8", "-i", "20", "-x", "0"],
                      "--layout", "1,1", *UCX_DEVICES,
                      mca={**(UCX if pml == "ucx" else {"pml": pml}), "coll_poweraware_min_bytes": "0",
-                          "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_report_dir": str(tmp_path)})
+                          "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0, done.stdout
     for rank in range(2):
         messages = json.loads((tmp_path / f"rank-{rank}.json").read_text())["ucx_messages"]
@@ -113,7 +113,7 @@ def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
             # with min_bytes this large no lever is moved, which would count as handled, too
             check(eight, ("--layout", layout),
                   {**forced(round_), "coll_poweraware_min_bytes": "1000000000000",
-                   "coll_poweraware_report_dir": str(tmp_path)}, "--modes", "blocking", "--calls", "200")
+                   "coll_poweraware_ranks_dir": str(tmp_path)}, "--modes", "blocking", "--calls", "200")
             counted = json.loads((tmp_path / "rank-0.json").read_text())["collectives"]
             taken |= {(collective, names[round_ % len(names)]) for collective, names in ALGORITHMS.items()
                       if counted[collective]["handled"]}
@@ -126,7 +126,7 @@ def test_the_first_call_may_be_ours(eight: Nodes, tmp_path: Path) -> None:
     done = eight.run([str(BUILD / "bench" / "osu" / "osu_allgather"), "-m", "8:8", "-i", "5", "-x", "0"],
                      "--layout", "2,2", mca={"coll_poweraware_allgather_algorithm": "box",
                                              "coll_poweraware_min_bytes": "1000000000000",
-                                             "coll_poweraware_report_dir": str(tmp_path)})
+                                             "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0, done.stdout
     counted = json.loads((tmp_path / "rank-0.json").read_text())["collectives"]["allgather"]
     assert counted["handled"] == counted["calls"] > 0

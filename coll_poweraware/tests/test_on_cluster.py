@@ -60,7 +60,7 @@ def test_late_root(five: Nodes, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     done = five.run([str(TESTS / "check_hang"), "-l", "4000", "bcast", "0"], "--layout", "2,2,2", "--bind", "core",
                     mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_hang_report": "1",
-                         "coll_poweraware_report_dir": str(tmp_path)})
+                         "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 6, done.stdout
     said = sorted(line.split("poweraware: ", 1)[1] for line in done.stdout.splitlines() if "may be hung" in line)
     assert len(said) == 3, done.stdout
@@ -118,7 +118,6 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
                               "--validation-calls", "3"], "--ppn", "8",
                              mca={"coll_poweraware_tstate_scope": machine.scope,
                                   "coll_poweraware_min_bytes": "16384",
-                                  "coll_poweraware_report_dir": str(folder),
                                   "coll_poweraware_trace_dir": str(folder)})
             assert done.returncode == 0, done.stdout
             ranks = [rules.read_rank(folder, number) for number in range(24)]
@@ -159,8 +158,7 @@ def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
         folder.mkdir()
         done = pairs.run([str(BUILD / "bench" / "osu" / "osu_alltoall"), "-m", "65536:65536", "-i", "4", "-x", "1", "-c"],
                          "--layout", ",".join(["2"] * nodes),
-                         mca={"coll_poweraware_min_bytes": "65536", "coll_poweraware_report_dir": str(folder),
-                              "coll_poweraware_trace_dir": str(folder),
+                         mca={"coll_poweraware_min_bytes": "65536", "coll_poweraware_trace_dir": str(folder),
                               "coll_poweraware_alltoall_schedule": schedule})
         assert done.returncode == 0, done.stdout
         ranks = [rules.read_rank(folder, number) for number in range(2 * nodes)]

@@ -69,7 +69,7 @@ def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **para
     for old in reports.glob("rank-*.json"):
         old.unlink()
     # min_bytes: a call that moves levers counts as handled, too
-    parameters = {"report_dir": str(reports), "min_bytes": str(1 << 30), **parameters}
+    parameters = {"ranks_dir": str(reports), "min_bytes": str(1 << 30), **parameters}
     command = [MPIRUN, "--oversubscribe", "-np", str(RANKS)]
     if apart is not None:
         words = " ".join(f"OMPI_MCA_coll_poweraware_{key}={value}" for key, value in apart.items())

@@ -78,7 +78,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="rank-0.json: is no report"):
         trace.load(tmp_path)
     (tmp_path / "rank-0.json").unlink()
-    with pytest.raises(DocumentError, match="go into the same folder"):
+    with pytest.raises(DocumentError, match="is beside its trace"):
         trace.load(tmp_path)
 
 

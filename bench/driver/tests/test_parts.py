@@ -9,9 +9,8 @@ from typing import List, Optional
 
 import pytest
 
-from bench.driver import facts, machine, main, options, osu, ranks, sampler, states
+from bench.driver import facts, machine, main, options, osu, sampler, states
 from bench.driver.progress import Progress
-from bench.report.document import Rank
 
 # Written by hand after OSU 7.0 with -f -c; real outputs are in bench/osu/tests/samples.
 OSU_7_FULL = """
@@ -76,19 +75,6 @@ def test_output_of_the_real_osu_benchmarks(sample: Path) -> None:
     assert [row.avg_us for row in rows] == [float(cells[1]) for cells in numbers]
     assert all(row.validated is not None for row in rows) == ("validation" in sample.stem)
     assert all(row.iterations is not None for row in rows) == ("full" in sample.stem)
-
-
-
-def test_ranks_are_joined_and_placed(tmp_path: Path) -> None:
-    (tmp_path / "rank-1.json").write_text('{"rank": 1, "host": "n1", "pid": 9, "cpu_s": 2.5}')
-    (tmp_path / "rank-2.json").write_text('{"rank": 2')
-    told = [Rank(0, "n0", None, 7, 1.5, "calls")]
-    joined = ranks.join(told, ranks.read_reports(tmp_path), ["n0", "n1"])
-    assert [(r.rank, r.node, r.cpu_s, r.cpu_scope) for r in joined] == [
-        (0, 0, 1.5, "calls"),
-        (1, 1, 2.5, "process"),
-    ]
-    assert joined[0].report is None and joined[1].report is not None
 
 
 @pytest.mark.parametrize(
@@ -243,7 +229,7 @@ def test_wrong_options(
     arguments: List[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
-        options.parse(["--machine", "none", *arguments])
+        options.parse("osu", ["--machine", "none", *arguments])
     assert caught.value.code == 2
     assert said in " ".join(capsys.readouterr().err.split())
 

@@ -15,7 +15,7 @@ from typing import Callable, Dict, List
 
 import pytest
 
-from bench.report import energy
+from bench.report import energy, summary
 from bench.report.document import Document, load
 
 FAKES = Path(__file__).resolve().parent / "fakes"
@@ -41,11 +41,15 @@ class World:
     output: Path
 
     def command(self, *extra: str) -> List[str]:
-        words = ["osu", "--build", str(self.build), "--output", str(self.output)]
+        words = self.usual("osu")
+        words += ["--sizes", "1024:2048", "--iterations", "4", "--benchmarks", "alltoall"]
+        return [*words, "--schemes", "off,dvfs,throttle", *extra]
+
+    def usual(self, family: str) -> List[str]:
+        words = [family, "--build", str(self.build), "--output", str(self.output)]
         words += ["--cluster-program", str(self.folder / "cluster")]
         words += ["--layout", "2,1", "--machine", str(self.folder / "invented.machine")]
-        words += ["--sizes", "1024:2048", "--iterations", "4", "--repetitions", "1"]
-        words += ["--interval-ms", "5", "--benchmarks", "alltoall", "--seed", "3", *extra]
+        words += ["--repetitions", "1", "--interval-ms", "5", "--seed", "3"]
         return [sys.executable, "-B", "-m", "bench.driver.main", *words]
 
     def environment(self, changes: Dict[str, str]) -> Dict[str, str]:
@@ -53,8 +57,11 @@ class World:
         return {**os.environ, **paths, **changes}
 
     def run(self, *extra: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+        return self.run_command(self.command(*extra), changes)
+
+    def run_command(self, command: List[str], changes: Dict[str, str]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            self.command(*extra),
+            command,
             env=self.environment(changes),
             capture_output=True,
             text=True,
@@ -125,8 +132,8 @@ def test_a_good_session(world: World) -> None:
         assert run.mca["coll_poweraware_tstate_scope"] == "package"
         assert run.mca["coll_tuned_priority"] == "1"
         assert [rank.node for rank in run.ranks] == [0, 0, 1]
-        assert all(rank.cpu_s == 0.25 and rank.cpu_scope == "calls" for rank in run.ranks)
-        assert all((rank.report or {})["scheme"] == run.scheme for rank in run.ranks)
+        assert all(rank.cpu_s == 0.25 for rank in run.ranks)
+        assert run.job is not None and run.job["settings"]["scheme"] == run.scheme
         begin_ns, end_ns = run.interval_ns()
         assert run.start_ns < begin_ns < end_ns < run.end_ns
         # Two nodes of 100 W; core-0 is a part of package-0.
@@ -174,6 +181,7 @@ def test_schemes_are_interleaved_and_the_seed_decides(world: World) -> None:
         ("fail", "exit status 13: MPI_ABORT was invoked"),
         ("wrong", "wrong data for message sizes 2048"),
         ("cut", "the results end at 1024 bytes"),
+        ("wrong-job", "job.json: $.totals.joules: is 4000.0, its parts come to 2000.0"),
     ],
 )
 def test_a_bad_run_is_visible_and_the_others_count(world: World, kind: str, said: str) -> None:
@@ -238,7 +246,7 @@ def test_osu_programs_from_a_folder_use_the_whole_of_mpirun(world: World) -> Non
         assert run.window == "mpirun" and run.interval_ns() == (run.start_ns, run.end_ns)
         assert [row.bytes for row in run.rows] == [1024, 2048]
         assert all(row.validated and row.t_begin_ns is None for row in run.rows)
-        assert all(rank.cpu_scope == "process" for rank in run.ranks)
+        assert run.ranks == [] and summary.run_cpu_s(run) == 56.0  # of the job
         assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * run.wall_s, rel=0.02)
         assert "--json" not in run.command
 
@@ -301,6 +309,104 @@ def test_earlier_results_are_replaced_only_on_demand(world: World) -> None:
     assert [run.scheme for run in world.document().runs] == ["dvfs"]
     assert [path.name for path in (world.output / "runs").iterdir()] == ["alltoall-dvfs-1"]
     assert (world.output / "notes.txt").exists()
+
+
+NPB = """
+ NAS Parallel Benchmarks 3.4 -- FT Benchmark
+ Class           =                        S
+ Time in seconds =                     0.25
+ Verification    =               SUCCESSFUL
+"""
+
+
+def test_npb_of_the_user(world: World) -> None:
+    (world.folder / "report").write_text(NPB)
+    install("kernel.py", world.folder / "npb/bin/ft.S.x")
+    install("kernel.py", world.folder / "npb/bin/ft.S.3")  # for this number of ranks
+    command = [*world.usual("npb"), "--npb-dir", str(world.folder / "npb"), "--benchmarks", "ft", "--classes", "S"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    document = world.document()
+    assert document.settings.family == "npb" and document.settings.messages is None
+    (program,) = document.settings.programs
+    assert (program.benchmark, program.origin, program.label) == ("ft.S", "given", "NPB FT, class S")
+    assert {run.scheme for run in document.runs} == {"off", "dvfs", "throttle", "auto"}
+    for run in document.runs:
+        assert run.window == "mpirun" and run.result is not None
+        assert run.result.seconds == 0.25 and run.result.verified
+        assert run.command[-1].endswith("/ft.S.3")
+        assert (world.output / "runs" / run.id / "arguments").read_text() == ""
+    assert "Energy of applications, as tables I and II of the paper" in done.stdout
+
+
+def test_our_kernels_are_labelled_and_their_own_time_counts(world: World) -> None:
+    (world.folder / "report").write_text("Begin = @BEGIN@ ns\nEnd = @END@ ns\nTime in seconds  = 0.05\nVerification = SUCCESSFUL\n")
+    install("kernel.py", world.build / "bench/npb/ft_like")
+    command = [*world.usual("npb"), "--benchmarks", "ft", "--schemes", "off"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    (run,) = world.document().runs
+    begin_ns, end_ns = run.interval_ns()
+    assert run.window == "program" and run.start_ns < begin_ns < end_ns < run.end_ns
+    assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * (end_ns - begin_ns) / 1e9)
+    assert (world.output / "runs" / run.id / "arguments").read_text() == "W"
+    assert "FT-like kernel of poweraware (not NPB), class W  ours" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (NPB.replace("SUCCESSFUL", "UNSUCCESSFUL"), "its results are wrong (verification)"),
+        ("nothing\n", "it did not say whether its results are right"),
+    ],
+)
+def test_npb_with_wrong_results(world: World, text: str, said: str) -> None:
+    (world.folder / "report").write_text(text)
+    install("kernel.py", world.build / "bench/npb/is_like")
+    command = [*world.usual("npb"), "--benchmarks", "is", "--schemes", "off"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 1
+    assert [run.failure for run in world.document().runs] == [said]
+
+
+def test_cpmd(world: World) -> None:
+    (world.folder / "report").write_text("ELAPSED TIME :    0 HOURS  1 MINUTES  2.50 SECONDS\nPROGRAM CPMD ENDED AT: now\n")
+    install("kernel.py", world.folder / "cpmd.x")
+    (world.folder / "wat32-1.inp").touch()
+    (world.folder / "pp").mkdir()
+    given = ["--cpmd-binary", "cpmd.x", "--cpmd-input", "wat32-1.inp", "--cpmd-pp", "pp"]
+    given = [word if word.startswith("--") else str(world.folder / word) for word in given]
+    done = world.run_command([*world.usual("cpmd"), *given, "--schemes", "off"], {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    (run,) = world.document().runs
+    assert run.benchmark == "cpmd.wat32-1" and run.result is not None
+    assert run.result.seconds == 62.5 and run.result.verified is None
+    arguments = (world.output / "runs" / run.id / "arguments").read_text().splitlines()
+    assert arguments == [str(world.folder / "wat32-1.inp"), str(world.folder / "pp")]
+
+
+def test_in_the_stead_of_cpmd(world: World) -> None:
+    """pw.x finds its input where it runs, hpcc leaves its results there."""
+    (world.folder / "report").write_text("Success=1\n")
+    install("kernel.py", world.folder / "hpcc", "FAKE_FILE=hpccoutf.txt")
+    install("kernel.py", world.folder / "pw.x")
+    given = ["--hpcc-binary", str(world.folder / "hpcc"), "--pw-binary", str(world.folder / "pw.x")]
+    done = world.run_command([*world.usual("cpmd"), *given, "--schemes", "off"], {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 1
+    failures = {run.benchmark: run.failure for run in world.document().runs}
+    assert failures == {"pw.si8": "the calculation did not converge", "hpcc": None}
+    folder = world.output / "runs" / "pw.si8-off-1"
+    assert (folder / "arguments").read_text().split() == ["-in", "si8.in"]
+    assert (folder / "si8.in").exists() and (folder / "Si.upf").exists()
+
+
+def test_programs_that_are_missing_are_named(world: World) -> None:
+    done = world.run_command(world.usual("npb"), {})
+    assert done.returncode == 1
+    assert "ft_like in " in done.stderr and "(needs fftw3); is_like in " in done.stderr
+    done = world.run_command([*world.usual("cpmd"), "--pw-binary", "/nowhere/pw.x", "--benchmarks", "pw.si8"], {})
+    assert done.returncode == 1
+    assert "/nowhere/pw.x (Debian, Ubuntu: package quantum-espresso)" in done.stderr
 
 
 def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:

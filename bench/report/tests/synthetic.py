@@ -22,8 +22,8 @@ EPOCH_NS = 1_700_000_000_000_000_000
 STARTUP_S = 0.3
 SIZES = (1024, 4096, 16384, 65536, 262144, 1048576)
 STRETCH = {"off": 1.0, "dvfs": 1.08, "throttle": 1.12, "auto": 1.03}
-BENCHMARK_US = {"alltoall": 900.0, "bcast": 120.0, "reduce": 150.0}
-BANDWIDTH = {"alltoall": 40.0, "bcast": 300.0, "reduce": 200.0}  # bytes per us
+BENCHMARK_US = {"alltoall": 900.0, "bcast": 120.0, "reduce": 150.0, "ft.S": 5000.0, "is.S": 3000.0}
+BANDWIDTH = {"alltoall": 40.0, "bcast": 300.0, "reduce": 200.0, "ft.S": 60.0, "is.S": 60.0}  # bytes per us
 ITERATIONS = 20
 
 
@@ -191,36 +191,51 @@ def make_run(
         "wall_s": (end_ns - start_ns) / 1e9,
         "window": "rows",
         "rows": rows,
-        "ranks": [make_rank(r, r // ppn, busy_s, benchmark, scheme) for r in range(nodes * ppn)],
+        "ranks": [make_rank(r, r // ppn, busy_s, scheme) for r in range(nodes * ppn)],
         "energy": [make_energy(node, run) for node in range(nodes)],
         "states": [make_states(node, run) for node in range(nodes)],
+        "result": None,
+        "job": make_job(benchmark, scheme, nodes, ppn, busy_s),
     }
 
 
-def make_rank(rank: int, node: int, busy_s: float, benchmark: str, scheme: str) -> Dict[str, Any]:
+def make_rank(rank: int, node: int, busy_s: float, scheme: str) -> Dict[str, Any]:
     """A rank that spins, less so under auto."""
     share = (0.4 if scheme == "auto" else 0.9) + 0.01 * (rank % 5)
-    calls = len(SIZES) * ITERATIONS
+    return {"rank": rank, "host": f"n{node}", "node": node, "pid": 100 + rank, "cpu_s": busy_s * share}
+
+
+def make_job(benchmark: str, scheme: str, nodes: int, ppn: int, busy_s: float) -> Dict[str, Any]:
+    """What the page takes from a job's document."""
+    ranks, calls = nodes * ppn, len(SIZES) * ITERATIONS
     writes = {"off": 0, "auto": 0, "dvfs": 2 * calls, "throttle": 2 * calls}[scheme]
+    sums = {"calls": calls * ranks, "seconds": busy_s * ranks, "spin_s": 0.5 * busy_s * ranks, "monitor_s": 0.25, "sleep_s": 0.0}
+    levers = {"pstate_writes": writes, "tstate_writes": 2 * calls if scheme == "throttle" else 0, "skipped": 0, "why_off": None}
     return {
-        "rank": rank,
-        "host": f"n{node}",
-        "node": node,
-        "pid": 100 + rank,
-        "cpu_s": busy_s * share,
-        "cpu_scope": "calls",
-        "report": {
-            "collectives": {benchmark: {"calls": calls, "handled": calls, "seconds": busy_s}},
-            "pstate_writes": writes,
-            "tstate_writes": 2 * calls if scheme == "throttle" else 0,
-            "skipped": 0,
-            "errors": 0,
-            "adopted": 0,
-            "yielded": 0,
-            "wait": {"sleeps": 0, "spin_s": busy_s * share, "monitor_s": 0.25, "sleep_s": 0.0},
-            "why_off": None,
-        },
+        "reported": ranks,
+        "totals": {"cpu_s": 0.8 * busy_s * ranks, "process_s": (busy_s + STARTUP_S) * ranks},
+        "calls": [{"collective": benchmark, **sums}],
+        "other_calls": {name: 0 for name in sums},
+        "nodes": [{"levers": dict(levers)} for _ in range(nodes)],
     }
+
+
+def make_applications(ranks_per_node: int = 4) -> Dict[str, Any]:
+    """A session of applications: no sizes, a result each; is.S tells no times of its own."""
+    document = make_document(["ft.S", "is.S"], ["off", "auto"], 2, 2, ranks_per_node)
+    settings = {"family": "npb", "messages": None}
+    settings["programs"] = [{"benchmark": name, "origin": "ours", "label": f"{name}, ours"} for name in ("ft.S", "is.S")]
+    document["settings"].update(settings)
+    for run in document["runs"]:
+        rows, run["rows"], run["ranks"] = run["rows"], [], []
+        begin_ns, end_ns = rows[0]["t_begin_ns"], rows[-1]["t_end_ns"]
+        told = run["benchmark"] == "ft.S"
+        run["window"] = "program" if told else "mpirun"
+        run["result"] = {"seconds": (end_ns - begin_ns) / 1e9, "verified": True, "check": "made up",
+                         "begin_ns": begin_ns if told else None, "end_ns": end_ns if told else None}  # fmt: skip
+        exchange = {**run["job"]["calls"][0], "collective": "alltoall"}
+        run["job"]["calls"] = [exchange, {**exchange, "collective": "allreduce", "seconds": exchange["seconds"] / 10}]
+    return document
 
 
 def make_document(
@@ -241,7 +256,7 @@ def make_document(
     emulated = {"kind": "emulated", "note": "Accounted by the emulated machine icpp2010."}
     return {
         "format": "poweraware-benchmark",
-        "version": 1,
+        "version": 2,
         "created": "2026-01-02T03:04:05Z",
         "complete": True,
         "command": ["bench/run", "osu"],
@@ -267,12 +282,11 @@ def make_document(
             "states": dict(emulated),
         },
         "settings": {
+            "family": "osu",
             "benchmarks": list(benchmarks),
+            "programs": [{"benchmark": name, "origin": "ours", "label": f"osu_{name}"} for name in benchmarks],
             "schemes": list(schemes),
-            "min_bytes": SIZES[0],
-            "max_bytes": SIZES[-1],
-            "iterations": ITERATIONS,
-            "warmup": 5,
+            "messages": {"min_bytes": SIZES[0], "max_bytes": SIZES[-1], "iterations": ITERATIONS, "warmup": 5},
             "repetitions": repetitions,
             "seed": 1,
             "interval_ms": INTERVAL_MS,

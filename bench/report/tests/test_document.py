@@ -81,7 +81,7 @@ def _delete_host(data: Json) -> None:
 
 
 BREAKAGES: List[Tuple[str, Break]] = [
-    ("$.version: is 2, must be 1", lambda d: d.update(version=2)),
+    ("$.version: is 1, must be 2", lambda d: d.update(version=1)),
     ("$.host.cpus: is missing", _delete_host),
     (
         '$.runs[1].rows[0].bytes: is "8", must be integer',

@@ -15,10 +15,10 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from bench.report import main, page, text, words  # noqa: E402
+from bench.report import main, page, tables, text, words  # noqa: E402
 from bench.report.document import Document, from_json, save  # noqa: E402
 from bench.report.tests.browser import screenshot  # noqa: E402
-from bench.report.tests.synthetic import make_document  # noqa: E402
+from bench.report.tests.synthetic import make_applications, make_document  # noqa: E402
 
 Json = Dict[str, Any]
 
@@ -94,7 +94,7 @@ def test_the_same_document_gives_the_same_page(data: Json, html: str) -> None:
     [
         ("energy", "No picture: node 0: no &lt;powercap&gt;"),
         ("states", "No picture: no states were recorded"),
-        ("cpu", "No picture: no rank reported its CPU time"),
+        ("cpu", "No picture: the benchmark does not tell the CPU time of each rank"),
         ("rows", "No picture: no run gave such figures"),
         ("runs", "There are no runs"),
     ],
@@ -115,12 +115,38 @@ def test_unequal_runs_still_draw(data: Json) -> None:
             run.update(failure="exit status 205", exit_status=205, rows=[], energy=[], states=[])
         if run["scheme"] == "throttle":
             run["rows"].pop()
-            run["ranks"][3].update(cpu_s=None, cpu_scope=None)
+            run["ranks"][3].update(cpu_s=None)
     document = from_json(changed, "generator")
     assert len(images(page.render([document], ["a"]))) == 5 + 3 + 1 + 3
     summary = text.render(document)
     assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in summary
     assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", summary)
+
+
+def test_applications_have_tables_as_the_paper_s() -> None:
+    """Two sessions, of 8 and of 16 ranks, on one page with one table of energies."""
+    documents = [from_json(make_applications(ppn), "generator") for ppn in (4, 8)]
+    html = page.render(documents, ["8", "16"])
+    parse(html)
+    assert html.count("Energy of applications, as tables I and II of the paper") == 1
+    for head in ("ft.S, 8 ranks (J)", "is.S, 8 ranks (J)", "ft.S, 16 ranks (J)", "is.S, 16 ranks (J)"):
+        assert f"<th>{head}</th>" in html
+    assert "Time of applications" in html and "Latency by message size" not in html and "No picture" not in html
+    summary = text.render(documents[0])
+    (line,) = [line for line in summary.splitlines() if line.startswith("auto   ")]
+    energies = re.findall(r"([\d.]+) ± [\d.]+ \(([-+][\d.]+) %\)", line)
+    assert len(energies) == 2, line
+    off, auto = (tables.summary.cell(documents[0], "ft.S", scheme).energy_j.value for scheme in ("off", "auto"))
+    assert off is not None and auto is not None
+    assert float(energies[0][0]) == pytest.approx(auto.mean, rel=1e-3)
+    assert float(energies[0][1]) == pytest.approx(100 * (auto.mean / off.mean - 1), abs=0.06)
+    assert re.search(r"ft\.S +auto .* right$", summary, re.MULTILINE)
+
+
+def test_short_runs_are_warned_of() -> None:
+    data = make_applications()
+    data["settings"]["interval_ms"] = 5000.0
+    assert any("ft.S, is.S: there are runs shorter than 20 s" in line for line in words.warnings(from_json(data, "generator")))
 
 
 def test_oversubscription_is_said(data: Json) -> None:
@@ -134,10 +160,10 @@ def test_oversubscription_is_said(data: Json) -> None:
 
 def test_levers_off_is_a_warning(data: Json) -> None:
     changed = copy.deepcopy(data)
-    changed["runs"][0]["ranks"][0]["report"]["why_off"] = "scheme is off"
-    changed["runs"][1]["ranks"][0]["report"]["why_off"] = "not bound"
+    changed["runs"][0]["job"]["nodes"][0]["levers"]["why_off"] = "scheme is off"
+    changed["runs"][1]["job"]["nodes"][0]["levers"]["why_off"] = "not bound"
     found = words.warnings(from_json(changed, "generator"))
-    assert found == ["Run alltoall-dvfs-1: levers off on 1 rank: not bound."]
+    assert found == ["Run alltoall-dvfs-1: levers off on 1 node: not bound."]
 
 
 def test_spread_is_rounded_together_with_its_mean() -> None:

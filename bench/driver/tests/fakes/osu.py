@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Stands in for osu_*: OSU's table, the JSON file when asked for, reports of the component, and
+"""Stands in for osu_*: OSU's table, the JSON file when asked for, the document of the component, and
 writes to the emulated controls.  FAKE_OSU=KIND:SCHEME changes what it does under one scheme."""
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ import sys
 import time
 from pathlib import Path
 from typing import Any, Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+
+from poweraware.tests.synthetic import make_job  # noqa: E402
 
 
 def kind(scheme: str) -> str:
@@ -49,16 +53,18 @@ def measure(size: int, iterations: int, scheme: str) -> Dict[str, Any]:
     }
 
 
-def write_ranks(scheme: str) -> List[Dict[str, Any]]:
-    folder = Path(os.environ["OMPI_MCA_coll_poweraware_report_dir"])
+def write_job(scheme: str) -> None:
+    document = make_job()
+    document["settings"]["scheme"] = scheme
+    if kind(scheme) == "wrong-job":
+        document["totals"]["joules"] *= 2
+    Path(os.environ["OMPI_MCA_coll_poweraware_report_dir"], "job.json").write_text(json.dumps(document))
+
+
+def ranks() -> List[Dict[str, Any]]:
     layout = [int(part) for part in os.environ["FAKE_LAYOUT"].split(",")]
     hosts = [f"n{node}" for node, count in enumerate(layout) for _ in range(count)]
-    told = []
-    for rank, host in enumerate(hosts):
-        report = {"rank": rank, "host": host, "pid": 10 + rank, "cpu_s": 0.5, "why_off": None}
-        (folder / f"rank-{rank}.json").write_text(json.dumps({**report, "scheme": scheme}))
-        told.append({"rank": rank, "host": host, "pid": 10 + rank, "cpu_s": 0.25, "wall_s": 1.0})
-    return told
+    return [{"rank": rank, "host": host, "pid": 10 + rank, "cpu_s": 0.25, "wall_s": 1.0} for rank, host in enumerate(hosts)]
 
 
 def main() -> int:
@@ -82,7 +88,7 @@ def main() -> int:
         return 137
     if kind(scheme) == "hang":
         time.sleep(600)
-    told = write_ranks(scheme)
+    write_job(scheme)
     print("\n# OSU MPI Fake Latency Test v7.0\n# Size       Avg Latency(us)   Min Latency(us)   "
           "Max Latency(us)  Iterations        Validation")  # fmt: skip
     size, largest = (int(part) for part in options.m.split(":"))
@@ -95,7 +101,7 @@ def main() -> int:
         print(f"{size:<10} {latency} {latency} {latency} {options.i} {verdict}", flush=True)
         size *= 2
     if options.json is not None:
-        options.json.write_text(json.dumps({"rows": rows, "ranks": told}))
+        options.json.write_text(json.dumps({"rows": rows, "ranks": ranks()}))
     return 0
 
 

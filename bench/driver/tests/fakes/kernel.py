@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Stands in for NPB's programs, our kernels, pw.x, hpcc and CPMD: prints $FAKE_OUTPUT, and says where it ran.
+FAKE_FILE=NAME: that goes into a file instead."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+
+from poweraware.tests.synthetic import make_job  # noqa: E402
+
+
+def main() -> int:
+    begin_ns = time.time_ns()
+    time.sleep(0.05)
+    text = Path(os.environ["FAKE_OUTPUT"]).read_text(encoding="utf-8")
+    text = text.replace("@BEGIN@", str(begin_ns)).replace("@END@", str(time.time_ns()))
+    if "FAKE_FILE" in os.environ:
+        Path(os.environ["FAKE_FILE"]).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    Path("arguments").write_text("\n".join(sys.argv[1:]), encoding="utf-8")
+    Path(os.environ["OMPI_MCA_coll_poweraware_report_dir"], "job.json").write_text(json.dumps(make_job()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
