@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
+from bench.report import text
 from bench.report.document import DocumentError
-from poweraware import compare, export, job, run, tables, trace
-from poweraware.job import Job
+from poweraware import compare, export, job, run, sessions, tables, trace
 
-_DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed"
+_DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed; or a session of bench/run"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,10 +103,19 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _write_page(paths: Sequence[Path], output: Path) -> None:
-    jobs = _load(paths)
-    from poweraware import page  # here, so that the rest works without matplotlib
+    output.write_text(_page(paths), encoding="utf-8")
 
-    output.write_text(page.render(jobs, [_name(path) for path in paths]), encoding="utf-8")
+
+def _page(paths: Sequence[Path]) -> str:
+    if sessions.all_or_none(paths):
+        documents = [sessions.load(path) for path in paths]
+        from bench.report import page as session_page  # here, so that the rest works without matplotlib
+
+        return session_page.render(documents, [sessions.name_of(path) for path in paths])
+    jobs = [job.load(path) for path in paths]
+    from poweraware import page
+
+    return page.render(jobs, [_name(path) for path in paths])
 
 
 def _add_show(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -116,8 +125,12 @@ def _add_show(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def _show(options: argparse.Namespace) -> int:
-    print("\n\n".join(tables.as_text(each) for each in _load(options.documents)))
+    print("\n\n".join(_shown(path) for path in options.documents))
     return 0
+
+
+def _shown(path: Path) -> str:
+    return text.render(sessions.load(path)).rstrip() if sessions.is_one(path) else tables.as_text(job.load(path))
 
 
 def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -125,25 +138,29 @@ def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "compare",
         help="what differs between repeated runs",
         description="Compares groups of repeated runs of one program with the first group: ratios of time, energy, power "
-        "and CPU time with confidence intervals. Runs that are not alike in more than their settings are refused.",
+        "and CPU time with confidence intervals. Runs that are not alike in more than their settings are refused. Of one "
+        "session of bench/run the schemes are compared with each other, of several the sessions.",
         epilog="Exit status: 0 = no difference is shown, 1 = there is one, 2 = the runs cannot be compared.",
     )
     found.add_argument("groups", nargs="+", type=Path, metavar="GROUP",
-                       help="a folder of runs (folders with a job.json in each, or documents), or one document")  # fmt: skip
+                       help="a folder of runs (folders with a job.json in each, or documents), one document, or a session of bench/run")  # fmt: skip
     found.add_argument("--difference", type=float, default=3.0, metavar="PERCENT",
                        help="tell how many repetitions it takes to find such a difference (default 3)")  # fmt: skip
     found.set_defaults(function=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
-    if len(options.groups) < 2:
-        raise DocumentError("compare: at least two groups of runs are needed")
     if not 0 < options.difference < 100:
         raise DocumentError(f"compare: --difference {options.difference:g} is not between 0 and 100")
-    groups = [compare.load(path) for path in options.groups]
-    result = compare.compare(groups, options.difference / 100)
-    print(compare.as_text(result), end="")
-    return 1 if result.differs() else 0
+    if sessions.all_or_none(options.groups):
+        sets = sessions.groups(options.groups)
+    else:
+        sets = [[compare.load(path) for path in options.groups]]
+    if any(len(groups) < 2 for groups in sets):
+        raise DocumentError("compare: at least two groups of runs are needed")
+    results = [compare.compare(groups, options.difference / 100) for groups in sets]
+    print("\n".join(map(compare.as_text, results)), end="")
+    return 1 if any(result.differs() for result in results) else 0
 
 
 def _add_timeline(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -188,12 +205,13 @@ def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _export(options: argparse.Namespace) -> int:
-    text = export.FORMATS[options.format](_load(options.documents))
+    jobs = [each for path in options.documents for each in (sessions.jobs_of(path) if sessions.is_one(path) else [job.load(path)])]
+    exported = export.FORMATS[options.format](jobs)
     if options.output is None:
-        print(text, end="")
+        print(exported, end="")
         return 0
     beside = options.output.with_name(options.output.name + ".new")  # a collector must never see a part
-    beside.write_text(text, encoding="utf-8")
+    beside.write_text(exported, encoding="utf-8")
     beside.replace(options.output)
     return 0
 
@@ -212,16 +230,15 @@ def _validate(options: argparse.Namespace) -> int:
     wrong = 0
     for path in options.documents:
         try:
-            job.load(path)
+            if sessions.is_one(path):
+                sessions.check(path)
+            else:
+                job.load(path)
             print(f"{path}: valid")
         except DocumentError as error:
             print(error, file=sys.stderr)
             wrong += 1
     return 2 if wrong else 0
-
-
-def _load(paths: Sequence[Path]) -> List[Job]:
-    return [job.load(path) for path in paths]
 
 
 def _name(path: Path) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import List, Sequence
+from typing import Sequence
 
 from bench.report.page import as_box, as_picture, as_table, whole
 from poweraware import pictures, tables, words

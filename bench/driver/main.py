@@ -90,7 +90,7 @@ def _write(path: Path, content: str) -> bool:
     except OSError as error:
         path.unlink(missing_ok=True)  # half a page helps nobody
         print(f"run: {path}: cannot be written: {error.strerror}; make it later with "
-              f"bench/report/report {path.parent}/document.json", file=sys.stderr)  # fmt: skip
+              f"poweraware/poweraware report {path.parent} -o PAGE.html", file=sys.stderr)  # fmt: skip
         return False
     return True
 
@@ -104,8 +104,7 @@ def _report(document: Document, options: Options) -> bool:
         from bench.report import page  # here, so that runs need no matplotlib
     except ImportError as error:
         print(
-            f"run: no page: {error} in {sys.executable}; later: bench/report/report "
-            f"{options.output}/document.json -o page.html",
+            f"run: no page: {error} in {sys.executable}; later: poweraware/poweraware report {options.output} -o PAGE.html",
             file=sys.stderr,
         )
         return written

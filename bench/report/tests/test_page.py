@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import copy
 import re
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, Dict, List
@@ -15,8 +14,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from bench.report import main, page, tables, text, words  # noqa: E402
-from bench.report.document import Document, from_json, save  # noqa: E402
+from bench.report import page, summary, text, words  # noqa: E402
+from bench.report.document import Document, from_json  # noqa: E402
 from bench.report.tests.browser import screenshot  # noqa: E402
 from bench.report.tests.synthetic import make_applications, make_document  # noqa: E402
 
@@ -118,9 +117,9 @@ def test_unequal_runs_still_draw(data: Json) -> None:
             run["ranks"][3].update(cpu_s=None)
     document = from_json(changed, "generator")
     assert len(images(page.render([document], ["a"]))) == 5 + 3 + 1 + 3
-    summary = text.render(document)
-    assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in summary
-    assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", summary)
+    shown = text.render(document)
+    assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in shown
+    assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", shown)
 
 
 def test_applications_have_tables_as_the_paper_s() -> None:
@@ -132,15 +131,15 @@ def test_applications_have_tables_as_the_paper_s() -> None:
     for head in ("ft.S, 8 ranks (J)", "is.S, 8 ranks (J)", "ft.S, 16 ranks (J)", "is.S, 16 ranks (J)"):
         assert f"<th>{head}</th>" in html
     assert "Time of applications" in html and "Latency by message size" not in html and "No picture" not in html
-    summary = text.render(documents[0])
-    (line,) = [line for line in summary.splitlines() if line.startswith("auto   ")]
+    shown = text.render(documents[0])
+    (line,) = [line for line in shown.splitlines() if line.startswith("auto   ")]
     energies = re.findall(r"([\d.]+) ± [\d.]+ \(([-+][\d.]+) %\)", line)
     assert len(energies) == 2, line
-    off, auto = (tables.summary.cell(documents[0], "ft.S", scheme).energy_j.value for scheme in ("off", "auto"))
+    off, auto = (summary.cell(documents[0], "ft.S", scheme).energy_j.value for scheme in ("off", "auto"))
     assert off is not None and auto is not None
     assert float(energies[0][0]) == pytest.approx(auto.mean, rel=1e-3)
     assert float(energies[0][1]) == pytest.approx(100 * (auto.mean / off.mean - 1), abs=0.06)
-    assert re.search(r"ft\.S +auto .* right$", summary, re.MULTILINE)
+    assert re.search(r"ft\.S +auto .* right$", shown, re.MULTILINE)
 
 
 def test_short_runs_are_warned_of() -> None:
@@ -178,34 +177,10 @@ def test_spread_is_rounded_together_with_its_mean() -> None:
 
 
 def test_text_holds_the_ratios(data: Json) -> None:
-    summary = text.render(from_json(data, "generator"))
-    ratios = summary.split("Ratios to off", 1)[1].splitlines()
+    shown = text.render(from_json(data, "generator"))
+    ratios = shown.split("Ratios to off", 1)[1].splitlines()
     line = next(line for line in ratios if line.startswith("alltoall   throttle"))
     assert re.search(r"1\.120 ± 0\.000 +1\.120 ± 0\.000 +0\.4\d\d ± 0\.00\d", line)
-
-
-def test_command_line(data: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(from_json(data, "generator"), tmp_path / "d.json")
-    output = tmp_path / "page.html"
-    assert main.main([str(tmp_path / "d.json"), "-o", str(output), "--text"]) == 0
-    assert output.read_text().startswith("<!DOCTYPE html>")
-    assert "Headline" in capsys.readouterr().out
-    assert main.main([str(tmp_path / "no.json"), "--text"]) == 2
-    assert "no.json: cannot be read" in capsys.readouterr().err
-    save(broken(data, "runs"), tmp_path / "empty.json")  # drawn in no time
-    assert main.main([str(tmp_path / "empty.json"), "-o", str(tmp_path / "no" / "p.html")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as caught:
-        main.main([str(tmp_path / "d.json")])
-    assert caught.value.code == 2
-
-
-def test_executable_prints_help() -> None:
-    program = Path(main.__file__).parent / "report"
-    done = subprocess.run(
-        [str(program), "--help"], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert "--output" in done.stdout
 
 
 def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
