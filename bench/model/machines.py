@@ -3,8 +3,10 @@
 """The machines that the models speak of, each figure with where it comes from."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Dict, Tuple
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Dict, Tuple, get_type_hints
 
 DEEPEST = 7  # T7
 
@@ -109,3 +111,28 @@ MODERN = Machine(
 )
 
 ALL: Dict[str, Machine] = {machine.name: machine for machine in (ICPP2010, MODERN)}
+
+
+def save(machine: Machine, path: Path) -> None:
+    """Writes a machine as JSON, one member per figure."""
+    path.write_text(json.dumps(asdict(machine), indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Machine:
+    """Reads one; OSError, ValueError or TypeError say what is wrong with it."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict):
+        raise ValueError("not a JSON object")
+    duties = data.get("duties")
+    machine = Machine(**{**data, "duties": tuple(duties) if isinstance(duties, list) else duties})
+    for name, wanted in get_type_hints(Machine).items():
+        value = getattr(machine, name)
+        if name == "duties":
+            fits = isinstance(value, tuple) and len(value) == DEEPEST + 1 and all(isinstance(each, (int, float)) for each in value)
+        elif wanted is float:
+            fits = isinstance(value, (int, float)) and not isinstance(value, bool)
+        else:
+            fits = isinstance(value, wanted)
+        if not fits:
+            raise ValueError(f"{name} is {value!r}")
+    return machine

@@ -8,10 +8,13 @@ import json
 import math
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from bench.model import corrections, machines, paper, predict
+from bench.model import calibrate, corrections, machines, paper, predict
 from bench.model.machines import Machine
+from bench.report import document
+from bench.report.document import DocumentError
 from bench.report.tables import Table
 from bench.report.text import as_table
 
@@ -34,7 +37,7 @@ def _paper(_options: argparse.Namespace) -> Answer:
 def _predict(options: argparse.Namespace) -> Answer:
     found, lines = [], []
     for nodes in options.nodes:
-        machine = machines.ALL[options.machine].of(nodes)
+        machine = options.machine.of(nodes)
         predictions = predict.predict(machine, options.collective, options.bytes)
         default = predictions[0]
         for each in predictions:
@@ -45,12 +48,12 @@ def _predict(options: argparse.Namespace) -> Answer:
                           _joules(each.energy_j), f"{each.time_s / default.time_s:.3f}",
                           f"{each.energy_j / default.energy_j:.3f}"])  # fmt: skip
     heads = ["nodes", "ranks", "scheme", "time", "power", "energy", "time / default", "energy / default"]
-    title = f"{options.collective} of {options.bytes} B on {options.machine} (modelled)"
+    title = f"{options.collective} of {options.bytes} B on {options.machine.name} (modelled)"
     return Table(title, heads, lines, "Power of all nodes, mean of the call; assumptions in machines.py."), found
 
 
 def _break_even(options: argparse.Namespace) -> Answer:
-    machine = machines.ALL[options.machine].of(options.nodes[0])
+    machine = options.machine.of(options.nodes[0])
     rows = [
         ("a call, for its frequency to be lowered", _seconds(corrections.break_even_dvfs_s(machine)),
          "break_even_dvfs_s", corrections.break_even_dvfs_s(machine)),
@@ -66,15 +69,52 @@ def _break_even(options: argparse.Namespace) -> Answer:
 
 
 def _machine(options: argparse.Namespace) -> Answer:
-    machine = machines.ALL[options.machine]
+    machine = options.machine
     lines = [[name, str(value)] for name, value in asdict(machine).items()]
     return Table(f"Machine {machine.name} (assumptions)", ["", ""], lines, "Sources in machines.py."), [asdict(machine)]
+
+
+def _calibrate(options: argparse.Namespace) -> Answer:
+    session = document.load(options.session / "document.json" if options.session.is_dir() else options.session)
+    found = calibrate.calibrate(session, options.machine)
+    lines = [[name, str(value), found.basis.get(name, "assumed")] for name, value in asdict(found.machine).items()]
+    if options.output is not None:
+        machines.save(found.machine, options.output)
+    checks = calibrate.checks(session, found.machine)
+    for check in checks:
+        watts = "-" if check.power_w is None else f"{_watts(check.power_w)}, model {_watts(check.modelled_w)}"
+        lines.append([f"{check.benchmark} {check.size} B, {check.scheme}", f"{_seconds(check.time_s)}, model "
+                      f"{_seconds(check.modelled_s)}", watts])  # fmt: skip
+    title = f"Machine from {options.session}, and the session beside its models"
+    note = "Figures of the session: as its document says; figures of models: modelled."
+    rows = [{"machine": asdict(found.machine), "basis": found.basis, "checks": [asdict(each) for each in checks],
+             "provenance": "modelled"}]  # fmt: skip
+    return Table(title, ["figure", "value", "from"], lines, note), rows
+
+
+def _sensitivity(options: argparse.Namespace) -> Answer:
+    from bench.model import sensitivity  # here, so that the rest works without matplotlib
+
+    machine = options.machine.of(options.nodes[0])
+    lines, found = [], []
+    for scheme in predict.COLLECTIVES[options.collective]:
+        for effect in sensitivity.effects(machine, options.collective, scheme, options.bytes) if scheme != "default" else []:
+            lines.append([scheme, sensitivity.FIGURES[effect.figure], f"{effect.smaller:.3f}", f"{effect.middle:.3f}", f"{effect.larger:.3f}"])
+            found.append({"scheme": scheme, **asdict(effect), "provenance": "modelled"})
+    if options.output is not None:
+        options.output.write_text(sensitivity.page(machine, options.collective, options.bytes), encoding="utf-8")
+    change = f"{sensitivity.CHANGE:.0%}"
+    title = f"Energy over the default's: {options.collective} of {options.bytes} B on {machine.name}, {machine.nodes} nodes (modelled)"
+    return Table(title, ["scheme", "figure", f"{change} smaller", "as assumed", f"{change} larger"], lines,
+                 "One figure is changed at a time; those without an effect are left out."), found  # fmt: skip
 
 
 _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace], Answer], str]] = {
     "paper": (_paper, "the paper's own figures, printed and modelled"),
     "predict": (_predict, "time, power and energy of a collective under each scheme"),
     "break-even": (_break_even, "from which length or size on energy is saved"),
+    "sensitivity": (_sensitivity, "what predictions depend on, as a table and as pictures"),
+    "calibrate": (_calibrate, "a machine's figures from a session of bench/run osu"),
     "machine": (_machine, "the figures of a machine that go into the models"),
 }
 
@@ -121,6 +161,16 @@ def _one_number_of_nodes(text: str) -> List[int]:
     return numbers
 
 
+def _machine_called(text: str) -> Machine:
+    if text in machines.ALL:
+        return machines.ALL[text]
+    try:
+        return machines.load(Path(text))
+    except (OSError, ValueError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise argparse.ArgumentTypeError(f"'{text}' is not of {', '.join(machines.ALL)}, nor a machine's file: {reason}") from error
+
+
 def _bytes(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1 << 40:
         raise argparse.ArgumentTypeError(f"'{text}' is no message size from 1 to {1 << 40} bytes")
@@ -139,11 +189,18 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="one JSON document instead of a table")
         if name == "paper":
             continue
-        command.add_argument("--machine", choices=list(machines.ALL), default="icpp2010", help="default: %(default)s")
-        if name != "machine":
+        command.add_argument("--machine", type=_machine_called, default="icpp2010", metavar="NAME|FILE",
+                             help=f"of {', '.join(machines.ALL)}, or a file of calibrate -o (default: %(default)s)")
+        if name == "calibrate":
+            command.add_argument("session", type=Path, metavar="SESSION", help="folder or document; what it does not tell "
+                                 "is taken from --machine")
+            command.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the machine there, for --machine")
+        if name not in ("machine", "calibrate"):
             kind, words = (_nodes, "N,...") if name == "predict" else (_one_number_of_nodes, "N")
             command.add_argument("--nodes", type=kind, default=[8], metavar=words, help="default: 8")
-        if name == "predict":
+        if name == "sensitivity":
+            command.add_argument("-o", "--output", type=Path, metavar="PAGE.html", help="pictures, on a self-contained page")
+        if name in ("predict", "sensitivity"):
             command.add_argument("--collective", choices=list(predict.COLLECTIVES), default="alltoall",
                                  help="default: %(default)s")
             command.add_argument("--bytes", type=_bytes, default=65536, metavar="B",
@@ -154,6 +211,16 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the command; returns its exit status."""
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    table, found = _COMMANDS[options.command][0](options)
+    try:
+        table, found = _COMMANDS[options.command][0](options)
+    except DocumentError as error:
+        print(f"model: {error}", file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(f"model: {sys.executable}: {error}: install matplotlib", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"model: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     print(json.dumps(found, indent=1) if options.json else as_table(table))
     return 0

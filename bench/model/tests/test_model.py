@@ -14,8 +14,10 @@ from typing import List
 
 import pytest
 
-from bench.model import corrections, equations, machines, paper, predict
+from bench.model import calibrate, corrections, equations, machines, paper, predict
 from bench.model.machines import ICPP2010, MODERN, Machine
+from bench.report.document import DocumentError, from_json
+from bench.report.tests import synthetic
 
 HERE = Path(__file__).resolve().parent
 MODEL = HERE.parent / "model"
@@ -139,6 +141,7 @@ COMMANDS: List[List[str]] = [
     ["predict", "--machine", "modern", "--collective", "bcast", "--nodes", "2,100000", "--bytes", "1"],
     ["break-even", "--machine", "modern"],
     ["machine"],
+    ["sensitivity", "--machine", "modern", "--nodes", "64", "--collective", "bcast"],
 ]
 
 
@@ -154,7 +157,95 @@ def test_command(command: List[str]) -> None:
 
 @pytest.mark.parametrize("wrong", [[], ["predict", "--nodes", "1"], ["predict", "--nodes", "8,x"], ["predict", "--bytes", "0"],
                                    ["predict", "--bytes", "\u0663"], ["predict", "--machine", "none"], ["break-even", "--nodes", "8,9"],
-                                   ["nothing"]])
+                                   ["nothing"], ["calibrate"], ["sensitivity", "--nodes", "8,9"]])
 def test_wrong_options(wrong: List[str]) -> None:
     done = run(*wrong)
     assert done.returncode == 2 and "Traceback" not in done.stderr and "usage: model" in done.stderr
+
+
+# ---- calibration: the session of bench/report/tests/synthetic.py, whose powers are known exactly ----
+
+
+def test_powers_of_a_session_come_out() -> None:
+    found = calibrate.calibrate(from_json(synthetic.make_document(), "made up"), ICPP2010)
+    machine = found.machine
+    assert (machine.nodes, machine.cores) == (4, synthetic.CORES)
+    assert machine.static_w == pytest.approx(synthetic.BASE_W + synthetic.DRAM_W, rel=0.02)
+    assert machine.core_dyn_w == pytest.approx(15.0, rel=0.02)
+    assert machine.exponent == pytest.approx(3.0, abs=0.05)
+    assert (machine.f_max_hz, machine.f_min_hz) == (2.4e9, 1.6e9)
+    assert machine.o_dvfs_s == ICPP2010.o_dvfs_s and "o_dvfs_s" not in found.basis
+    assert "emulated" in found.basis["static_w"]
+
+
+def test_times_of_a_session_come_out() -> None:
+    """A session whose times are those of the equations."""
+    data = synthetic.make_document(["alltoall", "bcast"])
+    wanted = PLAIN.of(4)
+    wanted = replace(wanted, cores=8, t_w_s=8e-9, o_dvfs_s=0.0, o_throttle_s=0.0)
+    data["cluster"]["link"]["rate_mbit"] = 1000.0
+    for run in data["runs"]:
+        for row in run["rows"]:
+            known = {each.scheme: each.time_s for each in predict.predict(wanted, run["benchmark"], row["bytes"])}
+            scheme = {"off": "default", "dvfs": "dvfs"}.get(run["scheme"], "throttle, paper" if run["benchmark"] == "alltoall" else "throttle")
+            row["avg_us"] = known[scheme] * 1e6
+    document = from_json(data, "made up")
+    machine = calibrate.calibrate(document, replace(ICPP2010, o_dvfs_s=0.0, o_throttle_s=0.0)).machine
+    for name in ("t_w_s", "c_net", "c_net_power", "c_throttle"):
+        assert getattr(machine, name) == pytest.approx(getattr(wanted, name)), name
+    checks = calibrate.checks(document, machine)
+    assert all(check.modelled_s == pytest.approx(check.time_s) for check in checks)
+    powers = [check for check in checks if check.power_w is not None and check.scheme != "throttle"]
+    assert powers and all(check.power_w == pytest.approx(check.modelled_w, rel=0.02) for check in powers)
+
+
+def test_sessions_that_tell_nothing_are_refused() -> None:
+    with pytest.raises(DocumentError, match="has neither times of alltoall or bcast nor powers"):
+        calibrate.calibrate(from_json(synthetic.make_applications(), "made up"), ICPP2010)
+    uneven = synthetic.make_document()
+    uneven["cluster"]["layout"] = [8, 8, 8, 7]
+    with pytest.raises(DocumentError, match="as many ranks each"):
+        calibrate.calibrate(from_json(uneven, "made up"), ICPP2010)
+
+
+def test_calibrate_command(tmp_path: Path) -> None:
+    (tmp_path / "document.json").write_text(json.dumps(synthetic.make_document()))
+    done = run("calibrate", str(tmp_path), "-o", str(tmp_path / "machine.json"))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^static_w +70\.\d+ +emulated power of", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^alltoall 1048576 B, throttle +", done.stdout, re.MULTILINE)
+    done = run("predict", "--machine", str(tmp_path / "machine.json"), "--nodes", "100000")
+    assert done.returncode == 0 and "on calibrated (modelled)" in done.stdout
+    for text, said in (("{}", "missing"), ("[]", "not a JSON object"), ("x", "Expecting value")):
+        (tmp_path / "wrong.json").write_text(text)
+        done = run("predict", "--machine", str(tmp_path / "wrong.json"))
+        assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    done = run("calibrate", str(tmp_path / "no.json"))
+    assert done.returncode == 2 and "no.json: cannot be read" in done.stderr
+
+
+# ---- sensitivity ----
+
+
+def test_effects_are_those_of_the_equations() -> None:
+    pytest.importorskip("matplotlib")
+    from bench.model import sensitivity
+
+    found = {effect.figure: effect for effect in sensitivity.effects(ICPP2010, "alltoall", "throttle, paper", 1 << 20)}
+    middle = sensitivity.energy_over_default(ICPP2010, "alltoall", "throttle, paper", 1 << 20)
+    assert all(effect.middle == middle for effect in found.values())
+    # (1) is proportional to C_net, (3) to the other one, but for transitions
+    assert found["c_net"].smaller == pytest.approx(2 * middle)
+    assert found["c_net_power"].larger == pytest.approx(1.5 * middle, rel=2e-3)
+    assert "wake_s" not in found and "c_throttle" not in found
+    reaches = [effect.reach for effect in sensitivity.effects(ICPP2010, "alltoall", "throttle, paper", 1 << 20)]
+    assert reaches == sorted(reaches, reverse=True)
+
+
+def test_page_of_sensitivity(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    assert run("sensitivity", "--collective", "bcast", "-o", str(page)).returncode == 0
+    html = page.read_text()
+    assert html.count("<img ") == 3 + 2 and "No picture" not in html
+    assert "Everything here is modelled" in html
