@@ -400,7 +400,10 @@ void coll_poweraware_bill_close(mca_coll_poweraware_module_t *module,
                                 coll_poweraware_class_t *class,
                                 const coll_poweraware_algorithm_t *algorithm);
 
-/* coll_poweraware_calls.c: the functions a communicator's table points to. */
+/* coll_poweraware_calls.c: finds out once which levers there are, and says why there are none. */
+void coll_poweraware_arm_levers(void);
+
+/* The functions a communicator's table points to. */
 #define COLL_POWERAWARE_DECLARE(constant, name)                                                    \
     extern __typeof__(*((mca_coll_base_comm_coll_t *)0)->coll_##name) coll_poweraware_##name;
 COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_DECLARE)

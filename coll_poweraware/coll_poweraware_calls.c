@@ -31,7 +31,7 @@ static const int tags[COLL_POWERAWARE_NUM_COLLECTIVES] = {COLL_POWERAWARE_HANDLE
 /* ---- the way of every call ---- */
 
 /* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
-static void arm_levers(void)
+void coll_poweraware_arm_levers(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (NULL != SELF->power) {
@@ -60,7 +60,7 @@ static bool begin_levers(size_t own_bytes)
     if (COLL_POWERAWARE_OFF == SELF->params.scheme || own_bytes < SELF->params.min_bytes) {
         return false;
     }
-    arm_levers();
+    coll_poweraware_arm_levers();
     if (NULL != SELF->power) {
         pwr_power_low(SELF->power);
         note_speed(0);

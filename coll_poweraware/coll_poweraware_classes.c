@@ -116,10 +116,18 @@ void coll_poweraware_meter_close(void)
     SELF->meter = NULL;
 }
 
-static bool has_levers(void)
+/* Whether calls of up to so many bytes may move levers.  The audit asks before the first of them,
+   so they are armed here; where the bytes are not known, and may be few, they may be there. */
+static bool has_levers(size_t bytes)
 {
-    return NULL != SELF->power &&
-           (pwr_power_has_tstates(SELF->power) || pwr_power_has_pstates(SELF->power));
+    if (NULL == SELF->power || bytes < SELF->params.min_bytes) {
+        return false;
+    }
+    if (COLL_POWERAWARE_BYTES_UNKNOWN == bytes && !SELF->armed) {
+        return true;
+    }
+    coll_poweraware_arm_levers();
+    return pwr_power_has_tstates(SELF->power) || pwr_power_has_pstates(SELF->power);
 }
 
 static void begin_class(coll_poweraware_class_t *class, coll_poweraware_collective_t collective,
@@ -130,7 +138,9 @@ static void begin_class(coll_poweraware_class_t *class, coll_poweraware_collecti
     class->audited = is_audited();
     if (class->audited) {
         pwr_audit_init(&class->audit, &clocks, SELF->params.max_slowdown / 100.0,
-                       has_levers() ? PWR_AUDIT_LEVERS : PWR_AUDIT_LADDER, seed);
+                       has_levers(coll_poweraware_class_bytes(index)) ? PWR_AUDIT_LEVERS
+                                                                      : PWR_AUDIT_LADDER,
+                       seed);
     }
 }
 

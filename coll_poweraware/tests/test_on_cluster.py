@@ -41,6 +41,18 @@ def test_levers_are_restored_between_calls(five: Nodes, layout: str) -> None:
     assert rules.not_restored(five.levers()) == []
 
 
+@pytest.mark.parametrize("size, moves", [(1024, False), (262144, True)])
+def test_auto_moves_levers_in_large_calls(five: Nodes, tmp_path: Path, size: int, moves: bool) -> None:
+    """Also with what saving costs being measured, which is so unless somebody turns it off."""
+    tmp_path.chmod(0o777)
+    done = five.run([str(BUILD / "bench" / "osu" / "osu_bcast"), "-m", f"{size}:{size}", "-i", "20", "-x", "0"],
+                    "--ppn", "2", "--bind", "core",
+                    mca={"coll_poweraware_report_dir": str(tmp_path), "coll_poweraware_scheme": "auto"})
+    assert done.returncode == 0, done.stdout
+    writes = [node["levers"]["pstate_writes"] for node in json.loads((tmp_path / "job.json").read_text())["nodes"]]
+    assert len(writes) == 5 and all((each > 0) == moves for each in writes), writes
+
+
 ALLTOALL_LAYOUTS = [("--layout", "6,2"), ("--layout", "5,1,6"), ("--layout", "2,1,2,1,2", "--map-by", "node")]
 
 
