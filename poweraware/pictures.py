@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from bench.report.picture import WIDTH_IN, Picture, from_zero, legend_above, log_axis, look, render
+from bench.report.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
 from bench.report.words import number, size
 from poweraware.job import CallClass, Job, Power, Sums
 
@@ -199,18 +199,10 @@ def _jobs_plane(jobs: Sequence[Job], labels: List[str]) -> Picture:
             axis.scatter(seconds, joules, color=style.colour, marker=style.marker, s=45, label=label, zorder=3)
         axis.set(xlabel="time (s)", ylabel="energy of all nodes (J)", xlim=(0, 1.15 * max(point[1] for point in points)),
                  ylim=(0, 1.15 * max(point[2] or 0.0 for point in points)))  # fmt: skip
-        _draw_products(axis, [point[1] * (point[2] or 0.0) for point in points])
+        draw_products(axis, [point[1] * (point[2] or 0.0) for point in points])
         legend_above(figure, axis)
         picture.svg = render(figure)
     return picture
-
-
-def _draw_products(axis: Any, products: Sequence[float]) -> None:
-    """A hyperbola through each job."""
-    high = axis.get_xlim()[1]
-    for product in products:
-        times = [high * (k + 1) / 200 for k in range(200)]
-        axis.plot(times, [product / t for t in times], color="#999999", linewidth=0.7, linestyle=":", zorder=1)
 
 
 def _kind_words(key: Kind) -> str:

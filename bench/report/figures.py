@@ -9,7 +9,7 @@ import matplotlib.ticker
 
 from bench.report import jobs, summary, words
 from bench.report.document import BASELINE, Document, Run
-from bench.report.picture import Look, Picture, from_zero, legend_above, log_axis, look, panels, render
+from bench.report.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
 
 _BARS = f"percent: change against {BASELINE}; bars: standard deviation over repetitions."
 
@@ -63,6 +63,36 @@ def energy_bars(document: Document) -> Picture:
         why_absent=summary.why_no_energy(document),
     )
     return _bars(document, picture, lambda cell: cell.energy_j, "J", "energy")
+
+
+def energy_delay(document: Document) -> Picture:
+    """The energy-delay plane: each scheme's energy over the baseline's against its time over the baseline's."""
+    picture = Picture(
+        title="Energy and delay",
+        caption=f"Energy against time, both over those of {BASELINE}, mean over repetitions; nearer to the corner is better, and along "
+        f"a dotted line the energy-delay product is the same. {_energy_caption(document)}.",
+        alt=_alt(f"Marks of energy against time, both over those of {BASELINE}", document),
+        why_absent=summary.why_no_energy(document),
+    )
+    if picture.why_absent is not None:
+        return picture
+    benchmarks = document.benchmarks()
+    figure, axes = panels(benchmarks, 2.9)
+    for axis, benchmark in zip(axes, benchmarks):
+        points = []
+        for scheme in document.schemes():
+            cell = summary.cell(document, benchmark, scheme)
+            if cell.time_s.ratio is not None and cell.energy_j.ratio is not None:
+                points.append((scheme, cell.time_s.ratio.mean, cell.energy_j.ratio.mean))
+        for scheme, time, joules in points:
+            style = look(scheme, document.schemes())
+            axis.scatter(time, joules, color=style.colour, marker=style.marker, s=40, label=scheme, zorder=3)
+        high = 1.15 * max([1.0, *(max(point[1:]) for point in points)])
+        axis.set(title=benchmark, xlabel=f"time / {BASELINE}", ylabel=f"energy / {BASELINE}", xlim=(0, high), ylim=(0, high))
+        draw_products(axis, [time * joules for _, time, joules in points])
+    legend_above(figure, axes[0])
+    picture.svg = render(figure)
+    return picture
 
 
 def cpu_seconds(document: Document) -> Picture:

@@ -56,6 +56,7 @@ def pictures(document: Document) -> List[Picture]:
         figures_time.power(document),
         figures.power_bars(document),
         figures.energy_bars(document),
+        figures.energy_delay(document),
     ]
     if not applications:
         found.append(figures.energy_by_size(document))

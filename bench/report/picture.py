@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import matplotlib
 
@@ -137,6 +137,17 @@ def log_axis(axis: Any, low: float, high: float) -> None:
     axis.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs, numticks=12))
     axis.yaxis.set_major_formatter(lambda value, _: number(value))
     axis.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
+def draw_products(axis: Any, products: Sequence[float]) -> None:
+    """A dotted hyperbola for each: along it the product of both axes is the same.  The axis keeps its limits."""
+    low, high = axis.get_xlim()
+    bottom, top = axis.get_ylim()
+    for product in products:
+        xs = [low + (high - low) * (k + 1) / 200 for k in range(200)]
+        points = [(x, product / x) for x in xs if x > 0 and product / x <= top]
+        axis.plot([x for x, _ in points], [y for _, y in points], color="#999999", linewidth=0.7, linestyle=":", zorder=1)
+    axis.set(xlim=(low, high), ylim=(bottom, top))
 
 
 def render(figure: Figure) -> bytes:

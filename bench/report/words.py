@@ -7,8 +7,8 @@ import math
 from typing import List, Optional
 
 from bench.report import energy, jobs
-from bench.report.document import BASELINE, Document, Origin, Run
-from bench.report.summary import Spread
+from bench.report.document import BASELINE, Document, Origin
+from bench.report.summary import Spread, run_time_s
 
 _KIND_WORDS = {
     "measured": "read from real hardware or real clocks",
@@ -133,7 +133,7 @@ def warnings(document: Document) -> List[str]:
     for run in failed:
         lines.append(f"Run {run.id} failed and is left out: {run.failure}.")
     shortest_s = energy.RESOLVED_SAMPLES * document.settings.interval_ms / 1e3
-    short = sorted({run.benchmark for run in document.runs if run.energy and _seconds(run) < shortest_s})
+    short = sorted({run.benchmark for run in document.runs if run.energy and run_time_s(run) < shortest_s})
     if short and document.provenance.energy.kind != "absent":
         lines.append(
             f"{', '.join(short)}: there are runs shorter than {number(shortest_s)} s, whose energy is mostly interpolation "
@@ -145,11 +145,6 @@ def warnings(document: Document) -> List[str]:
         for reason, count in jobs.why_off(run).items():
             lines.append(f"Run {run.id}: levers off on {plural(count, 'node')}: {reason}.")
     return lines
-
-
-def _seconds(run: Run) -> float:
-    begin_ns, end_ns = run.interval_ns()
-    return (end_ns - begin_ns) / 1e9
 
 
 def _machine(document: Document, kind: str) -> str:

@@ -62,7 +62,7 @@ def images(html: str) -> List[ElementTree.Element]:
 
 def test_page_is_well_formed_and_every_picture_has_words(html: str) -> None:
     figures = [element for element in parse(html).iter("figure")]
-    assert len(figures) == 5 + 3 + 1 + 3
+    assert len(figures) == 6 + 3 + 1 + 3
     for figure in figures:
         image, caption = figure.find("img"), figure.find("figcaption")
         assert image is not None and len(image.get("alt", "")) > 40
@@ -116,7 +116,7 @@ def test_unequal_runs_still_draw(data: Json) -> None:
             run["rows"].pop()
             run["ranks"][3].update(cpu_s=None)
     document = from_json(changed, "generator")
-    assert len(images(page.render([document], ["a"]))) == 5 + 3 + 1 + 3
+    assert len(images(page.render([document], ["a"]))) == 6 + 3 + 1 + 3
     shown = text.render(document)
     assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in shown
     assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", shown)
