@@ -195,6 +195,8 @@ class Session:
         elif run.result is not None and run.result.begin_ns is not None:
             run.window = "program"
         run.failure = self._ended_badly(run, folder) or found.failure or self._read_job(run, folder)
+        if run.window == "mpirun" and run.job is not None:
+            run.window = "job"
 
     def _ended_badly(self, run: doc.Run, folder: Path) -> Optional[str]:
         if run.exit_status is None:

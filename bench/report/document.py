@@ -205,6 +205,9 @@ class Run:
         if self.window == "program" and self.result is not None:
             if self.result.begin_ns is not None and self.result.end_ns is not None:
                 return self.result.begin_ns, self.result.end_ns
+        if self.window == "job" and self.job is not None:
+            begin_ns = int(self.job["begin_ns"])
+            return begin_ns, begin_ns + int(self.job["totals"]["seconds"] * 1e9)
         return self.start_ns, self.end_ns
 
 

@@ -21,7 +21,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     classes = [
         _class("MPI_COMM_WORLD", nodes * _PER_NODE, "alltoall", "grouped", 65536, 1000, 2.0 * factor * noise),
         _class("MPI_COMM_WORLD", nodes * _PER_NODE, "allreduce", "stock", 16, 5000, 1.0 * factor * noise),
-        _class("row", 4, "bcast", "box", None, 100, 0.5),
+        _class("row", 4, "bcast", "box", None, 100, 0.5 * factor * noise),
     ]
     joules_of_node = 100.0 * wall if energy else None
     calls_j = 0.0

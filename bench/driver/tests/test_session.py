@@ -181,7 +181,7 @@ def test_schemes_are_interleaved_and_the_seed_decides(world: World) -> None:
         ("fail", "exit status 13: MPI_ABORT was invoked"),
         ("wrong", "wrong data for message sizes 2048"),
         ("cut", "the results end at 1024 bytes"),
-        ("wrong-job", "job.json: $.totals.joules: is 4000.0, its parts come to 2000.0"),
+        ("wrong-job", "job.json: $.totals.joules: is "),
     ],
 )
 def test_a_bad_run_is_visible_and_the_others_count(world: World, kind: str, said: str) -> None:
@@ -190,7 +190,8 @@ def test_a_bad_run_is_visible_and_the_others_count(world: World, kind: str, said
     document = world.document()
     assert document.complete
     failures = {run.scheme: run.failure for run in document.runs}
-    assert failures == {"off": None, "throttle": None, "dvfs": said}
+    assert failures["off"] is None and failures["throttle"] is None
+    assert (failures["dvfs"] or "").startswith(said)
     assert f"Run alltoall-dvfs-1 failed and is left out: {said}" in " ".join(done.stdout.split())
     assert document.good_runs("alltoall", "dvfs") == []
     world.assert_nothing_is_left()
@@ -239,15 +240,17 @@ def test_real_hardware_is_sampled_once_for_all_nodes(world: World) -> None:
     assert energy.run_energy_j(run, 2) == pytest.approx(100.0 * (end_ns - begin_ns) / 1e9)
 
 
-def test_osu_programs_from_a_folder_use_the_whole_of_mpirun(world: World) -> None:
+def test_osu_programs_from_a_folder_use_the_time_in_mpi(world: World) -> None:
     install("osu.py", world.folder / "osu/mpi/collective/osu_alltoall")
     assert world.run("--osu-dir", str(world.folder / "osu")).returncode == 0
     for run in world.document().runs:
-        assert run.window == "mpirun" and run.interval_ns() == (run.start_ns, run.end_ns)
+        begin_ns, end_ns = run.interval_ns()
+        assert run.window == "job" and run.start_ns < begin_ns < end_ns < run.end_ns
         assert [row.bytes for row in run.rows] == [1024, 2048]
         assert all(row.validated and row.t_begin_ns is None for row in run.rows)
-        assert run.ranks == [] and summary.run_cpu_s(run) == 56.0  # of the job
-        assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * run.wall_s, rel=0.02)
+        assert run.job is not None and run.ranks == []
+        assert summary.run_cpu_s(run) == run.job["totals"]["cpu_s"]
+        assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * (end_ns - begin_ns) / 1e9, rel=0.02)
         assert "--json" not in run.command
 
 
@@ -332,7 +335,7 @@ def test_npb_of_the_user(world: World) -> None:
     assert (program.benchmark, program.origin, program.label) == ("ft.S", "given", "NPB FT, class S")
     assert {run.scheme for run in document.runs} == {"off", "dvfs", "throttle", "auto"}
     for run in document.runs:
-        assert run.window == "mpirun" and run.result is not None
+        assert run.window == "job" and run.result is not None
         assert run.result.seconds == 0.25 and run.result.verified
         assert run.command[-1].endswith("/ft.S.3")
         assert (world.output / "runs" / run.id / "arguments").read_text() == ""
