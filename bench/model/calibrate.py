@@ -120,8 +120,9 @@ def _mean_states(node: NodeStates, window_ns: Tuple[int, int], fastest_khz: floa
 
 def _line(xs: Sequence[float], ys: Sequence[float]) -> Tuple[float, float, float]:
     """Root mean square distance, intercept and slope of the straight line through points."""
-    fit = statistics.linear_regression(xs, ys)
-    slope, intercept = float(fit.slope), float(fit.intercept)
+    x_mean, y_mean = statistics.fmean(xs), statistics.fmean(ys)
+    slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys)) / sum((x - x_mean) ** 2 for x in xs)
+    intercept = y_mean - slope * x_mean
     error = statistics.fmean([(intercept + slope * x - y) ** 2 for x, y in zip(xs, ys)]) ** 0.5
     return error, intercept, slope
 

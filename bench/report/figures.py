@@ -163,10 +163,11 @@ def _stack(axis: Any, place: int, runs: List[Run]) -> None:
         return
     bottom = 0.0
     whole = summary.spread([sum(part.values()) for part in parts])
+    labelled = bool(axis.get_legend_handles_labels()[1])
     for name, (colour, hatch) in zip(jobs.PARTS, _PART_LOOKS):
         height = sum(part[name] for part in parts) / len(parts)
         axis.bar(place, height, bottom=bottom, width=0.62, color=colour, edgecolor="black", hatch=hatch, linewidth=0.6,
-                 label=name if place == 0 else None)  # fmt: skip
+                 label=None if labelled else name)  # fmt: skip
         bottom += height
     if whole is not None and whole.deviation:
         axis.errorbar(place, bottom, yerr=whole.deviation, color="black", capsize=3)

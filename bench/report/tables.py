@@ -248,17 +248,18 @@ def _provenance_words(document: Document) -> str:
     )
 
 
+_WINDOWS = {
+    "rows": "from the begin of the first to the end of the last message size",
+    "program": "from begin to end of the application's own time",
+    "job": "from MPI_Init to MPI_Finalize, as the benchmark tells no times",
+    "mpirun": "from start to end of mpirun, as the benchmark tells no times",
+}
+
+
 def _interval_words(document: Document) -> str:
-    windows = {run.window for run in document.runs}
-    if windows == {"program"}:
-        return "Time and energy: from begin to end of the application's own time."
-    if windows == {"job"}:
-        return "Time and energy: from MPI_Init to MPI_Finalize, as the benchmark tells no times."
-    if windows == {"rows"}:
-        return "Time and energy: from the begin of the first to the end of the last message size."
-    if windows == {"mpirun"}:
-        return "Time and energy: from start to end of mpirun, as the benchmark tells no times."
-    return "Time and energy: over what the benchmark tells times of, else from MPI_Init to MPI_Finalize, or mpirun as a whole."
+    found = {run.window for run in document.runs}
+    each = [f"{_WINDOWS[window]} ({window})" if len(found) > 1 else _WINDOWS[window] for window in _WINDOWS if window in found]
+    return f"Time and energy: {'; '.join(each)}." if each else ""
 
 
 def _ratio(cell: summary.Cell, ratio: Optional[summary.Spread]) -> str:
