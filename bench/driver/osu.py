@@ -106,14 +106,15 @@ class Osu(Family):
             self.programs[benchmark] = Program(path, GIVEN, f"{name} of the OSU micro-benchmarks")
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
-        """Full output (-f) and data validation (-c); the JSON file for our own programs only."""
+        """Full output (-f) and data validation (-c); the JSON file for our own programs only, in their working folder, so
+        that all runs have the same command."""
         assert self.messages is not None
         program = self.programs[benchmark]
         low, high = self._sizes[benchmark]
         line = [str(program.path), "-f", "-c"]
         line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
         line += ["-i", str(self.messages.iterations), "-x", str(self.messages.warmup)]
-        return line + ["--json", str(folder / _RESULT)] if program.origin == OURS else line
+        return line + ["--json", _RESULT] if program.origin == OURS else line
 
     def read(self, benchmark: str, folder: Path) -> Outcome:
         told = read_json(folder / _RESULT) if self.programs[benchmark].origin == OURS else None
