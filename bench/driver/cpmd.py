@@ -8,11 +8,11 @@ import math
 import re
 import shutil
 from pathlib import Path
-from typing import Callable, Dict, List, Optional
+from typing import Dict, List, Optional
 
 from bench.driver import silicon
-from bench.driver.family import GIVEN, PACKAGED, Family, Outcome, Program, executable, output_of
-from bench.driver.values import different
+from bench.driver.family import GIVEN, PACKAGED, Family, Outcome, executable, output_of
+from bench.driver.values import different_of
 from bench.report.document import Result
 
 PW, HPCC = "pw.si8", "hpcc"
@@ -37,17 +37,15 @@ class PlaneWaves(Family):
         )  # fmt: skip
         group.add_argument("--cpmd-pp", type=Path, metavar="DIR", help="folder of CPMD's pseudopotentials")
         group.add_argument(
-            "--benchmarks", type=different, metavar="B,...", default=list(INSTEAD),
+            "--benchmarks", type=different_of(INSTEAD), metavar="B,...", default=list(INSTEAD),
             help=f"without CPMD: of {', '.join(INSTEAD)}: a self-consistent calculation of eight silicon atoms by "
             "Quantum ESPRESSO, and HPC Challenge with small sizes (default: both)",
         )  # fmt: skip
         for name, option in (("pw.x", "--pw-binary"), ("hpcc", "--hpcc-binary")):
             group.add_argument(option, type=Path, metavar="FILE", help=f"{name} (default: that of PATH)")
 
-    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
+    def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         self._ranks = ranks
-        self.programs: Dict[str, Program] = {}
-        self.missing: List[str] = []
         self._inputs: Dict[str, Path] = {}
         self._pseudopotentials: Optional[Path] = None
         if given.cpmd_binary is not None:
@@ -55,9 +53,6 @@ class PlaneWaves(Family):
             return
         if given.cpmd_input or given.cpmd_pp is not None:
             parser.error("--cpmd-input and --cpmd-pp are of CPMD: name it with --cpmd-binary")
-        for name in given.benchmarks:
-            if name not in INSTEAD:
-                parser.error(f"--benchmarks: '{name}' is not of {', '.join(INSTEAD)}")
         self.benchmarks = list(given.benchmarks)
         what = {
             PW: ("pw.x", "quantum-espresso", given.pw_binary, "Quantum ESPRESSO pw.x, eight silicon atoms (our input)"),
@@ -80,19 +75,14 @@ class PlaneWaves(Family):
         self._pseudopotentials = given.cpmd_pp.resolve() if given.cpmd_pp is not None else None
         self.benchmarks = list(self._inputs)
         path = executable([given.cpmd_binary])
-        if path is None:
-            self.missing.append(str(given.cpmd_binary))
-            return
         for benchmark, source in self._inputs.items():
-            self.programs[benchmark] = Program(path, GIVEN, f"CPMD, {source.name}")
+            self._take_program(benchmark, path, GIVEN, f"CPMD, {source.name}", str(given.cpmd_binary))
 
     def _find(self, benchmark: str, name: str, package: str, given: Optional[Path], label: str) -> None:
         of_path = shutil.which(name)
         path = executable([given] if given is not None else [Path(of_path)] if of_path is not None else [])
-        if path is None:
-            self.missing.append(f"{given or name} (Debian, Ubuntu: package {package})")
-        else:
-            self.programs[benchmark] = Program(path, PACKAGED if given is None else GIVEN, label)
+        missing = f"{given or name} (Debian, Ubuntu: package {package})"
+        self._take_program(benchmark, path, PACKAGED if given is None else GIVEN, label, missing)
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         path = str(self.programs[benchmark].path)
@@ -106,9 +96,8 @@ class PlaneWaves(Family):
         return line if self._pseudopotentials is None else [*line, str(self._pseudopotentials)]
 
     def read(self, benchmark: str, folder: Path) -> Outcome:
-        readers: Dict[str, Callable[[str], Outcome]] = {PW: read_pw, HPCC: read_hpcc}
         if benchmark != HPCC:
-            return readers.get(benchmark, read_cpmd)(output_of(folder))
+            return (read_pw if benchmark == PW else read_cpmd)(output_of(folder))
         try:
             return read_hpcc((folder / "hpccoutf.txt").read_text(encoding="utf-8", errors="replace"))
         except OSError as error:

@@ -48,9 +48,21 @@ class Family(ABC):
     def add_options(parser: argparse.ArgumentParser) -> None:
         """Options of its own."""
 
-    @abstractmethod
     def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
+        self.programs = {}
+        self.missing = []
+        self._take_options(parser, given, ranks)
+
+    @abstractmethod
+    def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         """Takes its options, ends the program when they are wrong, and looks for the programs."""
+
+    def _take_program(self, benchmark: str, path: Optional[Path], origin: str, label: str, missing: str) -> None:
+        """What runs as a benchmark; missing: what to say where there is no path."""
+        if path is None:
+            self.missing.append(missing)
+        else:
+            self.programs[benchmark] = Program(path, origin, label)
 
     @abstractmethod
     def prepare(self, benchmark: str, folder: Path) -> List[str]:

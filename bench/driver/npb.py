@@ -6,10 +6,10 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import List, Optional
 
-from bench.driver.family import GIVEN, OURS, Family, Outcome, Program, executable, output_of
-from bench.driver.values import different
+from bench.driver.family import GIVEN, OURS, Family, Outcome, executable, output_of
+from bench.driver.values import different_of
 from bench.report.document import Result
 
 BENCHMARKS = ("ft", "is")
@@ -26,11 +26,11 @@ class Npb(Family):
     def add_options(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group("benchmark")
         group.add_argument(
-            "--benchmarks", type=different, metavar="B,...", default=list(BENCHMARKS),
+            "--benchmarks", type=different_of(BENCHMARKS), metavar="B,...", default=list(BENCHMARKS),
             help=f"of {', '.join(BENCHMARKS)} (default: both)",
         )  # fmt: skip
         group.add_argument(
-            "--classes", type=different, metavar="C,...", default=["W"],
+            "--classes", type=different_of(CLASSES), metavar="C,...", default=["W"],
             help=f"of {', '.join(CLASSES)} (default: W)",
         )  # fmt: skip
         group.add_argument(
@@ -39,37 +39,25 @@ class Npb(Family):
             "our own kernels run, which are not NPB and are labelled as ours",
         )  # fmt: skip
 
-    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
-        for option, values, known in (
-            ("--benchmarks", given.benchmarks, BENCHMARKS),
-            ("--classes", given.classes, CLASSES),
-        ):
-            for value in values:
-                if value not in known:
-                    parser.error(f"{option}: '{value}' is not of {', '.join(known)}")
+    def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if given.npb_dir is not None and not given.npb_dir.is_dir():
             parser.error(f"--npb-dir {given.npb_dir}: no such directory")
         self.benchmarks = [f"{name}.{letter}" for letter in given.classes for name in given.benchmarks]
-        self.programs: Dict[str, Program] = {}
-        self.missing: List[str] = []
         for benchmark in self.benchmarks:
             self._find(benchmark, given.npb_dir, given.build / "bench" / "npb", ranks)
 
     def _find(self, benchmark: str, folder: Optional[Path], build: Path, ranks: int) -> None:
         name, letter = benchmark.split(".")
         if folder is None:
-            path = executable([build / f"{name}_like"])
+            path, origin = executable([build / f"{name}_like"]), OURS
             label = f"{name.upper()}-like kernel of poweraware (not NPB), class {letter}"
             where = f"{name}_like in {build}" + (" (needs fftw3)" if name == "ft" else "")
         else:
             names = (f"{benchmark}.{ranks}", f"{benchmark}.x")
             path = executable(each for wanted in names for each in [folder / wanted, *sorted(folder.rglob(wanted))])
-            label = f"NPB {name.upper()}, class {letter}"
+            origin, label = GIVEN, f"NPB {name.upper()}, class {letter}"
             where = f"{' or '.join(names)} in {folder}"
-        if path is None:
-            self.missing.append(where)
-        else:
-            self.programs[benchmark] = Program(path, OURS if folder is None else GIVEN, label)
+        self._take_program(benchmark, path, origin, label, where)
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         program = self.programs[benchmark]

@@ -14,7 +14,7 @@ from bench.driver.cpmd import PlaneWaves
 from bench.driver.family import Family
 from bench.driver.npb import Npb
 from bench.driver.osu import Osu
-from bench.driver.values import different, layout, positive
+from bench.driver.values import different_of, layout, positive
 
 TOP = Path(__file__).resolve().parents[2]
 NO_MACHINE = "none"
@@ -122,7 +122,7 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("runs")
     group.add_argument(
         "--schemes",
-        type=_schemes,
+        type=different_of(SCHEMES, "scheme "),
         metavar="S,...",
         default=list(SCHEMES),
         help=f"of {', '.join(SCHEMES)}; off is the baseline (default: all)",
@@ -179,11 +179,3 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 
 def _dated_folder() -> Path:
     return Path("results") / time.strftime("%Y-%m-%d-%H%M%S")
-
-
-def _schemes(text: str) -> List[str]:
-    names = different(text)
-    for name in names:
-        if name not in SCHEMES:
-            raise argparse.ArgumentTypeError(f"scheme '{name}' is not of {', '.join(SCHEMES)}")
-    return names

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from bench.driver.family import GIVEN, OURS, Family, Outcome, Program, executable, output_of
+from bench.driver.family import GIVEN, OURS, Family, Outcome, executable, output_of
 from bench.driver.values import count, names, positive
 from bench.report.document import Messages, Rank, Row
 
@@ -75,7 +75,7 @@ class Osu(Family):
             "--osu-dir", type=Path, metavar="DIR", help="use the OSU programs installed below DIR"
         )
 
-    def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
+    def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if given.osu_dir is not None and not given.osu_dir.is_dir():
             parser.error(f"--osu-dir {given.osu_dir}: no such directory")
         self.benchmarks = given.benchmarks
@@ -86,8 +86,6 @@ class Osu(Family):
             iterations=given.iterations,
             warmup=given.warmup,
         )
-        self.programs: Dict[str, Program] = {}
-        self.missing: List[str] = []
         for benchmark in self.benchmarks:
             self._find(benchmark, given.osu_dir, given.build / "bench" / "osu")
 
@@ -95,15 +93,11 @@ class Osu(Family):
         """Ours from the build, or OSU's, which installs into a folder per kind of benchmark."""
         name = f"osu_{benchmark}"
         if folder is None:
-            path = executable([build / name])
+            path, origin, label = executable([build / name]), OURS, f"{name} of poweraware, with OSU's options and output"
         else:
             path = executable([folder / name, *sorted(folder.rglob(name))])
-        if path is None:
-            self.missing.append(f"{name} in {folder or build}")
-        elif folder is None:
-            self.programs[benchmark] = Program(path, OURS, f"{name} of poweraware, with OSU's options and output")
-        else:
-            self.programs[benchmark] = Program(path, GIVEN, f"{name} of the OSU micro-benchmarks")
+            origin, label = GIVEN, f"{name} of the OSU micro-benchmarks"
+        self._take_program(benchmark, path, origin, label, f"{name} in {folder or build}")
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         """Full output (-f) and data validation (-c); the JSON file for our own programs only, in their working folder, so

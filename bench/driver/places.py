@@ -27,7 +27,7 @@ class Places:
 
 def find(options: Options) -> Places:
     """All that is needed, or one error that names everything that is missing."""
-    missing: List[str] = list(options.family.missing)
+    missing: List[str] = list(dict.fromkeys(options.family.missing))
     if not os.access(options.cluster_program, os.X_OK):
         missing.append(str(options.cluster_program))
     component = _component(options)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import List
+from typing import Callable, List, Sequence
 
 
 def count(text: str) -> int:
@@ -35,6 +35,19 @@ def different(text: str) -> List[str]:
     if not all(words) or len(set(words)) != len(words):
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of different names")
     return words
+
+
+def different_of(known: Sequence[str], noun: str = "") -> Callable[[str], List[str]]:
+    """Different ones of those that are known; noun: what to call them."""
+
+    def parse(text: str) -> List[str]:
+        words = different(text)
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError(f"{noun}'{word}' is not of {', '.join(known)}")
+        return words
+
+    return parse
 
 
 def names(text: str) -> List[str]:

@@ -172,20 +172,10 @@ def checks(document: Document, machine: Machine) -> List[Check]:
             continue
         for scheme, modelled_as in _SCHEMES.items():
             times = summary.latency_by_size(document, benchmark, scheme)
-            watts = _power_by_size(document, benchmark, scheme)
+            watts = summary.power_by_size(document, benchmark, scheme)
             for size, time in times.items():
                 known = {each.scheme: each for each in predict.predict(machine, benchmark, size)}
                 modelled = known.get(modelled_as) or known["throttle"]
-                found.append(Check(benchmark, scheme, size, time.mean * 1e-6, modelled.time_s, watts.get(size), modelled.power_w))
+                power_w = watts[size].mean if size in watts else None
+                found.append(Check(benchmark, scheme, size, time.mean * 1e-6, modelled.time_s, power_w, modelled.power_w))
     return found
-
-
-def _power_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, float]:
-    """Mean watts of all nodes while a size ran, with what passes between its calls."""
-    watts: Dict[int, List[float]] = {}
-    for run in document.good_runs(benchmark, scheme):
-        for row in run.rows:
-            joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
-            if joules is not None and row.t_begin_ns is not None and row.t_end_ns is not None:
-                watts.setdefault(row.bytes, []).append(joules / ((row.t_end_ns - row.t_begin_ns) * 1e-9))
-    return {size: statistics.fmean(values) for size, values in watts.items()}

@@ -13,10 +13,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from bench.model import calibrate, corrections, machines, paper, predict
 from bench.model.machines import Machine
-from bench.report import document
 from bench.report.document import DocumentError
 from bench.report.tables import Table
 from bench.report.text import as_table
+from poweraware import sessions
 
 Answer = Tuple[Table, List[Dict[str, Any]]]  # for people, and for programs
 
@@ -75,7 +75,7 @@ def _machine(options: argparse.Namespace) -> Answer:
 
 
 def _calibrate(options: argparse.Namespace) -> Answer:
-    session = document.load(options.session / "document.json" if options.session.is_dir() else options.session)
+    session = sessions.load(options.session)
     found = calibrate.calibrate(session, options.machine)
     lines = [[name, str(value), found.basis.get(name, "assumed")] for name, value in asdict(found.machine).items()]
     if options.output is not None:

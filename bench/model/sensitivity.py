@@ -10,21 +10,15 @@ from bench.model import predict
 from bench.model.machines import Machine
 from bench.report import picture
 from bench.report.page import as_box, as_picture, as_table, whole
-from bench.report.picture import Look, Picture
+from bench.report.picture import Picture
 from bench.report.tables import Table
 from bench.report.words import number
 
 CHANGE = 0.5  # each figure is made smaller and larger by so much
 _NODES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 100_000)
 _BYTES = tuple(1 << power for power in range(6, 25))
-_LOOKS = {
-    "default": Look("#000000", "-", "o", ""),
-    "dvfs": Look("#0072B2", "--", "s", ""),
-    "throttle, paper": Look("#D55E00", "-.", "^", ""),
-    "throttle": Look("#D55E00", "-.", "^", ""),
-    "throttle, log": Look("#CC79A7", (0, (5, 1)), "v", ""),  # type: ignore[arg-type]
-    "asleep": Look("#009E73", ":", "D", ""),
-}
+# Schemes of the models, by those of sessions that are drawn alike.
+_DRAWN_AS = {"default": "off", "throttle, paper": "throttle", "asleep": "auto"}
 
 FIGURES: Dict[str, str] = {
     "core_dyn_w": "power of an active core",
@@ -131,7 +125,8 @@ def _curves(
     m: Machine, collective: str, label: str, values: Tuple[int, ...], at: Callable[[int], Tuple[Machine, float]]
 ) -> Picture:
     figure, axes = picture.panels(["time", "energy"], 3.0)
-    for scheme, style in ((name, _LOOKS[name]) for name in predict.COLLECTIVES[collective]):
+    drawn_as = {name: _DRAWN_AS.get(name, name) for name in predict.COLLECTIVES[collective]}
+    for scheme, style in ((name, picture.look(drawn, list(drawn_as.values()))) for name, drawn in drawn_as.items()):
         lines: List[List[float]] = [[], []]
         for value in values:
             machine, size = at(value)

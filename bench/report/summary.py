@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from bench.report import energy, jobs
-from bench.report.document import BASELINE, Document, Run
+from bench.report.document import BASELINE, Document, Row, Run
 
 
 @dataclass
@@ -124,15 +124,29 @@ def energy_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int,
     """Joules of all nodes per call and message size, where the samples resolve it in every
     repetition: with only the longest repetitions the mean would be too high."""
     values: Dict[int, List[float]] = {}
-    runs = document.good_runs(benchmark, scheme)
-    for run in runs:
+    for row, joules in _resolved_rows(document, benchmark, scheme):
+        if row.iterations:
+            values.setdefault(row.bytes, []).append(joules / row.iterations)
+    runs = len(document.good_runs(benchmark, scheme))
+    return _spreads({size: found for size, found in values.items() if len(found) == runs})
+
+
+def power_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
+    """Mean watts of all nodes while a size ran, with what passed between its calls, where the samples resolve it."""
+    values: Dict[int, List[float]] = {}
+    for row, joules in _resolved_rows(document, benchmark, scheme):
+        if row.t_begin_ns is not None and row.t_end_ns is not None:
+            values.setdefault(row.bytes, []).append(joules * energy.NS_PER_S / (row.t_end_ns - row.t_begin_ns))
+    return _spreads(values)
+
+
+def _resolved_rows(document: Document, benchmark: str, scheme: str) -> Iterator[Tuple[Row, float]]:
+    """Rows of the runs that count, with the joules of all nodes."""
+    for run in document.good_runs(benchmark, scheme):
         for row in run.rows:
-            joules = energy.row_energy_j(
-                run, row, document.cluster.nodes, document.settings.interval_ms
-            )
-            if joules is not None and row.iterations:
-                values.setdefault(row.bytes, []).append(joules / row.iterations)
-    return _spreads({size: found for size, found in values.items() if len(found) == len(runs)})
+            joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
+            if joules is not None:
+                yield row, joules
 
 
 def why_no_energy(document: Document) -> Optional[str]:
