@@ -6,7 +6,8 @@
  *
  * It loops over opal_progress, which calls a function through a pointer when nothing moved.  That
  * function cannot know whether its caller blocks: it takes calls that follow each other without a
- * pause for a wait, and sleeps for a bounded part of it.
+ * pause for a wait, and sleeps for a bounded part of it.  A loop of brief calls would look the
+ * same, and sleep in each of them: so the calls of windows say where they begin (idle_windows.c).
  */
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/idle.h"
@@ -22,7 +23,9 @@ _Thread_local bool pwr_idle_looks;
 #include "ompi/runtime/params.h"
 #include "opal/mca/threads/threads.h"
 
-enum { GAP_NS = 20000 }; /* who looks again only after that did something else: no wait */
+/* Who looks again only after that did something else: no wait.  The first look after a sleep finds
+   its caches cold, and the CPU may have been somebody else's. */
+enum { GAP_NS = 20000, GAP_ASLEEP_NS = 200000 };
 
 static struct {
     bool hooked;
@@ -34,20 +37,51 @@ static struct {
 
 /* The wait that this thread may be in. */
 static _Thread_local struct {
-    uint64_t since_ns;
-    uint64_t seen_ns; /* when the last call returned */
+    uint64_t since_ns; /* 0: in none */
+    uint64_t seen_ns;  /* when the last call returned */
+    bool slept;        /* in the last call */
+    bool in_call;      /* which says where it begins and ends */
+    unsigned looks;    /* of opal_progress since the last call */
 } idle;
+
+static int count_look(void)
+{
+    ++idle.looks;
+    return 0;
+}
+
+bool pwr_idle_call_begins(void)
+{
+    bool outer = idle.in_call;
+    idle.in_call = true;
+    idle.since_ns = 0;
+    return outer;
+}
+
+void pwr_idle_call_ends(bool outer)
+{
+    idle.in_call = outer;
+    idle.since_ns = 0;
+}
 
 static uint64_t now_ns(void)
 {
     return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
+/* A look more than this one has found something to do. */
+static bool is_same_wait(uint64_t now)
+{
+    return 0 != idle.since_ns && idle.looks <= 1 &&
+           (idle.in_call || now - idle.seen_ns <= (idle.slept ? GAP_ASLEEP_NS : GAP_NS));
+}
+
 /* Nothing wakes it: who calls may wait for anything.  Returns the time. */
 static uint64_t sleep_if_long_idle(uint64_t now)
 {
     uint64_t length_ns = pwr_wait_blind_ns(now - idle.since_ns, hook.policy);
-    if (0 == length_ns) {
+    idle.slept = 0 != length_ns && pwr_idle_mark_windows();
+    if (!idle.slept) {
         return now;
     }
     const struct timespec length = pwr_timespec(length_ns);
@@ -62,9 +96,10 @@ static uint64_t sleep_if_long_idle(uint64_t now)
 static void give_back(void)
 {
     uint64_t now = now_ns();
-    if (now - idle.seen_ns > GAP_NS) {
+    if (!is_same_wait(now)) {
         idle.since_ns = now;
     }
+    idle.looks = 0;
     if (hook.yields) {
         hook.yield();
         now = now_ns();
@@ -80,6 +115,7 @@ void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
     hook.yields = ompi_mpi_yield_when_idle;
     hook.yield = opal_threads_pthreads_yield_fn;
     hook.hooked = true;
+    opal_progress_register(count_look);
     ompi_mpi_yield_when_idle = true;
     opal_threads_pthreads_yield_fn = give_back;
 }
@@ -90,6 +126,9 @@ void pwr_idle_unhook(void)
         opal_threads_pthreads_yield_fn = hook.yield;
         ompi_mpi_yield_when_idle = hook.yields;
         opal_progress_set_yield_when_idle(hook.yields);
+    }
+    if (hook.hooked) {
+        opal_progress_unregister(count_look);
     }
     hook.hooked = false;
 }
