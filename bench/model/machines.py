@@ -136,3 +136,14 @@ def load(path: Path) -> Machine:
         if not fits:
             raise ValueError(f"{name} is {value!r}")
     return machine
+
+
+def named(text: str) -> Machine:
+    """One of ALL, or what a file describes; ValueError says of which there are and what is wrong with the file."""
+    if text in ALL:
+        return ALL[text]
+    try:
+        return load(Path(text))
+    except (OSError, ValueError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ValueError(f"'{text}' is not of {', '.join(ALL)}, nor a machine's file: {reason}") from error

@@ -162,13 +162,10 @@ def _one_number_of_nodes(text: str) -> List[int]:
 
 
 def _machine_called(text: str) -> Machine:
-    if text in machines.ALL:
-        return machines.ALL[text]
     try:
-        return machines.load(Path(text))
-    except (OSError, ValueError, TypeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise argparse.ArgumentTypeError(f"'{text}' is not of {', '.join(machines.ALL)}, nor a machine's file: {reason}") from error
+        return machines.named(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _bytes(text: str) -> int:

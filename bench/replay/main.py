@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from bench.model import machines, predict
 from bench.model.machines import DEEPEST, Machine
-from bench.replay.platform import hosts, platform
+from bench.replay.platform import NODES_PER_SWITCH, hosts, platform
 from bench.report.tables import Table
 from bench.report.text import as_table
 
@@ -44,6 +44,7 @@ class Setup:
     ranks: int  # of a node
     collective: str
     bytes: int
+    oversubscription: int = 0  # of a fat tree's switches; 0: all nodes at one switch
 
     @property
     def bundle(self) -> float:
@@ -92,7 +93,7 @@ class Simulator:
     def run(self, setup: Setup, scheme: str) -> Result:
         """One scheme."""
         machine = setup.machine
-        (self._folder / "platform.xml").write_text(platform(machine, setup.ranks), encoding="utf-8")
+        (self._folder / "platform.xml").write_text(platform(machine, setup.ranks, setup.oversubscription), encoding="utf-8")
         (self._folder / "hosts").write_text(hosts(machine, setup.ranks), encoding="utf-8")
         command = ["smpirun", "-np", str(machine.nodes * setup.ranks), "-platform", "platform.xml", "-hostfile", "hosts", *_OPTIONS,
                    str(self._program), setup.collective, SCHEMES[setup.collective][scheme], str(setup.bytes), str(machine.nodes),
@@ -115,7 +116,7 @@ def rows_of(setup: Setup, results: Sequence[Result]) -> List[Dict[str, Any]]:
         model = closed.get(each.scheme)
         rows.append({**asdict(each), "power_w": each.power_w, "machine": setup.machine.name, "nodes": setup.machine.nodes,
                      "ranks_per_node": setup.ranks, "cores_per_rank": setup.bundle, "collective": setup.collective,
-                     "bytes": setup.bytes, "provenance": "modelled",
+                     "bytes": setup.bytes, "oversubscription": setup.oversubscription, "provenance": "modelled",
                      "time_ratio": each.time_s / default.time_s, "power_ratio": each.power_w / default.power_w,
                      "energy_ratio": each.energy_j / default.energy_j,
                      "model_time_ratio": model.time_s / expected.time_s if model else None,
@@ -136,8 +137,9 @@ def table_of(setup: Setup, rows: Sequence[Dict[str, Any]]) -> Table:
         lines.append([row["scheme"], f"{1e3 * row['time_s']:.4g}", f"{row['power_w']:.4g}", f"{row['energy_j']:.4g}", str(row["changes"]), *ratios])
     machine = setup.machine
     bundle = "" if setup.bundle == 1 else f", a rank for {setup.bundle:g} cores"
+    tree = f", fat tree {setup.oversubscription}:1" if setup.oversubscription else ""
     return Table(
-        f"{setup.collective} of {setup.bytes} B on {machine.name}, {machine.nodes} nodes x {machine.cores} cores{bundle} (modelled)",
+        f"{setup.collective} of {setup.bytes} B on {machine.name}, {machine.nodes} nodes x {machine.cores} cores{bundle}{tree} (modelled)",
         heads,
         lines,
         "Messages and their contention are simulated by SimGrid, cores are priced by the state they are in, polling as "
@@ -151,9 +153,13 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs the schedules of Alltoall and Bcast on a simulated cluster, with contention, and compares them with the "
         "closed equations of bench/model. Needs SimGrid (Debian: libsimgrid-dev).",
     )
-    parser.add_argument("--machine", choices=sorted(machines.ALL), default="icpp2010")
+    parser.add_argument("--machine", default="icpp2010", metavar="NAME|FILE",
+                        help=f"of {', '.join(machines.ALL)}, or a file of bench/model's calibrate -o (default: %(default)s)")  # fmt: skip
     parser.add_argument("--nodes", type=int, metavar="N", help="a power of two (default: the machine's)")
     parser.add_argument("--ranks", type=int, metavar="N", help="per node, even; each stands for cores / N cores (default: at most 8)")
+    parser.add_argument("--oversubscription", type=int, default=0, metavar="R",
+                        help=f"a fat tree of switches for {NODES_PER_SWITCH} nodes each, R times as many links to nodes as to other "
+                        "switches: 1, 2, 4 ... (default: one switch without bottlenecks)")  # fmt: skip
     parser.add_argument("--collective", choices=sorted(SCHEMES), default="alltoall")
     parser.add_argument("--bytes", type=int, default=262144, metavar="M", help="message, of an Alltoall to each core (default 262144)")
     parser.add_argument("--schemes", metavar="A;B", help="default first (default: all)")
@@ -162,14 +168,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _setup(options: argparse.Namespace) -> Setup:
-    machine = machines.ALL[options.machine]
+    try:
+        machine = machines.named(options.machine)
+    except ValueError as error:
+        raise ReplayError(f"--machine: {error}") from error
     nodes = machine.nodes if options.nodes is None else options.nodes
     ranks = min(8, machine.cores) if options.ranks is None else options.ranks
     if nodes < 2 or nodes & (nodes - 1):
         raise ReplayError(f"--nodes {nodes}: not a power of two from 2 on")
     if ranks < 2 or ranks % 2 or machine.cores % ranks:
         raise ReplayError(f"--ranks {ranks}: not an even divisor of {machine.cores}")
-    setup = Setup(machine.of(nodes), ranks, options.collective, options.bytes)
+    ratio = options.oversubscription
+    if ratio < 0 or ratio & (ratio - 1) or ratio > NODES_PER_SWITCH:
+        raise ReplayError(f"--oversubscription {ratio}: not a power of two up to {NODES_PER_SWITCH}")
+    if ratio and nodes < 2 * NODES_PER_SWITCH:
+        raise ReplayError(f"--oversubscription {ratio}: {nodes} nodes are fewer than two switches have")
+    setup = Setup(machine.of(nodes), ranks, options.collective, options.bytes, ratio)
     if not 1 <= options.bytes * setup.bundle**2 < 2**31:
         raise ReplayError(f"--bytes {options.bytes}: messages must have from 1 byte to 2 GiB, those of {setup.bundle:g} cores together")
     return setup

@@ -37,6 +37,9 @@ def test_polling_is_priced_as_work() -> None:
     (["--ranks", "3"], "--ranks 3: not an even divisor of 8"),
     (["--bytes", "0"], "--bytes 0: messages must have"),
     (["--schemes", "asleep"], "default first"),
+    (["--machine", "nosuch"], "'nosuch' is not of icpp2010, modern, nor a machine's file: No such file"),
+    (["--nodes", "32", "--oversubscription", "3"], "--oversubscription 3: not a power of two up to 16"),
+    (["--nodes", "16", "--oversubscription", "1"], "16 nodes are fewer than two switches have"),
 ])  # fmt: skip
 def test_wrong_options_are_named(wrong: List[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(wrong) == 2
@@ -77,6 +80,17 @@ def test_the_log_schedule_changes_states_less(capsys: pytest.CaptureFixture[str]
         rows = simulate(capsys, "--nodes", str(nodes), "--bytes", "65536", "--schemes", "default;throttle, paper;throttle, log")
         assert (rows["throttle, paper"]["changes"], rows["throttle, log"]["changes"]) == (paper, log)
         assert rows["throttle, log"]["time_s"] <= 1.01 * rows["throttle, paper"]["time_s"]
+
+
+def test_an_oversubscribed_tree_takes_so_much_longer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of 32 nodes half of the messages go to the other switch, through an R-th of the links: R / 2 of the time, and 1 at least."""
+    setup = ["--machine", "modern", "--nodes", "32", "--ranks", "2", "--bytes", "4096", "--schemes", "default;throttle, log"]
+    free = simulate(capsys, *setup)
+    for ratio, least, most in ((1, 1.0, 1.8), (4, 2.0, 3.0)):
+        tree = simulate(capsys, *setup, "--oversubscription", str(ratio))
+        assert tree["default"]["oversubscription"] == ratio
+        assert least <= tree["default"]["time_s"] / free["default"]["time_s"] <= most
+        assert tree["throttle, log"]["power_ratio"] == pytest.approx(free["throttle, log"]["power_ratio"], abs=0.05)
 
 
 def test_bundles_stand_for_their_cores(capsys: pytest.CaptureFixture[str]) -> None:
