@@ -210,7 +210,7 @@ typedef struct coll_poweraware_stock {
 typedef struct coll_poweraware_bill {
     uint64_t start_ticks;
     uint64_t cpu_ns; /* when it started; 0: not measured in this call */
-    uint64_t transitions;
+    pwr_power_counters_t levers;
     pwr_wait_stats_t waits; /* in algorithms of ours */
 } coll_poweraware_bill_t;
 

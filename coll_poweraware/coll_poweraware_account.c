@@ -38,20 +38,24 @@ static bool measures_cpu(const coll_poweraware_class_t *class)
 }
 
 /* Before levers are armed there are none. */
-static uint64_t transitions(void)
+static pwr_power_counters_t lever_use(void)
 {
     if (NULL == SELF->power || !atomic_load_explicit(&SELF->armed, memory_order_relaxed)) {
-        return 0;
+        return (pwr_power_counters_t){0};
     }
-    const pwr_power_counters_t counters = pwr_power_counters(SELF->power);
-    return counters.pstate_writes + counters.tstate_writes;
+    return pwr_power_counters(SELF->power);
+}
+
+static uint64_t transitions(const pwr_power_counters_t *counters)
+{
+    return counters->pstate_writes + counters->tstate_writes;
 }
 
 void coll_poweraware_bill_open(mca_coll_poweraware_module_t *m,
                                const coll_poweraware_class_t *class)
 {
     coll_poweraware_bill_t *bill = &m->bill;
-    bill->transitions = transitions();
+    bill->levers = lever_use();
     bill->waits = NULL != m->state ? m->state->wait_stats : (pwr_wait_stats_t){0};
     bill->cpu_ns = measures_cpu(class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
     bill->start_ticks = pwr_ticks_now(&SELF->ticks);
@@ -109,12 +113,15 @@ void coll_poweraware_bill_close(mca_coll_poweraware_module_t *m, coll_poweraware
 {
     const coll_poweraware_bill_t *bill = &m->bill;
     uint64_t ns = pwr_ticks_ns(&SELF->ticks, pwr_ticks_now(&SELF->ticks) - bill->start_ticks);
+    const pwr_power_counters_t levers = lever_use();
     pwr_account_sums_t call = {
         .calls = 1,
         .bytes = m->what < COLL_POWERAWARE_NUM_COLLECTIVES ? m->bytes : 0,
         .ns = ns,
         .longest_ns = ns,
-        .transitions = transitions() - bill->transitions,
+        .low_ns = levers.low_ns - bill->levers.low_ns,
+        .throttled_ns = levers.throttled_ns - bill->levers.throttled_ns,
+        .transitions = transitions(&levers) - transitions(&bill->levers),
     };
     if (0 != bill->cpu_ns) {
         call.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bill->cpu_ns;

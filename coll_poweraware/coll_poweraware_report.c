@@ -82,11 +82,12 @@ static void write_sums(FILE *file, const pwr_account_sums_t *sums)
     fprintf(file,
             "\"calls\": %llu, \"bytes\": %llu, \"seconds\": %.9f, \"longest_s\": %.9f, "
             "\"spin_s\": %.9f, \"monitor_s\": %.9f, \"sleep_s\": %.9f, \"cpu_s\": %.9f, "
-            "\"transitions\": %llu}",
+            "\"low_frequency_s\": %.9f, \"throttled_s\": %.9f, \"transitions\": %llu}",
             (unsigned long long)sums->calls, (unsigned long long)sums->bytes,
             1e-9 * (double)sums->ns, 1e-9 * (double)sums->longest_ns, 1e-9 * (double)sums->spin_ns,
             1e-9 * (double)sums->monitor_ns, 1e-9 * (double)sums->sleep_ns,
-            1e-9 * pwr_account_cpu_ns(sums), (unsigned long long)sums->transitions);
+            1e-9 * pwr_account_cpu_ns(sums), 1e-9 * (double)sums->low_ns,
+            1e-9 * (double)sums->throttled_ns, (unsigned long long)sums->transitions);
 }
 
 static void write_cell(FILE *file, const pwr_account_cell_t *cell)

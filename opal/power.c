@@ -83,6 +83,26 @@ static bool is_settled(pwr_status_t status)
     return status == PWR_OK || status == PWR_ERR_FOREIGN;
 }
 
+static void note_low(pwr_power_t *power, bool low)
+{
+    uint64_t now_ns = pwr_env_now_ns(power->env);
+    if (power->low) {
+        power->counters.low_ns += now_ns - power->low_since_ns;
+    }
+    power->low = low;
+    power->low_since_ns = now_ns;
+}
+
+static void note_level(pwr_power_t *power, unsigned level)
+{
+    uint64_t now_ns = pwr_env_now_ns(power->env);
+    if (power->level != PWR_TSTATE_FULL) {
+        power->counters.throttled_ns += now_ns - power->throttled_since_ns;
+    }
+    power->level = level;
+    power->throttled_since_ns = now_ns;
+}
+
 /* These restore, as far as they can, and tell whether nothing of ours is left. */
 static bool drop_pstates(pwr_power_t *power)
 {
@@ -93,7 +113,7 @@ static bool drop_pstates(pwr_power_t *power)
     }
     pwr_pstate_close(power->pstate);
     power->pstate = NULL;
-    power->low = false;
+    note_low(power, false);
     return settled;
 }
 
@@ -106,7 +126,7 @@ static bool drop_tstates(pwr_power_t *power)
     }
     pwr_tstate_close(power->tstate);
     power->tstate = NULL;
-    power->level = PWR_TSTATE_FULL;
+    note_level(power, PWR_TSTATE_FULL);
     return settled;
 }
 
@@ -231,7 +251,7 @@ static void set_low(pwr_power_t *power, bool low)
         give_up(power, "P-states", status, drop_pstates(power));
         return;
     }
-    power->low = low;
+    note_low(power, low);
     power->counters.pstate_writes++;
     check_after(power);
 }
@@ -254,7 +274,7 @@ static void set_level(pwr_power_t *power, unsigned level)
         give_up(power, "T-states", status, drop_tstates(power));
         return;
     }
-    power->level = level;
+    note_level(power, level);
     power->counters.tstate_writes++;
     check_after(power);
 }

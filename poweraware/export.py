@@ -26,7 +26,8 @@ def summary_csv(jobs: Sequence[Job]) -> str:
 def calls_csv(jobs: Sequence[Job]) -> str:
     """One line per class of calls; number and time are of all processes."""
     heads = ["type", "number", "time", "data_send", "job", "communicator", "comm_size", "algorithm", "up_to_bytes",
-             "longest", "spin_time", "monitor_time", "sleep_time", "cpu_time", "transitions", "energy"]  # fmt: skip
+             "longest", "spin_time", "monitor_time", "sleep_time", "cpu_time", "low_frequency_time", "throttled_time",
+             "transitions", "energy"]  # fmt: skip
     return _csv(heads, [_call_row(job, each) for job in jobs for each in job.calls])
 
 
@@ -126,6 +127,8 @@ def _call_row(job: Job, each: CallClass) -> List[str]:
         f"{each.monitor_s:.9f}",
         f"{each.sleep_s:.9f}",
         f"{each.cpu_s:.9f}",
+        f"{each.low_frequency_s:.9f}",
+        f"{each.throttled_s:.9f}",
         str(each.transitions),
         _number(each.joules),
     ]

@@ -74,12 +74,15 @@ class Sums:
     monitor_s: float = 0.0
     sleep_s: float = 0.0
     cpu_s: float = 0.0
+    low_frequency_s: float = 0.0
+    throttled_s: float = 0.0
     transitions: int = 0
     joules: Optional[float] = None
 
     def add(self, more: Sums) -> None:
         """Adds other calls."""
-        for name in ("calls", "bytes", "seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "transitions"):
+        for name in ("calls", "bytes", "seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "low_frequency_s",
+                     "throttled_s", "transitions"):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(more, name))
         self.longest_s = max(self.longest_s, more.longest_s)
         if more.joules is not None:

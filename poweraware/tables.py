@@ -33,6 +33,9 @@ def totals(job: Job) -> Table:
         ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],
         [_ATTRIBUTED, _joules(calls.joules), _calls_note(job, calls)],
     ]
+    for words, seconds in (("at the lowest frequency", calls.low_frequency_s), ("throttled", calls.throttled_s)):
+        if seconds > 0.0:
+            rows.insert(-1, [f"of it {words}", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
     return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
 
 

@@ -53,6 +53,22 @@ def test_auto_moves_levers_in_large_calls(five: Nodes, tmp_path: Path, size: int
     assert len(writes) == 5 and all((each > 0) == moves for each in writes), writes
 
 
+def test_slow_seconds_are_counted(five: Nodes, tmp_path: Path) -> None:
+    """In calls that moved levers, less of them throttled than at the lowest frequency; in no others."""
+    tmp_path.chmod(0o777)
+    done = five.run([str(BUILD / "bench" / "osu" / "osu_bcast"), "-m", "262144:262144", "-i", "20", "-x", "0"],
+                    "--ppn", "2", "--bind", "core",
+                    mca={"coll_poweraware_report_dir": str(tmp_path), "coll_poweraware_scheme": "throttle"})
+    assert done.returncode == 0, done.stdout
+    calls = json.loads((tmp_path / "job.json").read_text())["calls"]
+    assert {each["collective"] for each in calls if each["transitions"] > 0} == {"bcast"}
+    for each in calls:
+        if each["transitions"] > 0:
+            assert 0.0 < each["throttled_s"] < each["low_frequency_s"] <= each["seconds"], each
+        else:
+            assert each["throttled_s"] == each["low_frequency_s"] == 0.0, each
+
+
 ALLTOALL_LAYOUTS = [("--layout", "6,2"), ("--layout", "5,1,6"), ("--layout", "2,1,2,1,2", "--map-by", "node")]
 
 

@@ -155,6 +155,13 @@ static void test_wrong_bytes_are_refused(void **state)
     pwr_ledger_free(ledger);
 }
 
+static const pwr_ledger_weights_t half_asleep = {.asleep = 0.5, .low = 0.4, .throttled = 0.25};
+
+static void assert_about(uint64_t uj, double wanted)
+{
+    assert_true((double)uj >= wanted - 1.0 && (double)uj <= wanted + 1.0);
+}
+
 /* 4 processes for 10 s: 8 s in call A polling, 16 s in call B of which 2 s of CPU time, the rest
    outside, computing. */
 static void test_energy_is_attributed_by_time_and_state(void **state)
@@ -170,16 +177,40 @@ static void test_energy_is_attributed_by_time_and_state(void **state)
     node.cpu_ns = (8 + 2 + 16) * s;
     node.uj = 1000000;
     /* w: A 8, B 2 + 0.5 * 14 = 9, outside 16: 33 */
-    pwr_ledger_attribute(account, &node, 0.5);
-    assert_true(cell(account, 1, 0)->uj >= 1000000 * 8 / 33 - 1 &&
-                cell(account, 1, 0)->uj <= 1000000 * 8 / 33 + 1);
-    assert_true(cell(account, 2, 0)->uj >= 1000000 * 9 / 33 - 1 &&
-                cell(account, 2, 0)->uj <= 1000000 * 9 / 33 + 1);
+    pwr_ledger_attribute(account, &node, half_asleep);
+    assert_about(cell(account, 1, 0)->uj, 1000000.0 * 8 / 33);
+    assert_about(cell(account, 2, 0)->uj, 1000000.0 * 9 / 33);
     /* what GPUs used is not theirs */
     node.domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, 500000, 0};
-    pwr_ledger_attribute(account, &node, 0.5);
-    assert_true(cell(account, 1, 0)->uj >= 500000 * 8 / 33 - 1 &&
-                cell(account, 1, 0)->uj <= 500000 * 8 / 33 + 1);
+    pwr_ledger_attribute(account, &node, half_asleep);
+    assert_about(cell(account, 1, 0)->uj, 500000.0 * 8 / 33);
+    pwr_ledger_free(ledger);
+}
+
+/* 3 processes that poll for 10 s: at full speed, at the lowest frequency, throttled as well for 5
+ * s. */
+static void test_slow_calls_are_charged_less(void **state)
+{
+    (void)state;
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_ledger_node_t node = node_of(0);
+    const pwr_account_sums_t polls = {
+        .calls = 1, .ns = 10 * s, .cpu_ns = 10 * s, .cpu_of_ns = 10 * s};
+    for (unsigned what = 1; what <= 3; what++) {
+        *cell(account, what, 0) = polls;
+    }
+    cell(account, 2, 0)->low_ns = 10 * s;
+    cell(account, 3, 0)->low_ns = 10 * s;
+    cell(account, 3, 0)->throttled_ns = 5 * s;
+    node.wall_ns = 30 * s;
+    node.cpu_ns = 30 * s;
+    node.uj = 1000000;
+    /* w: 10, 5 + 5 * 0.4 = 7, 5 + 5 * 0.4 * (1 - 0.75 / 2) = 6.25: 23.25 */
+    pwr_ledger_attribute(account, &node, half_asleep);
+    assert_about(cell(account, 1, 0)->uj, 1000000 * 10 / 23.25);
+    assert_about(cell(account, 2, 0)->uj, 1000000 * 7 / 23.25);
+    assert_about(cell(account, 3, 0)->uj, 1000000 * 6.25 / 23.25);
     pwr_ledger_free(ledger);
 }
 
@@ -194,20 +225,20 @@ static void test_calls_are_never_charged_more_than_there_is(void **state)
     node.cpu_ns = 0;
     for (unsigned what = 0; what < 100; what++) {
         *cell(account, what, 0) =
-            (pwr_account_sums_t){.ns = 1 + what, .cpu_ns = 50, .cpu_of_ns = what};
+            (pwr_account_sums_t){.ns = 1 + what, .cpu_ns = 50, .cpu_of_ns = what, .low_ns = 40};
     }
     account->rest.sums = (pwr_account_sums_t){.ns = 1000};
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
     for (unsigned what = 0; what < 100; what++) {
         sum += cell(account, what, 0)->uj;
     }
     sum += account->rest.sums.uj;
     assert_true(sum >= 999000 && sum <= 1000000);
     node.uj = 0;
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
     assert_int_equal(cell(account, 5, 0)->uj, 0);
     memset(account, 0, sizeof *account); /* nothing at all */
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_IDLE_WEIGHT);
+    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
     pwr_ledger_free(ledger);
 }
 
@@ -218,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_an_empty_one_adds_nothing),
         cmocka_unit_test(test_wrong_bytes_are_refused),
         cmocka_unit_test(test_energy_is_attributed_by_time_and_state),
+        cmocka_unit_test(test_slow_calls_are_charged_less),
         cmocka_unit_test(test_calls_are_never_charged_more_than_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,13 +165,21 @@ static void test_verbs_are_idempotent_and_counted(void **state)
         pwr_power_throttle(power, 9); /* the deepest */
     }
     assert_int_equal(pwr_power_level(power), 7);
+    kernel.ahead_ns += 5000000;
+    pwr_power_throttle(power, 4); /* goes on being throttled */
+    kernel.ahead_ns += 2000000;
     pwr_power_throttle(power, 0);
+    kernel.ahead_ns += 1000000;
     pwr_power_full(power);
+    kernel.ahead_ns += 900000000000;
     pwr_power_counters_t counters = pwr_power_counters(power);
     assert_int_equal(counters.pstate_writes, 2);
-    assert_int_equal(counters.tstate_writes, 2);
+    assert_int_equal(counters.tstate_writes, 3);
     assert_int_equal(counters.skipped, 0);
     assert_int_equal(counters.errors, 0);
+    assert_true(counters.throttled_ns >= 7000000 &&
+                counters.low_ns >= counters.throttled_ns + 1000000);
+    assert_true(counters.low_ns < 900000000000);
     pwr_power_close(power);
 }
 

@@ -34,7 +34,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     kind = "emulated" if energy else "absent"
     return {
         "format": "poweraware-job",
-        "version": 1,
+        "version": 2,
         "begin": "2026-11-22T12:00:00Z",
         "begin_ns": 1795348800000000000,
         "complete": True,
@@ -83,7 +83,7 @@ def part_of(whole: Json, number: int) -> Json:
     for each in [*part["calls"], part["other_calls"]]:
         for name in ("calls", "bytes", "transitions"):
             each[name] //= 2
-        for name in ("seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "joules"):
+        for name in ("seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "low_frequency_s", "throttled_s", "joules"):
             each[name] /= 2
     for name in ("seconds", "cpu_s", "joules"):
         part["outside"][name] /= 2
@@ -93,8 +93,8 @@ def part_of(whole: Json, number: int) -> Json:
 
 def _sums(calls: int, seconds: float, joules: Optional[float]) -> Json:
     return {"calls": calls, "bytes": calls * 100, "seconds": seconds, "longest_s": seconds / 2, "spin_s": seconds / 10,
-            "monitor_s": seconds / 20, "sleep_s": seconds / 2, "cpu_s": seconds / 2, "transitions": calls // 10,
-            "joules": joules}  # fmt: skip
+            "monitor_s": seconds / 20, "sleep_s": seconds / 2, "cpu_s": seconds / 2, "low_frequency_s": seconds / 4,
+            "throttled_s": seconds / 8, "transitions": calls // 10, "joules": joules}  # fmt: skip
 
 
 def _class(comm: str, size: int, name: str, algorithm: str, up_to: Optional[int], calls: int, seconds: float) -> Json:

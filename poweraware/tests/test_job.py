@@ -40,7 +40,7 @@ def test_every_field_has_words_and_a_unit() -> None:
 
 
 WRONG: Dict[str, Callable[[Json], Any]] = {
-    "$.version: is 2": lambda d: d.update(version=2),
+    "$.version: is 1": lambda d: d.update(version=1),
     "$.calls[1].sleep_s: is -1": lambda d: d["calls"][1].update(sleep_s=-1),
     "$.nodes[0].energy.domains.cpu: is not a field": lambda d: d["nodes"][0]["energy"]["domains"].update(cpu={}),
     "$.settings.scheme: is \"fast\"": lambda d: d["settings"].update(scheme="fast"),

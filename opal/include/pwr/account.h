@@ -44,10 +44,12 @@ typedef struct pwr_account_sums {
     uint64_t spin_ns; /* of ns: waiting, on each rung */
     uint64_t monitor_ns;
     uint64_t sleep_ns;
-    uint64_t cpu_ns;      /* CPU time of those calls where it was measured, ... */
-    uint64_t cpu_of_ns;   /* ... which lasted so long */
-    uint64_t transitions; /* lever writes */
-    uint64_t uj; /* energy attributed to them (pwr/attribute.h); 0 in a process's own table */
+    uint64_t cpu_ns;       /* CPU time of those calls where it was measured, ... */
+    uint64_t cpu_of_ns;    /* ... which lasted so long */
+    uint64_t low_ns;       /* of ns: at the lowest frequency */
+    uint64_t throttled_ns; /* of ns: in T1 and deeper */
+    uint64_t transitions;  /* lever writes */
+    uint64_t uj; /* energy attributed to them (pwr/ledger.h); 0 in a process's own table */
 } pwr_account_sums_t;
 
 typedef struct pwr_account_cell {
@@ -90,6 +92,8 @@ static inline void pwr_account_add_plainly(pwr_account_sums_t *sums, const pwr_a
     sums->sleep_ns += call->sleep_ns;
     sums->cpu_ns += call->cpu_ns;
     sums->cpu_of_ns += call->cpu_of_ns;
+    sums->low_ns += call->low_ns;
+    sums->throttled_ns += call->throttled_ns;
     sums->transitions += call->transitions;
     sums->uj += call->uj;
 }
@@ -114,7 +118,8 @@ static inline double pwr_account_cpu_ns(const pwr_account_sums_t *sums)
                : (double)sums->cpu_ns * ((double)sums->ns / (double)sums->cpu_of_ns);
 }
 
-/* Adds all of another table, which may be in use, and wrong: its numbers are added then, no more. */
+/* Adds all of another table, which may be in use, and wrong: its numbers are added then, no more.
+ */
 void pwr_account_merge(pwr_account_t *into, const pwr_account_t *from);
 
 /* What of a table is in use, for a message or a file: at most PWR_ACCOUNT_PACKED_MAX bytes. */

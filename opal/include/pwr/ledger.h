@@ -83,18 +83,26 @@ pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, siz
 
 /* Attributes a node's energy to the calls in its account, by time and state:
 
-     w = CPU time + idle_weight * (time - CPU time)
+     w = asleep * time + (1 - asleep) * CPU time * slowness
+     slowness = (1 - (1 - low) * time at the lowest frequency / time)
+                * (1 - (1 - throttled) * time throttled / time)
      joules of a class of calls = joules of the node * w of the class / w of the node
 
-   where the node's time is that of its processes, calls or not.  So a rank that sleeps in a call is
-   charged less than one that polls, and what is left over is what the program used outside of
-   calls.  Energy of GPUs is not attributed: collectives of hosts do not use it.  Energy counters
-   tell neither cores nor calls apart, so these joules are always an attribution, never a
-   measurement; those of levers' states are not told apart either.  idle_weight: 0 to 1. */
+   where the node's time is that of its processes, calls or not.  So a rank that sleeps in a call,
+   or polls in it slowly, is charged less than one that polls at full speed, and what is left over
+   is what the program used outside of calls.  Energy of GPUs is not attributed: collectives of
+   hosts do not use it.  Energy counters tell neither cores nor calls apart, so these joules are
+   always an attribution, never a measurement. */
+typedef struct pwr_ledger_weights { /* 0 to 1 each */
+    double asleep;    /* what a core that sleeps draws, of one that computes at full speed */
+    double low;       /* of the rest, what is left at the lowest frequency */
+    double throttled; /* of the rest, what is left in T-states */
+} pwr_ledger_weights_t;
 void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
-                          double idle_weight);
-/* A core that sleeps draws about so much of what one that computes does: between the deepest and
-   the lightest idle states of servers, uncore and memory included. */
-#define PWR_LEDGER_IDLE_WEIGHT 0.3
+                          pwr_ledger_weights_t weights);
+/* asleep: between the deepest and the lightest idle states of servers, uncore and memory included.
+   low: 7.1 of 14.9 W of a core at 1.6 of 2.4 GHz (ICPP 2010, its figures of power).  throttled:
+   between T4 of leaders and T7 of all others, half and an eighth of the clock. */
+#define PWR_LEDGER_WEIGHTS ((pwr_ledger_weights_t){.asleep = 0.3, .low = 0.5, .throttled = 0.25})
 
 #endif

@@ -27,8 +27,10 @@ typedef struct pwr_power_config {
 typedef struct pwr_power_counters {
     uint64_t pstate_writes; /* transitions that reached the hardware */
     uint64_t tstate_writes;
-    uint64_t skipped; /* verbs that found no lever */
-    uint64_t errors;  /* failed writes; the lever is then given up */
+    uint64_t low_ns;       /* time at the lowest frequency, up to the last write */
+    uint64_t throttled_ns; /* time in T1 and deeper, likewise */
+    uint64_t skipped;      /* verbs that found no lever */
+    uint64_t errors;       /* failed writes; the lever is then given up */
     uint64_t adopted; /* new ceilings that somebody else set between our uses, and we kept to */
     uint64_t yielded; /* levers left to somebody else who wrote over a value of ours */
     /* 1 when all levers were put back and stay off: the binding changed, somebody else claimed a

@@ -16,7 +16,7 @@
 
 #include "record/about_text.h"
 
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 };
 
 /* ---- totals ---- */
 
@@ -193,13 +193,14 @@ static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
 /* Sums over calls; without energy there is none to attribute. */
 static json_t *sums_of(const pwr_account_sums_t *sums, bool has_energy)
 {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
                      (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
                      seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
                      seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
                      seconds(sums->sleep_ns), "cpu_s", json_real(1e-9 * pwr_account_cpu_ns(sums)),
-                     "transitions", (json_int_t)sums->transitions, "joules",
-                     has_energy ? joules(sums->uj) : json_null());
+                     "low_frequency_s", seconds(sums->low_ns), "throttled_s",
+                     seconds(sums->throttled_ns), "transitions", (json_int_t)sums->transitions,
+                     "joules", has_energy ? joules(sums->uj) : json_null());
 }
 
 static json_t *class_of(const about_t *about, const pwr_account_t *account,
@@ -289,13 +290,23 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
 
+/* The weight of a second of CPU time in which so much of the power above sleep's is left. */
+static double of_cpu_time(double left)
+{
+    const pwr_ledger_weights_t weights = PWR_LEDGER_WEIGHTS;
+    return weights.asleep + (1.0 - weights.asleep) * left;
+}
+
 static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
+    const pwr_ledger_weights_t weights = PWR_LEDGER_WEIGHTS;
     char attribution[512];
     snprintf(attribution, sizeof attribution,
              "Joules of calls are a share of their nodes' energy by time and state: a second of "
-             "CPU time counts 1, a second asleep %g.",
-             PWR_LEDGER_IDLE_WEIGHT);
+             "CPU time counts 1, at the lowest frequency %g, throttled as well %g, a second asleep "
+             "%g.",
+             of_cpu_time(weights.low), of_cpu_time(weights.low * weights.throttled),
+             weights.asleep);
     return json_pack(
         "{s:o, s:o, s:o}", "time",
         origin("measured", "Clocks of the processes; CPU time of short calls is sampled."),

@@ -185,7 +185,7 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
         add_page(&node->members[i], &entry);
         pwr_account_merge(pwr_ledger_account(ledger), &node->members[i].mapped.page->account);
     }
-    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, PWR_LEDGER_IDLE_WEIGHT);
+    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, PWR_LEDGER_WEIGHTS);
     if (pwr_ledger_add_node(ledger, &entry, &energy->power) != PWR_OK) {
         pwr_ledger_free(ledger);
         return NULL;
