@@ -42,6 +42,8 @@ class Npb(Family):
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if given.npb_dir is not None and not given.npb_dir.is_dir():
             parser.error(f"--npb-dir {given.npb_dir}: no such directory")
+        if ranks & (ranks - 1) and (given.npb_dir is not None or "ft" in given.benchmarks):
+            parser.error(f"{ranks} ranks: NPB, and our FT-like kernel, run on a power of two (--nodes, --ppn)")
         self.benchmarks = [f"{name}.{letter}" for letter in given.classes for name in given.benchmarks]
         for benchmark in self.benchmarks:
             self._find(benchmark, given.npb_dir, given.build / "bench" / "npb", ranks)

@@ -35,8 +35,8 @@ def find(options: Options) -> Places:
         missing.append(f"{COMPONENT} in {options.plugin_dir or options.build}")
     if missing or component is None:
         raise DriverError(
-            f"not found: {'; '.join(missing)}: build first (make), and name the build directory "
-            "with --build when it is not ./build"
+            f"not found: {'; '.join(missing)}. Parts of poweraware are made by make; --build names the build "
+            "directory when it is not ./build"
         )
     return Places(
         plugin_dir=component.parent.resolve(),

@@ -9,14 +9,18 @@ and a daemon that inherits one keeps it open.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import IO, Callable, Dict, List, Optional
+from typing import IO, Callable, Dict, Iterable, List, Optional
 
 TERM_GRACE_S = 10.0
 _POLL_S = 0.02
+
+_RULE = "-" * 20
+_NOTICE = re.compile(r"Primary job +terminated|\S*(mpirun|prterun)\S* (detected|has exited)")
 
 
 def start(
@@ -59,13 +63,32 @@ def stop(process: "subprocess.Popen[bytes]", grace_s: float = TERM_GRACE_S) -> N
 
 
 def last_words(log: Path, limit: int = 300) -> str:
-    """The last non-empty lines of a log in one line, to say why something failed."""
+    """The last non-empty lines of a log in one line, to say why something failed; what mpirun says about any failure
+    is left out where there is more."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    words = " / ".join(line.strip() for line in lines if line.strip())
+    words = _joined(_without_notices(lines)) or _joined(lines)
     return words if len(words) <= limit else "..." + words[-limit:]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return " / ".join(line.strip() for line in lines if line.strip())
+
+
+def _without_notices(lines: Iterable[str]) -> List[str]:
+    """Notices of mpirun are between rules of hyphens; those that name a process that failed say nothing else."""
+    kept: List[str] = []
+    part: List[str] = []
+    for line in [*lines, _RULE]:
+        if not line.startswith(_RULE):
+            part.append(line)
+            continue
+        if not _NOTICE.match(_joined(part)):
+            kept += part
+        part = []
+    return kept
 
 
 def _popen(

@@ -76,6 +76,7 @@ def test_grids_of_hpcc(ranks: int, grid: "tuple[int, int]") -> None:
     [
         ("npb", ["--classes", "S,Z"], "--classes: 'Z' is not of S, W, A, B, C"),
         ("npb", ["--benchmarks", "ep"], "--benchmarks: 'ep' is not of ft, is"),
+        ("npb", ["--nodes", "3", "--ppn", "1"], "3 ranks: NPB, and our FT-like kernel, run on a power of two"),
         ("npb", ["--npb-dir", "/no/such"], "--npb-dir /no/such: no such directory"),
         ("cpmd", ["--benchmarks", "pw"], "--benchmarks: 'pw' is not of pw.si8, hpcc"),
         ("cpmd", ["--cpmd-binary", "/bin/true"], "--cpmd-input is missing"),

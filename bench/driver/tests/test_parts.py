@@ -9,7 +9,7 @@ from typing import List, Optional
 
 import pytest
 
-from bench.driver import facts, machine, main, options, osu, sampler, states
+from bench.driver import facts, machine, main, options, osu, processes, sampler, states
 from bench.driver.progress import Progress
 
 # Written by hand after OSU 7.0 with -f -c; real outputs are in bench/osu/tests/samples.
@@ -249,3 +249,30 @@ def test_unknown_benchmark_family(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["nas"]) == 2
     assert "nas is not a benchmark" in capsys.readouterr().err
     assert main.main(["--help"]) == 0
+
+
+# Open MPI 4.1.4, of a program that prints its reason and exits.
+NOTICES = """--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+--------------------------------------------------------------------------
+mpirun.openmpi detected that one or more processes exited with non-zero status, thus causing
+the job to be terminated. The first process to do so was:
+
+  Process name: [[48046,1],5]
+  Exit code:    1
+--------------------------------------------------------------------------
+"""
+
+
+def test_last_words_are_the_programs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("ft: 9 processes\n\n do not fit\n" + NOTICES)
+    assert processes.last_words(log) == "ft: 9 processes / do not fit"
+    log.write_text(NOTICES)  # better than nothing
+    assert "Exit code:    1" in processes.last_words(log)
+    log.write_text("-" * 74 + "\nAll nodes which are allocated for this job are already filled.\n" + "-" * 74 + "\n" + NOTICES)
+    assert processes.last_words(log) == "All nodes which are allocated for this job are already filled."
+    log.write_text("x" * 1000)
+    assert processes.last_words(log) == "..." + "x" * 300

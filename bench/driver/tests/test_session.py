@@ -326,8 +326,8 @@ NPB = """
 def test_npb_of_the_user(world: World) -> None:
     (world.folder / "report").write_text(NPB)
     install("kernel.py", world.folder / "npb/bin/ft.S.x")
-    install("kernel.py", world.folder / "npb/bin/ft.S.3")  # for this number of ranks
-    command = [*world.usual("npb"), "--npb-dir", str(world.folder / "npb"), "--benchmarks", "ft", "--classes", "S"]
+    install("kernel.py", world.folder / "npb/bin/ft.S.2")  # for this number of ranks
+    command = [*world.usual("npb"), "--layout", "1,1", "--npb-dir", str(world.folder / "npb"), "--benchmarks", "ft", "--classes", "S"]
     done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
     assert done.returncode == 0, done.stderr
     document = world.document()
@@ -338,7 +338,7 @@ def test_npb_of_the_user(world: World) -> None:
     for run in document.runs:
         assert run.window == "job" and run.result is not None
         assert run.result.seconds == 0.25 and run.result.verified
-        assert run.command[-1].endswith("/ft.S.3")
+        assert run.command[-1].endswith("/ft.S.2")
         assert (world.output / "runs" / run.id / "arguments").read_text() == ""
     assert "Energy of applications, as tables I and II of the paper" in done.stdout
 
@@ -346,7 +346,7 @@ def test_npb_of_the_user(world: World) -> None:
 def test_our_kernels_are_labelled_and_their_own_time_counts(world: World) -> None:
     (world.folder / "report").write_text("Begin = @BEGIN@ ns\nEnd = @END@ ns\nTime in seconds  = 0.05\nVerification = SUCCESSFUL\n")
     install("kernel.py", world.build / "bench/npb/ft_like")
-    command = [*world.usual("npb"), "--benchmarks", "ft", "--schemes", "off"]
+    command = [*world.usual("npb"), "--layout", "1,1", "--benchmarks", "ft", "--schemes", "off"]
     done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
     assert done.returncode == 0, done.stderr
     (run,) = world.document().runs
@@ -405,7 +405,7 @@ def test_in_the_stead_of_cpmd(world: World) -> None:
 
 
 def test_programs_that_are_missing_are_named(world: World) -> None:
-    done = world.run_command(world.usual("npb"), {})
+    done = world.run_command([*world.usual("npb"), "--layout", "1,1"], {})
     assert done.returncode == 1
     assert "ft_like in " in done.stderr and "(needs fftw3); is_like in " in done.stderr
     done = world.run_command([*world.usual("cpmd"), "--pw-binary", "/nowhere/pw.x", "--benchmarks", "pw.si8"], {})
