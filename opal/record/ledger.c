@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x70776c01 /* last byte: version */, MOST_NODES = 1 << 24 };
+enum { MAGIC = 0x70776c02 /* last byte: version */, MOST_NODES = 1 << 24 };
 
 struct pwr_ledger {
     pwr_account_t account;

@@ -18,7 +18,7 @@
 #include "pwr/ledger.h"
 #include "rundir.h"
 
-enum { PWR_PAGE_MAGIC = 0x70777001, PWR_PAGE_NAME = 128 };
+enum { PWR_PAGE_MAGIC = 0x70777002, PWR_PAGE_NAME = 128 };
 
 typedef struct pwr_page {
     uint32_t magic;
