@@ -116,20 +116,24 @@ static bool is_complete(const ompi_osc_base_module_t *module)
     return FUNCTIONS(IS_THERE) module->osc_free;
 }
 
+static bool are_same(const ompi_osc_base_module_t *module, const ompi_osc_base_module_t *other)
+{
+#define IS_SAME(name) module->name == other->name &&
+    return FUNCTIONS(IS_SAME) true;
+}
+
 /* Returns whether its calls say where they begin. */
 static bool mark(ompi_osc_base_module_t *module)
 {
     if (osc_fence == module->osc_fence) {
         return true;
     }
-    if (!is_complete(module)) { /* it is being made */
-        return false;
-    }
-    if (NULL == saved_of(module)) {
-        if (COMPONENTS == saved.count) {
-            return false;
-        }
+    if (NULL == saved_of(module) && COMPONENTS > saved.count && is_complete(module)) {
         saved.all[saved.count++] = *module;
+    }
+    const ompi_osc_base_module_t *before = saved_of(module);
+    if (NULL == before || !are_same(module, before)) {
+        return false;
     }
 #define PUT(name) module->name = name;
     FUNCTIONS(PUT)
@@ -142,10 +146,10 @@ bool pwr_idle_mark_windows(void)
     int size = opal_pointer_array_get_size(&ompi_mpi_windows);
     for (int i = 0; i < size; ++i) {
         ompi_win_t *win = opal_pointer_array_get_item(&ompi_mpi_windows, i);
-        if (NULL != win && &ompi_mpi_win_null.win != win) {
+        /* without a module it is still being made, and nobody calls it */
+        if (NULL != win && &ompi_mpi_win_null.win != win && NULL != win->w_osc_module) {
             /* another thread may be freeing it */
-            all_marked = !opal_using_threads() && NULL != win->w_osc_module &&
-                         mark(win->w_osc_module) && all_marked;
+            all_marked = !opal_using_threads() && mark(win->w_osc_module) && all_marked;
         }
     }
     return all_marked;
