@@ -195,14 +195,20 @@ static void test_blind_sleeps_are_short(void **state)
     uint64_t brief_ns = now_ns() - brief.began_ns;
     assert_true(stats.sleeps == 0 || brief_ns >= MIN_NS * PWR_WAIT_BLIND_PART);
 
-    stats = (pwr_wait_stats_t){0};
-    thing_t lasting = {.over_at_ns = now_ns() + LONG_NS};
-    assert_int_equal(wait_for(&lasting, false, &unlimited, 0, &stats), PWR_OK);
     /* lengths grow by 1/32 each: to get from 1.6 ms to 100 ms takes ln(62)/ln(33/32) = 134 sleeps,
-       fewer when they last longer than asked, and not more than their shortest allows */
-    assert_true(stats.sleeps > 20);
-    assert_true(stats.sleeps <= LONG_NS / MIN_NS);
-    assert_true(stats.sleep_ns > LONG_NS / 2);
+       fewer when they last longer than asked, and not more than their shortest allows; a machine
+       that stands still for a while makes one of them long, but hardly in every attempt */
+    for (int attempt = 0; attempt < 5; attempt++) {
+        stats = (pwr_wait_stats_t){0};
+        thing_t lasting = {.over_at_ns = now_ns() + LONG_NS};
+        assert_int_equal(wait_for(&lasting, false, &unlimited, 0, &stats), PWR_OK);
+        assert_true(stats.sleeps <= LONG_NS / MIN_NS);
+        if (stats.sleeps > 20 && stats.sleep_ns > LONG_NS / 2) {
+            return;
+        }
+    }
+    fail_msg("%llu sleeps, %llu us together", (unsigned long long)stats.sleeps,
+             (unsigned long long)stats.sleep_ns / 1000);
 }
 
 int main(void)
