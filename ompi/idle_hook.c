@@ -122,14 +122,15 @@ void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
 
 void pwr_idle_unhook(void)
 {
-    if (hook.hooked && give_back == opal_threads_pthreads_yield_fn) {
+    if (!hook.hooked) {
+        return;
+    }
+    if (give_back == opal_threads_pthreads_yield_fn) {
         opal_threads_pthreads_yield_fn = hook.yield;
         ompi_mpi_yield_when_idle = hook.yields;
         opal_progress_set_yield_when_idle(hook.yields);
     }
-    if (hook.hooked) {
-        opal_progress_unregister(count_look);
-    }
+    opal_progress_unregister(count_look);
     hook.hooked = false;
 }
 

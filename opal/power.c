@@ -83,24 +83,16 @@ static bool is_settled(pwr_status_t status)
     return status == PWR_OK || status == PWR_ERR_FOREIGN;
 }
 
-static void note_low(pwr_power_t *power, bool low)
+/* What is in force from now on. */
+static void note(pwr_power_t *power, bool low, unsigned level)
 {
     uint64_t now_ns = pwr_env_now_ns(power->env);
-    if (power->low) {
-        power->counters.low_ns += now_ns - power->low_since_ns;
-    }
+    uint64_t lasted_ns = now_ns - power->changed_ns;
+    power->counters.low_ns += power->low ? lasted_ns : 0;
+    power->counters.throttled_ns += power->level != PWR_TSTATE_FULL ? lasted_ns : 0;
     power->low = low;
-    power->low_since_ns = now_ns;
-}
-
-static void note_level(pwr_power_t *power, unsigned level)
-{
-    uint64_t now_ns = pwr_env_now_ns(power->env);
-    if (power->level != PWR_TSTATE_FULL) {
-        power->counters.throttled_ns += now_ns - power->throttled_since_ns;
-    }
     power->level = level;
-    power->throttled_since_ns = now_ns;
+    power->changed_ns = now_ns;
 }
 
 /* These restore, as far as they can, and tell whether nothing of ours is left. */
@@ -113,7 +105,7 @@ static bool drop_pstates(pwr_power_t *power)
     }
     pwr_pstate_close(power->pstate);
     power->pstate = NULL;
-    note_low(power, false);
+    note(power, false, power->level);
     return settled;
 }
 
@@ -126,7 +118,7 @@ static bool drop_tstates(pwr_power_t *power)
     }
     pwr_tstate_close(power->tstate);
     power->tstate = NULL;
-    note_level(power, PWR_TSTATE_FULL);
+    note(power, power->low, PWR_TSTATE_FULL);
     return settled;
 }
 
@@ -251,7 +243,7 @@ static void set_low(pwr_power_t *power, bool low)
         give_up(power, "P-states", status, drop_pstates(power));
         return;
     }
-    note_low(power, low);
+    note(power, low, power->level);
     power->counters.pstate_writes++;
     check_after(power);
 }
@@ -274,7 +266,7 @@ static void set_level(pwr_power_t *power, unsigned level)
         give_up(power, "T-states", status, drop_tstates(power));
         return;
     }
-    note_level(power, level);
+    note(power, power->low, level);
     power->counters.tstate_writes++;
     check_after(power);
 }

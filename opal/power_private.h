@@ -29,8 +29,7 @@ struct pwr_power {
     bool allowed; /* questions 1 to 3 were answered with yes */
     bool low;
     unsigned level;
-    uint64_t low_since_ns; /* where low */
-    uint64_t throttled_since_ns;
+    uint64_t changed_ns; /* when low or level was last set */
     uint64_t checked_ns; /* when rechecks last passed */
     bool watched;        /* the phase in which levers are held now ends with a look at threads */
     pwr_power_counters_t counters;

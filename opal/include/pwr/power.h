@@ -27,7 +27,7 @@ typedef struct pwr_power_config {
 typedef struct pwr_power_counters {
     uint64_t pstate_writes; /* transitions that reached the hardware */
     uint64_t tstate_writes;
-    uint64_t low_ns;       /* time at the lowest frequency, up to the last write */
+    uint64_t low_ns;       /* time at the lowest frequency, up to the last write of a lever */
     uint64_t throttled_ns; /* time in T1 and deeper, likewise */
     uint64_t skipped;      /* verbs that found no lever */
     uint64_t errors;       /* failed writes; the lever is then given up */

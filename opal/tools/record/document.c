@@ -290,23 +290,23 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
 
-/* The weight of a second of CPU time in which so much of the power above sleep's is left. */
-static double of_cpu_time(double left)
+/* What a second in calls counts, of which so many were .. */
+static double weight_of_second(uint64_t awake, uint64_t low, uint64_t throttled)
 {
     const pwr_ledger_weights_t weights = PWR_LEDGER_WEIGHTS;
-    return weights.asleep + (1.0 - weights.asleep) * left;
+    const pwr_account_sums_t second = {
+        .ns = 1, .cpu_ns = awake, .cpu_of_ns = 1, .low_ns = low, .throttled_ns = throttled};
+    return pwr_ledger_weight(&second, &weights);
 }
 
 static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
-    const pwr_ledger_weights_t weights = PWR_LEDGER_WEIGHTS;
     char attribution[512];
     snprintf(attribution, sizeof attribution,
              "Joules of calls are a share of their nodes' energy by time and state: a second of "
              "CPU time counts 1, at the lowest frequency %g, throttled as well %g, a second asleep "
              "%g.",
-             of_cpu_time(weights.low), of_cpu_time(weights.low * weights.throttled),
-             weights.asleep);
+             weight_of_second(1, 1, 0), weight_of_second(1, 1, 1), weight_of_second(0, 0, 0));
     return json_pack(
         "{s:o, s:o, s:o}", "time",
         origin("measured", "Clocks of the processes; CPU time of short calls is sampled."),
