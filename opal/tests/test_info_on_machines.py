@@ -57,7 +57,8 @@ import subprocess, sys, time
 trace, *command = sys.argv[1:]
 def holds():
     first, last = {}, {}
-    for line in open(trace).read().splitlines()[1:]:
+    whole, _, _ = open(trace).read().rpartition("\\n")  # the last line may be half written
+    for line in whole.splitlines()[1:]:
         _, cpu, control, value, _ = line.split(",")
         first.setdefault((cpu, control), value)
         last[cpu, control] = value
@@ -179,7 +180,7 @@ def test_what_is_used(folder: Path, machine: str) -> None:
     run = run_on(machine, folder, f"{tool(folder, '-j -c 0')} >{folder}/root.json && "
                                   f"{tool(folder, '-j -c 0', 'user')}")
     assert run.returncode == 0, run.stderr
-    assert run.stderr == ""
+    assert [line for line in run.stderr.splitlines() if "still at work" not in line] == []
     documents = (parse((folder / "root.json").read_text()), parse(run.stdout))
     assert (used(documents[0]), used(documents[1])) == MACHINES[machine]
     assert run.not_restored() == set()
