@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -123,6 +124,7 @@ class Energy:
     source: Optional[str]
     provenance: Optional[str]
     domains: Dict[str, Domain]
+    shared_by: int
     remark: Optional[str]
 
 
@@ -139,6 +141,7 @@ class Levers:
 @dataclass
 class Node:
     host: str
+    machine: Optional[str]
     processes: int
     reported: int
     finished: int
@@ -261,6 +264,7 @@ def _not_equal(path: str, total: float, parts: List[float]) -> Iterator[Problem]
 
 def merge(parts: List[Job]) -> Job:
     """What is left of a job, one part per node, as one document."""
+    parts = _share_machines(parts)
     first = min(parts, key=lambda part: part.begin_ns)
     end_s = max(_after(first, part) + part.totals.seconds for part in parts)
     calls: Dict[Any, CallClass] = {}
@@ -299,6 +303,66 @@ def merge(parts: List[Job]) -> Job:
         ),
         nodes=[_moved(node, _after(first, part)) for part in parts for node in part.nodes],
     )
+
+
+def _share_machines(parts: List[Job]) -> List[Job]:
+    """As pwr_ledger_share_machines does for jobs that end: containers on one machine divide its energy."""
+    machines = Counter(_machine(part) for part in parts)
+    return [
+        _share(part, machines[_machine(part)]) if _machine(part) and machines[_machine(part)] > 1 else part
+        for part in parts
+    ]
+
+
+def _machine(part: Job) -> Optional[str]:
+    """Of a part whose energy others may have counted, too."""
+    if len(part.nodes) != 1 or part.nodes[0].energy.provenance not in ("measured", "modelled"):
+        return None
+    return part.nodes[0].machine
+
+
+def _share(part: Job, among: int) -> Job:
+    (node,) = part.nodes
+    gpu = node.energy.domains.get("gpu", Domain(0, 0.0, 0.0))
+    joules = _shared(node.energy.joules, gpu.joules, among)
+    uncertainty_j = _shared(node.energy.uncertainty_j, gpu.uncertainty_j, among)
+    scale = joules / node.energy.joules if joules and node.energy.joules else 1.0
+    power = node.power and dataclasses.replace(node.power, watts=[scale * watts for watts in node.power.watts])
+    energy = dataclasses.replace(
+        node.energy,
+        joules=joules,
+        uncertainty_j=uncertainty_j,
+        domains={kind: _shared_domain(kind, domain, among) for kind, domain in node.energy.domains.items()},
+        shared_by=among,
+    )
+    calls = [dataclasses.replace(each, joules=_shared(each.joules, 0.0, among)) for each in part.calls]
+    other = dataclasses.replace(part.other_calls, joules=_shared(part.other_calls.joules, 0.0, among))
+    watts = part.totals.mean_watts and scale * part.totals.mean_watts
+    origin = dataclasses.replace(
+        part.provenance.energy,
+        note=part.provenance.energy.note + "  Containers that share a machine each have their part of its energy.",
+    )
+    return dataclasses.replace(
+        part,
+        provenance=dataclasses.replace(part.provenance, energy=origin),
+        totals=dataclasses.replace(part.totals, joules=joules, uncertainty_j=uncertainty_j, mean_watts=watts),
+        power=power,
+        calls=calls,
+        other_calls=other,
+        outside=dataclasses.replace(part.outside, joules=_shared(part.outside.joules, gpu.joules, among)),
+        nodes=[dataclasses.replace(node, energy=energy, power=power)],
+    )
+
+
+def _shared(value: Optional[float], own: float, among: int) -> Optional[float]:
+    """What GPUs used is each container's own."""
+    return None if value is None else own + (value - own) / among
+
+
+def _shared_domain(kind: str, domain: Domain, among: int) -> Domain:
+    if kind == "gpu":
+        return domain
+    return dataclasses.replace(domain, joules=domain.joules / among, uncertainty_j=domain.uncertainty_j / among)
 
 
 def _after(first: Job, part: Job) -> float:

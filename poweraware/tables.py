@@ -91,7 +91,8 @@ def _figures(sums: Sums) -> List[str]:
 def _node_row(node: Node) -> List[str]:
     energy, levers = node.energy, node.levers
     known = plural(node.processes, "process") if node.reported == node.processes else f"{node.reported} of {node.processes}"
-    remarks = [text for text in (energy.remark, levers.why_off) if text]
+    share = f"1/{energy.shared_by} of its machine's energy" if energy.shared_by > 1 else None
+    remarks = [text for text in (share, energy.remark, levers.why_off) if text]
     return [
         node.host,
         known.replace("processs", "processes"),

@@ -104,6 +104,15 @@ def three() -> Iterator[Nodes]:
     cluster("down", "--name", name)
 
 
+def check_the_machine_is_counted_once(found: job.Job) -> None:
+    """The three nodes have no hardware of their own: whatever this machine's energy is, they share it."""
+    assert len({node.machine for node in found.nodes}) == 1 and found.nodes[0].machine
+    if found.totals.joules is None:
+        pytest.skip("this machine tells nothing of its energy, and so little of its CPUs that there is no model")
+    assert [node.energy.shared_by for node in found.nodes] == [3, 3, 3]
+    assert "share" in found.provenance.energy.note
+
+
 def test_layouts(three: Nodes, tmp_path: Path) -> None:
     """Uneven nodes, and ranks in the order of nodes or in turns."""
     tmp_path.chmod(0o777)
@@ -116,6 +125,7 @@ def test_layouts(three: Nodes, tmp_path: Path) -> None:
         calls = [each.calls for each in found.calls if each.collective == "allreduce" and each.up_to_bytes is not None]
         assert sum(calls) >= 300
         assert sum(node.processes for node in found.nodes) == 6
+    check_the_machine_is_counted_once(found)
 
 
 def test_a_killed_job_leaves_a_part_per_node(three: Nodes, tmp_path: Path) -> None:
@@ -135,3 +145,4 @@ def test_a_killed_job_leaves_a_part_per_node(three: Nodes, tmp_path: Path) -> No
     assert sum(each.calls for each in allreduces) >= 300
     assert "6 of 6 processes are known" in (found.why_incomplete or "")
     assert not list(tmp_path.glob("job.json"))
+    check_the_machine_is_counted_once(found)

@@ -8,22 +8,12 @@
  */
 #include "config.h"
 
-#include "pwr/ledger.h"
+#include "record/ledger_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAGIC = 0x70776c02 /* last byte: version */, MOST_NODES = 1 << 24 };
-
-struct pwr_ledger {
-    pwr_account_t account;
-    pwr_series_t power;
-    size_t num_nodes;
-    size_t room;
-    pwr_ledger_node_t *nodes;
-    pwr_series_t *series; /* [num_nodes], or NULL when there are too many */
-    bool too_many;
-};
 
 typedef struct packed_head {
     uint32_t magic;
@@ -163,7 +153,8 @@ static bool is_text(const char *text, size_t room)
 
 static bool is_sound_node(const pwr_ledger_node_t *node)
 {
-    return is_text(node->host, sizeof node->host) && is_text(node->source, sizeof node->source) &&
+    return is_text(node->host, sizeof node->host) && is_text(node->machine, sizeof node->machine) &&
+           is_text(node->source, sizeof node->source) &&
            is_text(node->energy_remark, sizeof node->energy_remark) &&
            is_text(node->why_no_levers, sizeof node->why_no_levers) &&
            is_text(node->pstates, sizeof node->pstates) &&
@@ -235,70 +226,4 @@ pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, siz
     pwr_series_merge(&ledger->power, &parts.head->power);
     ledger->num_nodes += num;
     return PWR_OK;
-}
-
-/* ---- energy of calls ---- */
-
-/* What is left of full speed's power in calls that took ns. */
-static double slowness(const pwr_account_sums_t *sums, const pwr_ledger_weights_t *weights)
-{
-    double ns = sums->ns > 0 ? (double)sums->ns : 1.0;
-    double low = (double)sums->low_ns / ns;
-    double throttled = (double)sums->throttled_ns / ns;
-    return (1.0 - (1.0 - weights->low) * (low < 1.0 ? low : 1.0)) *
-           (1.0 - (1.0 - weights->throttled) * (throttled < 1.0 ? throttled : 1.0));
-}
-
-static double weight_of(double ns, double cpu_ns, double slowness, double asleep)
-{
-    double busy = cpu_ns < 0.0 ? 0.0 : cpu_ns > ns ? ns : cpu_ns;
-    return asleep * ns + (1.0 - asleep) * busy * slowness;
-}
-
-double pwr_ledger_weight(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights)
-{
-    return weight_of((double)calls->ns, pwr_account_cpu_ns(calls), slowness(calls, weights),
-                     weights->asleep);
-}
-
-/* A process whose threads compute on many CPUs has more CPU time than time. */
-static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t *node,
-                          const pwr_ledger_weights_t *weights)
-{
-    double outside_ns = (double)node->wall_ns - (double)account->rest.sums.ns;
-    double outside_cpu_ns = (double)node->cpu_ns - pwr_account_cpu_ns(&account->rest.sums);
-    double weight = pwr_ledger_weight(&account->rest.sums, weights);
-    unsigned index = 0;
-    const pwr_account_cell_t *cell;
-    while ((cell = pwr_account_next(account, &index)) != NULL) {
-        weight += pwr_ledger_weight(&cell->sums, weights);
-        outside_ns -= (double)cell->sums.ns;
-        outside_cpu_ns -= pwr_account_cpu_ns(&cell->sums);
-    }
-    outside_cpu_ns = outside_cpu_ns < 0.0 ? 0.0 : outside_cpu_ns;
-    outside_ns = outside_ns < outside_cpu_ns ? outside_cpu_ns : outside_ns;
-    return weight + weight_of(outside_ns, outside_cpu_ns, 1.0, weights->asleep);
-}
-
-static void charge(pwr_account_sums_t *sums, double uj_per_weight,
-                   const pwr_ledger_weights_t *weights, uint64_t *left_uj)
-{
-    uint64_t uj = (uint64_t)(uj_per_weight * pwr_ledger_weight(sums, weights));
-    sums->uj = uj < *left_uj ? uj : *left_uj;
-    *left_uj -= sums->uj;
-}
-
-void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
-                          pwr_ledger_weights_t weights)
-{
-    double weight = node_weight(account, node, &weights);
-    uint64_t gpus_uj = node->domains[PWR_DOMAIN_GPU].uj;
-    uint64_t left_uj = node->uj > gpus_uj ? node->uj - gpus_uj : 0;
-    double uj_per_weight = weight > 0.0 ? (double)left_uj / weight : 0.0;
-    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
-        if (atomic_load_explicit(&account->cells[i].key, memory_order_relaxed) != 0) {
-            charge(&account->cells[i].sums, uj_per_weight, &weights, &left_uj);
-        }
-    }
-    charge(&account->rest.sums, uj_per_weight, &weights, &left_uj);
 }

@@ -104,6 +104,20 @@ void pwr_series_merge(pwr_series_t *into, const pwr_series_t *from)
     }
 }
 
+/* As in spread: differences of roundings. */
+void pwr_series_scale(pwr_series_t *series, uint64_t uj)
+{
+    double whole = (double)pwr_series_sum(series);
+    uint64_t passed = 0, done = 0;
+    for (uint64_t i = 0; i < series->num && whole > 0.0; i++) {
+        passed += series->uj[i];
+        uint64_t upto = (uint64_t)((double)uj * ((double)passed / whole));
+        upto = upto < done ? done : upto > uj ? uj : upto;
+        series->uj[i] = upto - done;
+        done = upto;
+    }
+}
+
 static bool is_width(uint64_t width_ns)
 {
     uint64_t times = width_ns / PWR_SERIES_FINEST_NS;

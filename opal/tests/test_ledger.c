@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,85 @@ static void test_parts_add_up(void **state)
         }
         pwr_ledger_free(sum);
     }
+}
+
+enum { GPU_UJ = 400, CPU_UJ = 1000000 };
+
+/* Nodes 0, 3, 6 .. are containers on one machine, nodes 1, 4, 7 .. on another, the others have
+   their own, one of them unknown; all have a GPU. */
+static pwr_ledger_t *containers(int num, pwr_meter_provenance_t provenance)
+{
+    pwr_ledger_t *sum = pwr_ledger_new();
+    for (int i = 0; i < num; i++) {
+        pwr_ledger_t *part = pwr_ledger_new();
+        pwr_ledger_node_t node = node_of(i);
+        pwr_series_t power = {0};
+        node.provenance = (uint32_t)provenance;
+        node.domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, GPU_UJ, 0};
+        node.uj = CPU_UJ + GPU_UJ;
+        if (i % 3 < 2) {
+            snprintf(node.machine, sizeof node.machine, "machine %d", i % 3);
+        } else if (i > 2) {
+            snprintf(node.machine, sizeof node.machine, "own %d", i);
+        }
+        pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
+        pwr_account_sums_t *calls = cell(pwr_ledger_account(part), 3, 1);
+        calls->calls = 1;
+        calls->ns = 20 * s;
+        calls->cpu_ns = calls->cpu_of_ns = 10 * s;
+        pwr_ledger_attribute(pwr_ledger_account(part), &node, PWR_LEDGER_WEIGHTS);
+        assert_int_equal(pwr_ledger_add_node(part, &node, &power), PWR_OK);
+        add(sum, part);
+        pwr_ledger_free(part);
+    }
+    return sum;
+}
+
+static void test_containers_share_a_machine(void **state)
+{
+    (void)state;
+    static const int sizes[] = {2, 3, 7, 64, 65, 300};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int num = sizes[i], of_machine[3] = {0};
+        pwr_ledger_t *sum = containers(num, PWR_METER_MEASURED);
+        double calls_before = (double)cell(pwr_ledger_account(sum), 3, 1)->uj;
+        for (int n = 0; n < num; n++) {
+            of_machine[n % 3]++;
+        }
+        /* a second time it finds nothing to do */
+        assert_int_equal(pwr_ledger_share_machines(sum), PWR_OK);
+        assert_int_equal(pwr_ledger_share_machines(sum), PWR_OK);
+        uint64_t all_uj = 0;
+        for (int n = 0; n < num; n++) {
+            const pwr_ledger_node_t *node = pwr_ledger_node(sum, (size_t)n);
+            uint64_t among = n % 3 < 2 && of_machine[n % 3] > 1 ? (uint64_t)of_machine[n % 3] : 1;
+            assert_int_equal(node->uj, GPU_UJ + CPU_UJ / among);
+            assert_int_equal(node->domains[PWR_DOMAIN_PACKAGE].uj, CPU_UJ / among);
+            assert_int_equal(node->domains[PWR_DOMAIN_GPU].uj, GPU_UJ);
+            assert_true(node->shared_by == among || (among == 1 && node->shared_by == 0));
+            const pwr_series_t *power = pwr_ledger_series(sum, (size_t)n);
+            assert_true(!power || pwr_series_sum(power) == node->uj);
+            all_uj += node->uj;
+        }
+        uint64_t power_uj = pwr_series_sum(pwr_ledger_power(sum));
+        assert_true(power_uj <= all_uj + 1 && power_uj + 1 >= all_uj);
+        double cpus_uj = (double)(all_uj - (uint64_t)num * GPU_UJ);
+        double calls_uj = (double)cell(pwr_ledger_account(sum), 3, 1)->uj;
+        assert_true(fabs(calls_uj - calls_before * cpus_uj / ((double)num * CPU_UJ)) < 2.0);
+        pwr_ledger_free(sum);
+    }
+}
+
+static void test_emulated_machines_are_no_containers(void **state)
+{
+    (void)state;
+    pwr_ledger_t *sum = containers(9, PWR_METER_EMULATED);
+    assert_int_equal(pwr_ledger_share_machines(sum), PWR_OK);
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(pwr_ledger_node(sum, i)->uj, CPU_UJ + GPU_UJ);
+        assert_int_equal(pwr_ledger_node(sum, i)->shared_by, 0);
+    }
+    pwr_ledger_free(sum);
 }
 
 static void test_an_empty_one_adds_nothing(void **state)
@@ -246,6 +326,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_add_up),
+        cmocka_unit_test(test_containers_share_a_machine),
+        cmocka_unit_test(test_emulated_machines_are_no_containers),
         cmocka_unit_test(test_an_empty_one_adds_nothing),
         cmocka_unit_test(test_wrong_bytes_are_refused),
         cmocka_unit_test(test_energy_is_attributed_by_time_and_state),

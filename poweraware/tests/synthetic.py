@@ -109,12 +109,12 @@ def _power(wall: float, watts: float) -> Json:
 def _node(number: int, wall: float, joules: Optional[float]) -> Json:
     domain = {"counters": 2, "joules": joules, "uncertainty_j": 0.5}
     return {
-        "host": f"n{number}", "processes": _PER_NODE, "reported": _PER_NODE, "finished": _PER_NODE,
+        "host": f"n{number}", "machine": f"boot-{number}", "processes": _PER_NODE, "reported": _PER_NODE, "finished": _PER_NODE,
         "cpus": 8, "packages": 2, "begin_s": 0.0, "end_s": wall, "process_s": _PER_NODE * wall, "cpu_s": 0.7 * _PER_NODE * wall,
         "energy": {"joules": joules, "uncertainty_j": 0.5, "source": "powercap", "provenance": "emulated",
-                   "domains": {"package": domain}, "remark": None} if joules is not None else
+                   "domains": {"package": domain}, "shared_by": 1, "remark": None} if joules is not None else
                   {"joules": None, "uncertainty_j": None, "source": None, "provenance": None, "domains": {},
-                   "remark": "no <powercap>"},
+                   "shared_by": 1, "remark": "no <powercap>"},
         "power": _power(wall, 100.0) if joules is not None else None,
         "levers": {"pstates": "cpufreq", "tstates": None, "why_off": None, "pstate_writes": 10, "tstate_writes": 0, "skipped": 0},
     }  # fmt: skip

@@ -89,6 +89,31 @@ def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     assert job.load(tmp_path).reported == 4, "parts of two jobs are taken together"
 
 
+def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:
+    whole = make_job()
+    for node in whole["nodes"]:
+        node["machine"] = "boot"
+        node["energy"]["domains"]["gpu"] = {"counters": 1, "joules": 100.0, "uncertainty_j": 0.1}
+    for number in (0, 1):
+        save(part_of(whole, number), tmp_path / f"job.n{number}.partial.json")
+    assert job.load(tmp_path).totals.joules == pytest.approx(2000.0), "emulated machines are no containers"
+    for number in (0, 1):
+        part = part_of(whole, number)
+        part["nodes"][0]["energy"]["provenance"] = part["provenance"]["energy"]["kind"] = "measured"
+        save(part, tmp_path / f"job.n{number}.partial.json")
+    merged = job.load(tmp_path)
+    assert merged.totals.joules == pytest.approx(100 + 900 / 2 + 100 + 900 / 2)
+    assert merged.totals.uncertainty_j == pytest.approx(2 * (0.1 + 0.4 / 2))
+    assert [node.energy.shared_by for node in merged.nodes] == [2, 2]
+    assert merged.nodes[0].energy.domains["gpu"].joules == 100.0
+    assert merged.nodes[0].energy.domains["package"].joules == 500.0
+    calls = (merged.all_calls().joules or 0.0) + (merged.outside.joules or 0.0)
+    assert calls == pytest.approx(merged.totals.joules), "sums over classes equal totals"
+    assert merged.nodes[0].power is not None and merged.nodes[0].power.watts[0] == pytest.approx(55.0)
+    assert "share a machine" in merged.provenance.energy.note
+    assert "1/2 of its machine's energy" in tables.as_text(merged)
+
+
 def test_warnings_say_what_is_missing() -> None:
     document = make_job()
     assert words.warnings(job.from_json(document, "d")) == []

@@ -34,6 +34,9 @@ typedef struct pwr_ledger_domain {
 /* Of one node.  Texts end in 0. */
 typedef struct pwr_ledger_node {
     char host[64];
+    char machine[44]; /* boot id of its kernel, which containers have in common; "" : unknown */
+    uint32_t
+        shared_by; /* nodes of the job that share the machine's energy; 0 and 1: it has its own */
     uint32_t processes; /* of the job, on this node */
     uint32_t reported;  /* of them, whose accounts are in */
     uint32_t finished;  /* of those, who ended as they should */
@@ -78,6 +81,13 @@ pwr_status_t pwr_ledger_add_node(pwr_ledger_t *ledger, const pwr_ledger_node_t *
 void *pwr_ledger_pack(const pwr_ledger_t *ledger, size_t *bytes);
 /* Adds what was packed.  Errors: PARSE (nothing has been added), NOMEM (likewise). */
 pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, size_t bytes);
+
+/* Nodes that are containers on one machine have each read the same counters.  Gives each of them an
+   equal share of the mean of what they read (shared_by), so that sums over nodes count no machine
+   twice; power over time and the energy of calls shrink with it, the latter by the same factor for
+   all classes.  GPUs stay as they are: containers are given their own.  So do emulated machines.
+   For the ledger of a whole job, once.  Errors: NOMEM (nothing has changed). */
+pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger);
 
 /* ---- energy of calls ---- */
 

@@ -28,6 +28,8 @@ typedef struct pwr_series {
 void pwr_series_add(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns, uint64_t uj);
 /* Adds a sound one. */
 void pwr_series_merge(pwr_series_t *into, const pwr_series_t *from);
+/* Brings the sum to uj, every bin in proportion; of one without energy nothing. */
+void pwr_series_scale(pwr_series_t *series, uint64_t uj);
 /* Whether bytes that came from outside are one. */
 bool pwr_series_is_sound(const pwr_series_t *series);
 uint64_t pwr_series_sum(const pwr_series_t *series);

@@ -145,17 +145,24 @@ static json_t *domains_of(const pwr_ledger_node_t *node)
     return domains;
 }
 
+static bool is_shared(const pwr_ledger_node_t *node)
+{
+    return node->shared_by > 1;
+}
+
 static json_t *energy_of(const pwr_ledger_node_t *node)
 {
     if (node->source[0] == '\0') {
-        return json_pack("{s:n, s:n, s:n, s:n, s:{}, s:s}", "joules", "uncertainty_j", "source",
-                         "provenance", "domains", "remark",
+        return json_pack("{s:n, s:n, s:n, s:n, s:{}, s:i, s:s}", "joules", "uncertainty_j",
+                         "source", "provenance", "domains", "shared_by", 1, "remark",
                          node->energy_remark[0] ? node->energy_remark : "unknown");
     }
-    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "joules", joules(node->uj), "uncertainty_j",
-                     joules(node->uncertainty_uj), "source", node->source, "provenance",
+    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:i, s:o}", "joules", joules(node->uj),
+                     "uncertainty_j", joules(node->uncertainty_uj), "source", node->source,
+                     "provenance",
                      pwr_meter_provenance_text((pwr_meter_provenance_t)node->provenance), "domains",
-                     domains_of(node), "remark", text_or_null(node->energy_remark));
+                     domains_of(node), "shared_by", is_shared(node) ? (int)node->shared_by : 1,
+                     "remark", text_or_null(node->energy_remark));
 }
 
 static json_t *levers_of(const pwr_ledger_node_t *node)
@@ -169,15 +176,16 @@ static json_t *levers_of(const pwr_ledger_node_t *node)
 
 static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
 {
-    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
-                     pwr_json_text(node->host, sizeof node->host), "processes",
-                     (int)node->processes, "reported", (int)node->reported, "finished",
-                     (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages,
-                     "begin_s", json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)),
-                     "end_s", json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)),
-                     "process_s", seconds(node->wall_ns), "cpu_s", seconds(node->cpu_ns), "energy",
-                     energy_of(node), "power", power_of(power, begin_ns), "levers",
-                     levers_of(node));
+    return json_pack(
+        "{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
+        pwr_json_text(node->host, sizeof node->host), "machine",
+        node->machine[0] ? pwr_json_text(node->machine, sizeof node->machine) : json_null(),
+        "processes", (int)node->processes, "reported", (int)node->reported, "finished",
+        (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages, "begin_s",
+        json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)), "end_s",
+        json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)), "process_s",
+        seconds(node->wall_ns), "cpu_s", seconds(node->cpu_ns), "energy", energy_of(node), "power",
+        power_of(power, begin_ns), "levers", levers_of(node));
 }
 
 static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
@@ -268,12 +276,15 @@ static json_t *origin(const char *kind, const char *note)
 
 static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
-    char note[3 * PWR_LEDGER_TEXT];
+    char note[4 * PWR_LEDGER_TEXT];
+    char sharing[PWR_LEDGER_TEXT] = "";
     bool modelled = totals->provenance == PWR_METER_MODELLED;
     size_t nodes = pwr_ledger_num_nodes(ledger);
+    size_t shared = 0;
     const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
     for (size_t i = 0; i < nodes; i++) {
         const pwr_ledger_node_t *node = pwr_ledger_node(ledger, i);
+        shared += is_shared(node);
         if (!first || (first->source[0] == '\0' && node->source[0] != '\0')) {
             first = node;
         }
@@ -283,10 +294,17 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
                  first && first->energy_remark[0] ? first->energy_remark : "unknown");
         return origin("absent", note);
     }
-    snprintf(note, sizeof note,
-             "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.%s%s",
-             first->source, totals->metered, nodes, modelled ? "  No counter: " : "",
-             modelled ? first->energy_remark : "");
+    if (shared > 0) {
+        snprintf(sharing, sizeof sharing,
+                 "  %zu nodes are containers that share machines: each has its part of the "
+                 "machine's energy.",
+                 shared);
+    }
+    snprintf(
+        note, sizeof note,
+        "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.%s%s%s",
+        first->source, totals->metered, nodes, sharing, modelled ? "  No counter: " : "",
+        modelled ? first->energy_remark : "");
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
 

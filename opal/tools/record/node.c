@@ -180,6 +180,10 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
         return NULL;
     }
     gethostname(entry.host, sizeof entry.host - 1);
+    if (pwr_env_read_text(&pwr_env_real, "/proc/sys/kernel/random/boot_id", entry.machine,
+                          sizeof entry.machine) != PWR_OK) {
+        entry.machine[0] = '\0';
+    }
     energy_describe(energy, &entry);
     for (unsigned i = 0; i < node->num_members; i++) {
         add_page(&node->members[i], &entry);

@@ -39,6 +39,16 @@ static void number_row(FILE *out, const char *name, double value, const char *no
     row(out, name, text, note);
 }
 
+static bool share_machines(const pwr_ledger_t *ledger)
+{
+    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
+        if (pwr_ledger_node(ledger, i)->shared_by > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_energy(FILE *out, const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
     char note[2 * PWR_LEDGER_TEXT];
@@ -49,9 +59,10 @@ static void print_energy(FILE *out, const document_totals_t *totals, const pwr_l
         row(out, "Energy", "-", why);
         return;
     }
-    snprintf(note, sizeof note, "+- %.3f, %s%s, whole nodes", totals->uncertainty_j,
+    snprintf(note, sizeof note, "+- %.3f, %s%s, whole nodes%s", totals->uncertainty_j,
              pwr_meter_provenance_text(totals->provenance),
-             totals->metered < pwr_ledger_num_nodes(ledger) ? ", not all nodes" : "");
+             totals->metered < pwr_ledger_num_nodes(ledger) ? ", not all nodes" : "",
+             share_machines(ledger) ? ", containers share their machine's" : "");
     number_row(out, "Energy [J]", totals->joules, note);
     if (document_spread(totals) > 0.0) {
         number_row(out, "Power [W]", totals->joules / document_spread(totals), "mean");

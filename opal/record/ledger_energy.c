@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Whose the energy of nodes is: that of their calls, and that of containers on one machine
+ * (pwr/ledger.h).
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/ledger_private.h"
+
+static uint64_t gpus_uj(const pwr_ledger_node_t *node)
+{
+    uint64_t uj = node->domains[PWR_DOMAIN_GPU].uj;
+    return uj < node->uj ? uj : node->uj;
+}
+
+/* ---- energy of calls ---- */
+
+/* What is left of full speed's power in calls that took ns. */
+static double slowness(const pwr_account_sums_t *sums, const pwr_ledger_weights_t *weights)
+{
+    double ns = sums->ns > 0 ? (double)sums->ns : 1.0;
+    double low = (double)sums->low_ns / ns;
+    double throttled = (double)sums->throttled_ns / ns;
+    return (1.0 - (1.0 - weights->low) * (low < 1.0 ? low : 1.0)) *
+           (1.0 - (1.0 - weights->throttled) * (throttled < 1.0 ? throttled : 1.0));
+}
+
+static double weight_of(double ns, double cpu_ns, double slowness, double asleep)
+{
+    double busy = cpu_ns < 0.0 ? 0.0 : cpu_ns > ns ? ns : cpu_ns;
+    return asleep * ns + (1.0 - asleep) * busy * slowness;
+}
+
+double pwr_ledger_weight(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights)
+{
+    return weight_of((double)calls->ns, pwr_account_cpu_ns(calls), slowness(calls, weights),
+                     weights->asleep);
+}
+
+/* A process whose threads compute on many CPUs has more CPU time than time. */
+static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t *node,
+                          const pwr_ledger_weights_t *weights)
+{
+    double outside_ns = (double)node->wall_ns - (double)account->rest.sums.ns;
+    double outside_cpu_ns = (double)node->cpu_ns - pwr_account_cpu_ns(&account->rest.sums);
+    double weight = pwr_ledger_weight(&account->rest.sums, weights);
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    while ((cell = pwr_account_next(account, &index)) != NULL) {
+        weight += pwr_ledger_weight(&cell->sums, weights);
+        outside_ns -= (double)cell->sums.ns;
+        outside_cpu_ns -= pwr_account_cpu_ns(&cell->sums);
+    }
+    outside_cpu_ns = outside_cpu_ns < 0.0 ? 0.0 : outside_cpu_ns;
+    outside_ns = outside_ns < outside_cpu_ns ? outside_cpu_ns : outside_ns;
+    return weight + weight_of(outside_ns, outside_cpu_ns, 1.0, weights->asleep);
+}
+
+static void charge(pwr_account_sums_t *sums, double uj_per_weight,
+                   const pwr_ledger_weights_t *weights, uint64_t *left_uj)
+{
+    uint64_t uj = (uint64_t)(uj_per_weight * pwr_ledger_weight(sums, weights));
+    sums->uj = uj < *left_uj ? uj : *left_uj;
+    *left_uj -= sums->uj;
+}
+
+void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
+                          pwr_ledger_weights_t weights)
+{
+    double weight = node_weight(account, node, &weights);
+    uint64_t left_uj = node->uj - gpus_uj(node);
+    double uj_per_weight = weight > 0.0 ? (double)left_uj / weight : 0.0;
+    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
+        if (atomic_load_explicit(&account->cells[i].key, memory_order_relaxed) != 0) {
+            charge(&account->cells[i].sums, uj_per_weight, &weights, &left_uj);
+        }
+    }
+    charge(&account->rest.sums, uj_per_weight, &weights, &left_uj);
+}
+
+/* ---- machines of several nodes ---- */
+
+/* Of all nodes, without GPUs. */
+static uint64_t cpus_uj(const pwr_ledger_t *ledger)
+{
+    uint64_t uj = 0;
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        uj += ledger->nodes[i].uj - gpus_uj(&ledger->nodes[i]);
+    }
+    return uj;
+}
+
+static bool may_share(const pwr_ledger_node_t *node)
+{
+    return node->machine[0] != '\0' && node->source[0] != '\0' &&
+           node->provenance != PWR_METER_EMULATED && node->shared_by <= 1;
+}
+
+static int by_machine(const void *left, const void *right)
+{
+    const pwr_ledger_node_t *const *a = left, *const *b = right;
+    return strcmp((*a)->machine, (*b)->machine);
+}
+
+static void share(pwr_ledger_node_t *node, uint32_t among)
+{
+    const pwr_ledger_domain_t gpu = node->domains[PWR_DOMAIN_GPU];
+    uint64_t own_uj = gpus_uj(node);
+    uint64_t own_uncertainty_uj =
+        gpu.uncertainty_uj < node->uncertainty_uj ? gpu.uncertainty_uj : node->uncertainty_uj;
+    node->shared_by = among;
+    node->uj = own_uj + (node->uj - own_uj) / among;
+    node->uncertainty_uj = own_uncertainty_uj + (node->uncertainty_uj - own_uncertainty_uj) / among;
+    for (int kind = 0; kind < PWR_LEDGER_DOMAINS; kind++) {
+        if (kind != PWR_DOMAIN_GPU) {
+            node->domains[kind].uj /= among;
+            node->domains[kind].uncertainty_uj /= among;
+        }
+    }
+}
+
+static bool share_all(pwr_ledger_node_t **nodes, size_t num)
+{
+    bool any = false;
+    qsort(nodes, num, sizeof nodes[0], by_machine);
+    for (size_t first = 0, end; first < num; first = end) {
+        for (end = first + 1; end < num && by_machine(&nodes[first], &nodes[end]) == 0;) {
+            end++;
+        }
+        for (size_t i = first; i < end && end - first > 1; i++) {
+            share(nodes[i], (uint32_t)(end - first));
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void scale_power(pwr_ledger_t *ledger, uint64_t before_uj)
+{
+    uint64_t all_uj = 0;
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        all_uj += ledger->nodes[i].uj;
+    }
+    if (!ledger->series) { /* what belongs to whom is not known any more */
+        double part = before_uj > 0 ? (double)all_uj / (double)before_uj : 0.0;
+        pwr_series_scale(&ledger->power, (uint64_t)((double)pwr_series_sum(&ledger->power) * part));
+        return;
+    }
+    ledger->power = (pwr_series_t){0};
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        if (ledger->nodes[i].shared_by > 1) {
+            pwr_series_scale(&ledger->series[i], ledger->nodes[i].uj);
+        }
+        pwr_series_merge(&ledger->power, &ledger->series[i]);
+    }
+}
+
+static void scale_calls(pwr_account_t *account, double part)
+{
+    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
+        account->cells[i].sums.uj = (uint64_t)((double)account->cells[i].sums.uj * part);
+    }
+    account->rest.sums.uj = (uint64_t)((double)account->rest.sums.uj * part);
+}
+
+pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger)
+{
+    size_t num = 0;
+    uint64_t all_uj = 0, before_uj = cpus_uj(ledger);
+    pwr_ledger_node_t **nodes = malloc((ledger->num_nodes + 1) * sizeof(pwr_ledger_node_t *));
+    if (!nodes) {
+        return PWR_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        all_uj += ledger->nodes[i].uj;
+        if (may_share(&ledger->nodes[i])) {
+            nodes[num++] = &ledger->nodes[i];
+        }
+    }
+    if (share_all(nodes, num)) {
+        scale_power(ledger, all_uj);
+        scale_calls(&ledger->account,
+                    before_uj > 0 ? (double)cpus_uj(ledger) / (double)before_uj : 0.0);
+    }
+    free(nodes);
+    return PWR_OK;
+}
