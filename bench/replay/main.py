@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from bench.model import machines, predict
+from bench.model.equations import LEADERS_T
 from bench.model.machines import DEEPEST, Machine
 from bench.replay.platform import NODES_PER_SWITCH, hosts, platform
 from bench.report.tables import Table
@@ -29,6 +30,7 @@ SCHEMES: Dict[str, Dict[str, str]] = {
     "alltoall": {"default": "default", "dvfs": "dvfs", "throttle, paper": "throttle-paper", "throttle, log": "throttle-log",
                  "asleep": "asleep"},
     "bcast": {"default": "default", "dvfs": "dvfs", "throttle": "throttle", "asleep": "asleep"},
+    "reduce": {"default": "default", "dvfs": "dvfs", "throttle": "throttle", "asleep": "asleep"},
 }  # fmt: skip
 
 
@@ -71,6 +73,7 @@ def energy_j(machine: Machine, bundle: float, core_seconds: Sequence[float]) -> 
     watts = (
         machine.core_w(machine.f_max_hz),
         machine.core_w(machine.f_min_hz),
+        machine.core_w(machine.f_min_hz, machine.duties[LEADERS_T]),
         machine.core_w(machine.f_min_hz, machine.duties[DEEPEST]),
         machine.static_w / machine.cores + machine.core_idle_w,
     )
@@ -98,19 +101,20 @@ class Simulator:
         command = ["smpirun", "-np", str(machine.nodes * setup.ranks), "-platform", "platform.xml", "-hostfile", "hosts", *_OPTIONS,
                    str(self._program), setup.collective, SCHEMES[setup.collective][scheme], str(setup.bytes), str(machine.nodes),
                    str(setup.ranks), f"{setup.bundle:g}", f"{1e6 * machine.o_dvfs_s:g}", f"{1e6 * machine.o_throttle_s:g}",
-                   f"{machine.copy_bytes_s:g}"]  # fmt: skip
+                   f"{machine.copy_bytes_s:g}", str(int(machine.tstate_per_core))]  # fmt: skip
         done = subprocess.run(command, cwd=self._folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith(setup.collective + " ")]
         if done.returncode != 0 or len(lines) != 1:
             raise ReplayError(f"smpirun failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
         numbers = [float(word) for word in lines[0][1:]]
-        return Result(scheme, numbers[0], energy_j(machine, setup.bundle, numbers[1:5]), int(numbers[5]))
+        return Result(scheme, numbers[0], energy_j(machine, setup.bundle, numbers[1:6]), int(numbers[6]))
 
 
 def rows_of(setup: Setup, results: Sequence[Result]) -> List[Dict[str, Any]]:
     """Simulated figures, their ratios to the default, and what the equations give for those."""
-    closed = {each.scheme: each for each in predict.predict(setup.machine, setup.collective, setup.bytes)}
-    default, expected = results[0], closed["default"]
+    known = setup.collective in predict.COLLECTIVES
+    closed = {each.scheme: each for each in predict.predict(setup.machine, setup.collective, setup.bytes)} if known else {}
+    default, expected = results[0], closed.get("default")
     rows = []
     for each in results:
         model = closed.get(each.scheme)
@@ -119,9 +123,9 @@ def rows_of(setup: Setup, results: Sequence[Result]) -> List[Dict[str, Any]]:
                      "bytes": setup.bytes, "oversubscription": setup.oversubscription, "provenance": "modelled",
                      "time_ratio": each.time_s / default.time_s, "power_ratio": each.power_w / default.power_w,
                      "energy_ratio": each.energy_j / default.energy_j,
-                     "model_time_ratio": model.time_s / expected.time_s if model else None,
-                     "model_power_ratio": model.power_w / expected.power_w if model else None,
-                     "model_energy_ratio": model.energy_j / expected.energy_j if model else None})  # fmt: skip
+                     "model_time_ratio": model.time_s / expected.time_s if model and expected else None,
+                     "model_power_ratio": model.power_w / expected.power_w if model and expected else None,
+                     "model_energy_ratio": model.energy_j / expected.energy_j if model and expected else None})  # fmt: skip
     return rows
 
 
@@ -150,7 +154,7 @@ def table_of(setup: Setup, rows: Sequence[Dict[str, Any]]) -> Table:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="replay",
-        description="Runs the schedules of Alltoall and Bcast on a simulated cluster, with contention, and compares them with the "
+        description="Runs the schedules of Alltoall, Bcast and Reduce on a simulated cluster, with contention, and compares them with the "
         "closed equations of bench/model. Needs SimGrid (Debian: libsimgrid-dev).",
     )
     parser.add_argument("--machine", default="icpp2010", metavar="NAME|FILE",

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The schedules of Alltoall and Bcast, to be run on a simulated cluster (SimGrid's SMPI): the network
- * and its contention are simulated, the power of cores is priced here.
+ * The schedules of Alltoall, Bcast and Reduce, to be run on a simulated cluster (SimGrid's SMPI):
+ * the network and its contention are simulated, the power of cores is priced here.
  *
  * SMPI's waiting ranks are idle.  Real ones poll, so a core is priced by the state that its rank is
- * in, waiting or not: full speed, lowest frequency, lowest frequency and throttled; with "asleep"
- * what a rank waits costs what a sleeping core does.  A rank may stand for several cores of a package
- * that do the same: its messages are theirs together.
+ * in, waiting or not: full speed, lowest frequency, lowest frequency and throttled, as much as a
+ * leader's package is or as deeply as it goes; with "asleep" what a rank waits costs what a
+ * sleeping core does.  A rank may stand for several cores of a package that do the same: its
+ * messages are theirs together.
  *
  *   schedules COLLECTIVE SCHEME BYTES NODES RANKS_PER_NODE CORES_PER_RANK O_DVFS_US O_THROTTLE_US
- *             COPY_BYTES_PER_S
+ *             COPY_BYTES_PER_S T_STATES_PER_CORE
  *
  * Ranks of a node are consecutive, the first half of them is group A (package 0).  Prints one line:
  * seconds, then the core-seconds in each state, then the changes of state of the busiest rank.
@@ -26,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FULL, LOW, THROTTLED, ASLEEP, STATES };
+enum { FULL, LOW, LEADING, THROTTLED, ASLEEP, STATES };
 
 static struct {
     int rank, size, node, local; /* local: among the ranks of the node */
@@ -34,7 +35,7 @@ static struct {
     size_t block; /* bytes between two ranks */
     size_t message;
     double o_dvfs_us, o_throttle_us, copy_bytes_s;
-    bool levers, throttles, sleeps;
+    bool levers, throttles, sleeps, per_core;
     MPI_Comm on_node, leaders;
     char *buffer, *other;
 } me;
@@ -77,11 +78,16 @@ static void speed_up(void)
     }
 }
 
-static void throttle(bool on)
+static void throttle_to(int next)
 {
     if (me.throttles) {
-        change(on ? THROTTLED : LOW, me.o_throttle_us);
+        change(next, me.o_throttle_us);
     }
+}
+
+static void throttle(bool on)
+{
+    throttle_to(on ? THROTTLED : LOW);
 }
 
 /* Whatever waits for messages. */
@@ -101,6 +107,11 @@ static void end_wait(void)
 
 /* ---- words ---- */
 
+static int group(void)
+{
+    return me.local / me.half;
+}
+
 static int rank_of(int node, int local)
 {
     return node * me.per_node + local;
@@ -109,8 +120,8 @@ static int rank_of(int node, int local)
 static void exchange(int to, int from)
 {
     begin_wait();
-    MPI_Sendrecv(me.buffer, (int)me.block, MPI_BYTE, to, 0, me.other, (int)me.block, MPI_BYTE, from, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(me.buffer, (int)me.block, MPI_BYTE, to, 0, me.other, (int)me.block, MPI_BYTE, from,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     end_wait();
 }
 
@@ -128,11 +139,6 @@ static void pairwise(void)
     for (int i = 1; i < me.size; i++) {
         exchange((me.rank + i) % me.size, (me.rank - i + me.size) % me.size);
     }
-}
-
-static int group(void)
-{
-    return me.local / me.half;
 }
 
 /* With the ranks of a group on another node. */
@@ -200,7 +206,8 @@ static void pairs_log(void)
     for (int bit = 1; bit < me.nodes; bit *= 2) {
         int num = 0;
         for (int high = 0; high < me.nodes; high += 2 * bit) {
-            partners[num++] = (me.node ^ bit) % (2 * bit) + (me.node / (2 * bit) * (2 * bit) ^ high);
+            partners[num++] =
+                (me.node ^ bit) % (2 * bit) + (me.node / (2 * bit) * (2 * bit) ^ high);
         }
         half_step(partners, num, 0 == (me.node & bit));
     }
@@ -227,33 +234,71 @@ static void alltoall(const char *scheme)
     speed_up();
 }
 
-/* ---- Bcast: scatter and ring of leaders, then shared memory ---- */
+/* ---- Bcast and Reduce: shared memory, and leaders among themselves ---- */
 
-static void among_leaders(void)
+/* The network phase: where T-states are a package's, a leader shares one that is throttled less. */
+static void throttle_for_leaders(void)
+{
+    if (me.per_core) {
+        throttle(me.local != 0);
+    } else {
+        throttle_to(0 == group() ? LEADING : THROTTLED);
+    }
+}
+
+/* What one leader has of each piece goes once around. */
+static void ring(int piece)
 {
     int leader, size;
     MPI_Comm_rank(me.leaders, &leader);
     MPI_Comm_size(me.leaders, &size);
-    int piece = (int)(me.message / (size_t)size);
-    begin_wait();
-    MPI_Scatter(me.buffer, piece, MPI_BYTE, me.other, piece, MPI_BYTE, 0, me.leaders);
     for (int i = 1; i < size; i++) {
         MPI_Sendrecv(me.buffer, piece, MPI_BYTE, (leader + 1) % size, 1, me.other, piece, MPI_BYTE,
                      (leader - 1 + size) % size, 1, me.leaders, MPI_STATUS_IGNORE);
     }
-    end_wait();
 }
 
+/* Everybody's message once through the node's memory. */
+static void copy(void)
+{
+    usleep((useconds_t)(1e6 * (double)me.message / me.copy_bytes_s + 0.5));
+}
+
+/* Leaders scatter and go around; who throttled waits for them, then copies. */
 static void bcast(void)
 {
+    int piece = (int)(me.message / (size_t)me.nodes);
     slow_down();
-    throttle(me.local != 0);
+    throttle_for_leaders();
     if (0 == me.local) {
-        among_leaders();
+        begin_wait();
+        MPI_Scatter(me.buffer, piece, MPI_BYTE, me.other, piece, MPI_BYTE, 0, me.leaders);
+        ring(piece);
+        end_wait();
     }
     meet_on_node();
     throttle(false);
-    usleep((useconds_t)(1e6 * (double)me.message / me.copy_bytes_s + 0.5));
+    copy();
+    speed_up();
+}
+
+/* The other way round: each rank combines its part of all ranks' messages, leaders go around, then
+   gather. */
+static void reduce(void)
+{
+    int piece = (int)(me.message / (size_t)me.nodes);
+    slow_down();
+    copy();
+    meet_on_node();
+    throttle_for_leaders();
+    if (0 == me.local) {
+        begin_wait();
+        ring(piece);
+        MPI_Gather(me.buffer, piece, MPI_BYTE, me.other, piece, MPI_BYTE, 0, me.leaders);
+        end_wait();
+    }
+    meet_on_node();
+    throttle(false);
     speed_up();
 }
 
@@ -274,6 +319,7 @@ static void set_up(char **argv)
     me.o_dvfs_us = atof(argv[7]);
     me.o_throttle_us = atof(argv[8]);
     me.copy_bytes_s = atof(argv[9]) / ((double)me.per_node * cores);
+    me.per_core = 0 != atoi(argv[10]);
     me.throttles = 0 == strncmp(argv[2], "throttle", 8);
     me.levers = me.throttles || 0 == strcmp(argv[2], "dvfs");
     me.sleeps = 0 == strcmp(argv[2], "asleep");
@@ -292,15 +338,15 @@ static void print(const char *collective, double seconds)
     MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&changes, &most, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (0 == me.rank) {
-        printf("%s %.9g %.9g %.9g %.9g %.9g %d\n", collective, longest, sums[FULL], sums[LOW],
-               sums[THROTTLED], sums[ASLEEP], most);
+        printf("%s %.9g %.9g %.9g %.9g %.9g %.9g %d\n", collective, longest, sums[FULL], sums[LOW],
+               sums[LEADING], sums[THROTTLED], sums[ASLEEP], most);
     }
 }
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    if (argc != 10) {
+    if (argc != 11) {
         fprintf(stderr, "schedules: wrong number of arguments, see schedules.c\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
@@ -310,8 +356,10 @@ int main(int argc, char **argv)
     since = begin;
     if (0 == strcmp(argv[1], "alltoall")) {
         alltoall(argv[2]);
-    } else {
+    } else if (0 == strcmp(argv[1], "bcast")) {
         bcast();
+    } else {
+        reduce();
     }
     begin_wait();
     MPI_Barrier(MPI_COMM_WORLD); /* who is through polls until all are */

@@ -26,9 +26,10 @@ def test_platform_has_the_machines_figures() -> None:
 
 
 def test_polling_is_priced_as_work() -> None:
-    full, low, throttled, asleep = (main.energy_j(M, 2.0, [float(k == j) for j in range(4)]) for k in range(4))
+    full, low, leading, throttled, asleep = (main.energy_j(M, 2.0, [float(k == j) for j in range(5)]) for k in range(5))
     assert full == pytest.approx(2 * (168 / 8 + 14.9)) and asleep == pytest.approx(2 * (168 / 8 + 1.0))
-    assert full > low > throttled
+    assert full > low > leading > throttled
+    assert leading == pytest.approx(2 * (168 / 8 + 14.9 * (1.6 / 2.4) ** 1.83 / 2))
     assert throttled == pytest.approx(2 * (168 / 8 + 14.9 * (1.6 / 2.4) ** 1.83 / 8))
 
 
@@ -102,7 +103,11 @@ def test_bundles_stand_for_their_cores(capsys: pytest.CaptureFixture[str]) -> No
         assert coarse[scheme]["power_w"] == pytest.approx(fine[scheme]["power_w"], rel=0.03)
 
 
-def test_bcast(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = simulate(capsys, "--collective", "bcast", "--bytes", "1048576")
+@pytest.mark.parametrize("collective", ["bcast", "reduce"])
+def test_leaders(collective: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = simulate(capsys, "--collective", collective, "--bytes", "1048576")
+    copies, between_nodes = 8 * 1048576 / 6e9, 2 * 7 / 8 * 1048576 / 3.2e9
+    assert copies + between_nodes < rows["default"]["time_s"] < copies + 1.5 * between_nodes
+    assert (rows["throttle"]["model_power_ratio"] is None) == (collective == "reduce"), "the paper has no equation of Reduce"
     assert rows["throttle"]["power_ratio"] < rows["dvfs"]["power_ratio"] < 0.8
     assert rows["throttle"]["time_ratio"] < 1.15 and rows["asleep"]["time_ratio"] == pytest.approx(1.0, abs=0.01)
