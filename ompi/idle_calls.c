@@ -63,26 +63,26 @@ typedef struct requests {
     size_t first; /* that is not known to be over */
 } requests_t;
 
-static const pwr_wait_policy_t *usual_policy(void)
+/* Whose calls these are decides, and who else wants their CPUs. */
+static pwr_wait_policy_t policy_now(void)
 {
-    return NULL != within ? within->policy : &saved.policy;
+    pwr_wait_policy_t policy = NULL != within ? *within->policy : saved.policy;
+    policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
+    return policy;
 }
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const requests_t *requests)
 {
-    bool crowded = usual_policy()->oversubscribed || pwr_idle_is_crowded();
-    if (is_over_soon(over, arg, crowded)) {
+    pwr_wait_policy_t policy = policy_now();
+    if (is_over_soon(over, arg, policy.oversubscribed)) {
         return;
     }
     pwr_wait_stats_t stats = {0};
-    pwr_wait_policy_t policy = *usual_policy();
     bool lost = false;
     woken = woken && pwr_idle_is_woken(NULL != within);
-    policy.oversubscribed = crowded;
     while (PWR_OK != pwr_idle_wait(over, arg, woken, &policy, &stats) && NULL != within) {
         within->lost(within, requests->all, requests->count, policy.longest_ns);
-        policy = *usual_policy();
-        policy.oversubscribed = crowded;
+        policy = policy_now();
         lost = true;
     }
     if (lost) {
