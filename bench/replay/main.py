@@ -24,6 +24,7 @@ from bench.report.text import as_table
 _SOURCE = Path(__file__).resolve().parent / "schedules.c"
 _OPTIONS = ["--cfg=smpi/simulate-computation:no", "--log=root.thresh:error"]
 _LIMIT_S = 3600
+_FOLD = 1 << 20
 
 # Of each collective, by the names of bench/model; how schedules.c calls them.
 SCHEMES: Dict[str, Dict[str, str]] = {
@@ -98,7 +99,10 @@ class Simulator:
         machine = setup.machine
         (self._folder / "platform.xml").write_text(platform(machine, setup.ranks, setup.oversubscription), encoding="utf-8")
         (self._folder / "hosts").write_text(hosts(machine, setup.ranks), encoding="utf-8")
+        # buffers are folded onto a file of this size, piece by piece; the kernel allows 65530 pieces in all
+        piece = -(-int(setup.bytes * setup.bundle**2) // _FOLD) * _FOLD
         command = ["smpirun", "-np", str(machine.nodes * setup.ranks), "-platform", "platform.xml", "-hostfile", "hosts", *_OPTIONS,
+                   f"--cfg=smpi/shared-malloc-blocksize:{piece}",
                    str(self._program), setup.collective, SCHEMES[setup.collective][scheme], str(setup.bytes), str(machine.nodes),
                    str(setup.ranks), f"{setup.bundle:g}", f"{1e6 * machine.o_dvfs_s:g}", f"{1e6 * machine.o_throttle_s:g}",
                    f"{machine.copy_bytes_s:g}", str(int(machine.tstate_per_core))]  # fmt: skip

@@ -47,7 +47,7 @@ def ratios(document: Document) -> Table:
     heads = ["benchmark", "scheme"] + [f"{name} / {BASELINE}" for name in names]
     note = (
         "Taken repetition by repetition, mean ± sample standard deviation; latency: geometric mean "
-        f"over message sizes. {_provenance_words(document)}"
+        f"over message sizes. {words.latency_caption(document)}{_provenance_words(document)}"
     )
     return Table(f"Ratios to {BASELINE}", heads, rows, note)
 
@@ -58,7 +58,7 @@ def latencies(document: Document) -> Table:
         document,
         "Average latency (µs) by message size",
         summary.latency_by_size,
-        f"{words.time_caption(document)}.",
+        f"{words.latency_caption(document)}{words.time_caption(document)}.",
     )
 
 

@@ -69,6 +69,17 @@ def oversubscribed(document: Document) -> bool:
     return document.cluster.virtual and document.cluster.ranks > document.host.cpus
 
 
+def latency_caption(document: Document) -> str:
+    """Of collectives with a root, what their latency leaves out; a sentence and a space, or nothing."""
+    rooted = [name for name in document.benchmarks() if name in ("bcast", "reduce")]
+    if not rooted:
+        return ""
+    return (
+        f"Latency of {' and '.join(rooted)} is the mean over ranks, as OSU's programs have it: who need not wait for the "
+        "others returns early, so it may be far below the time in which all are through. "
+    )
+
+
 def time_caption(document: Document) -> str:
     """Provenance of times, for a caption."""
     text = f"time: {document.provenance.time.kind}"

@@ -157,6 +157,13 @@ def test_oversubscription_is_said(data: Json) -> None:
     assert "not comparable" not in " ".join(words.provenance(document))
 
 
+def test_what_latency_leaves_out_is_said(data: Json) -> None:
+    document = from_json(data, "generator")
+    assert "Latency of bcast and reduce is the mean over ranks" in " ".join(text.render(document).split())
+    document.runs = [run for run in document.runs if run.benchmark == "alltoall"]
+    assert words.latency_caption(document) == ""
+
+
 def test_levers_off_is_a_warning(data: Json) -> None:
     changed = copy.deepcopy(data)
     changed["runs"][0]["job"]["nodes"][0]["levers"]["why_off"] = "scheme is off"
