@@ -307,10 +307,11 @@ def merge(parts: List[Job]) -> Job:
 
 def _share_machines(parts: List[Job]) -> List[Job]:
     """As pwr_ledger_share_machines does for jobs that end: containers on one machine divide its energy."""
-    machines = Counter(_machine(part) for part in parts)
+    machines = [_machine(part) for part in parts]
+    among = Counter(machines)
     return [
-        _share(part, machines[_machine(part)]) if _machine(part) and machines[_machine(part)] > 1 else part
-        for part in parts
+        _share(part, among[machine]) if machine and among[machine] > 1 else part
+        for part, machine in zip(parts, machines)
     ]
 
 

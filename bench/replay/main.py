@@ -53,6 +53,11 @@ class Setup:
     def bundle(self) -> float:
         return self.machine.cores / self.ranks
 
+    @property
+    def block_bytes(self) -> float:
+        """What two ranks of an Alltoall exchange, the longest message of all."""
+        return self.bytes * self.bundle**2
+
 
 @dataclass(frozen=True)
 class Result:
@@ -100,7 +105,7 @@ class Simulator:
         (self._folder / "platform.xml").write_text(platform(machine, setup.ranks, setup.oversubscription), encoding="utf-8")
         (self._folder / "hosts").write_text(hosts(machine, setup.ranks), encoding="utf-8")
         # buffers are folded onto a file of this size, piece by piece; the kernel allows 65530 pieces in all
-        piece = -(-int(setup.bytes * setup.bundle**2) // _FOLD) * _FOLD
+        piece = -(-int(setup.block_bytes) // _FOLD) * _FOLD
         command = ["smpirun", "-np", str(machine.nodes * setup.ranks), "-platform", "platform.xml", "-hostfile", "hosts", *_OPTIONS,
                    f"--cfg=smpi/shared-malloc-blocksize:{piece}",
                    str(self._program), setup.collective, SCHEMES[setup.collective][scheme], str(setup.bytes), str(machine.nodes),
@@ -118,18 +123,19 @@ def rows_of(setup: Setup, results: Sequence[Result]) -> List[Dict[str, Any]]:
     """Simulated figures, their ratios to the default, and what the equations give for those."""
     known = setup.collective in predict.COLLECTIVES
     closed = {each.scheme: each for each in predict.predict(setup.machine, setup.collective, setup.bytes)} if known else {}
-    default, expected = results[0], closed.get("default")
+    figures = ("time", "time_s"), ("power", "power_w"), ("energy", "energy_j")
+    default = results[0]
     rows = []
     for each in results:
+        ratios = {f"{name}_ratio": getattr(each, field) / getattr(default, field) for name, field in figures}
         model = closed.get(each.scheme)
+        expected = {
+            f"model_{name}_ratio": getattr(model, field) / getattr(closed["default"], field) if model else None
+            for name, field in figures
+        }
         rows.append({**asdict(each), "power_w": each.power_w, "machine": setup.machine.name, "nodes": setup.machine.nodes,
                      "ranks_per_node": setup.ranks, "cores_per_rank": setup.bundle, "collective": setup.collective,
-                     "bytes": setup.bytes, "oversubscription": setup.oversubscription, "provenance": "modelled",
-                     "time_ratio": each.time_s / default.time_s, "power_ratio": each.power_w / default.power_w,
-                     "energy_ratio": each.energy_j / default.energy_j,
-                     "model_time_ratio": model.time_s / expected.time_s if model and expected else None,
-                     "model_power_ratio": model.power_w / expected.power_w if model and expected else None,
-                     "model_energy_ratio": model.energy_j / expected.energy_j if model and expected else None})  # fmt: skip
+                     "bytes": setup.bytes, "oversubscription": setup.oversubscription, "provenance": "modelled", **ratios, **expected})  # fmt: skip
     return rows
 
 
@@ -192,7 +198,7 @@ def _setup(options: argparse.Namespace) -> Setup:
     if ratio and nodes < 2 * NODES_PER_SWITCH:
         raise ReplayError(f"--oversubscription {ratio}: {nodes} nodes are fewer than two switches have")
     setup = Setup(machine.of(nodes), ranks, options.collective, options.bytes, ratio)
-    if not 1 <= options.bytes * setup.bundle**2 < 2**31:
+    if not 1 <= setup.block_bytes < 2**31:
         raise ReplayError(f"--bytes {options.bytes}: messages must have from 1 byte to 2 GiB, those of {setup.bundle:g} cores together")
     return setup
 

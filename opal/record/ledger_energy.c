@@ -139,15 +139,15 @@ static bool share_all(pwr_ledger_node_t **nodes, size_t num)
     return any;
 }
 
-static void scale_power(pwr_ledger_t *ledger, uint64_t before_uj)
+/* Power over time has each node's energy. */
+static void scale_power(pwr_ledger_t *ledger)
 {
-    uint64_t all_uj = 0;
-    for (size_t i = 0; i < ledger->num_nodes; i++) {
-        all_uj += ledger->nodes[i].uj;
-    }
     if (!ledger->series) { /* what belongs to whom is not known any more */
-        double part = before_uj > 0 ? (double)all_uj / (double)before_uj : 0.0;
-        pwr_series_scale(&ledger->power, (uint64_t)((double)pwr_series_sum(&ledger->power) * part));
+        uint64_t all_uj = 0;
+        for (size_t i = 0; i < ledger->num_nodes; i++) {
+            all_uj += ledger->nodes[i].uj;
+        }
+        pwr_series_scale(&ledger->power, all_uj);
         return;
     }
     ledger->power = (pwr_series_t){0};
@@ -170,19 +170,18 @@ static void scale_calls(pwr_account_t *account, double part)
 pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger)
 {
     size_t num = 0;
-    uint64_t all_uj = 0, before_uj = cpus_uj(ledger);
+    uint64_t before_uj = cpus_uj(ledger);
     pwr_ledger_node_t **nodes = malloc((ledger->num_nodes + 1) * sizeof(pwr_ledger_node_t *));
     if (!nodes) {
         return PWR_ERR_NOMEM;
     }
     for (size_t i = 0; i < ledger->num_nodes; i++) {
-        all_uj += ledger->nodes[i].uj;
         if (may_share(&ledger->nodes[i])) {
             nodes[num++] = &ledger->nodes[i];
         }
     }
     if (share_all(nodes, num)) {
-        scale_power(ledger, all_uj);
+        scale_power(ledger);
         scale_calls(&ledger->account,
                     before_uj > 0 ? (double)cpus_uj(ledger) / (double)before_uj : 0.0);
     }

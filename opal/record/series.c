@@ -59,7 +59,14 @@ static void make_room(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns)
     }
 }
 
-/* What falls into each bin is the difference of two roundings, so the sum is exact. */
+/* That much of uj, at least what was before.  What falls into each bin is the difference of two
+   such roundings, so the sum is exact. */
+static uint64_t rounded(uint64_t uj, double part, uint64_t before)
+{
+    uint64_t upto = (uint64_t)((double)uj * part);
+    return upto < before ? before : upto > uj ? uj : upto;
+}
+
 static void spread(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns, uint64_t uj)
 {
     double length = (double)(end_ns - begin_ns);
@@ -67,8 +74,7 @@ static void spread(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns, uin
     uint64_t done = 0;
     while (bin < end_ns / series->width_ns) {
         double passed = (double)((bin + 1) * series->width_ns - begin_ns);
-        uint64_t upto = (uint64_t)((double)uj * (passed / length));
-        upto = upto < done ? done : upto > uj ? uj : upto;
+        uint64_t upto = rounded(uj, passed / length, done);
         series->uj[bin - series->first] += upto - done;
         done = upto;
         bin++;
@@ -104,15 +110,13 @@ void pwr_series_merge(pwr_series_t *into, const pwr_series_t *from)
     }
 }
 
-/* As in spread: differences of roundings. */
 void pwr_series_scale(pwr_series_t *series, uint64_t uj)
 {
     double whole = (double)pwr_series_sum(series);
     uint64_t passed = 0, done = 0;
     for (uint64_t i = 0; i < series->num && whole > 0.0; i++) {
         passed += series->uj[i];
-        uint64_t upto = (uint64_t)((double)uj * ((double)passed / whole));
-        upto = upto < done ? done : upto > uj ? uj : upto;
+        uint64_t upto = rounded(uj, (double)passed / whole, done);
         series->uj[i] = upto - done;
         done = upto;
     }

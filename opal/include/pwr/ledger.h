@@ -34,9 +34,8 @@ typedef struct pwr_ledger_domain {
 /* Of one node.  Texts end in 0. */
 typedef struct pwr_ledger_node {
     char host[64];
-    char machine[44]; /* boot id of its kernel, which containers have in common; "" : unknown */
-    uint32_t
-        shared_by; /* nodes of the job that share the machine's energy; 0 and 1: it has its own */
+    char machine[44];   /* boot id of its kernel, which containers have in common; "" : unknown */
+    uint32_t shared_by; /* nodes of the job that share that machine's energy; 0 and 1: no others */
     uint32_t processes; /* of the job, on this node */
     uint32_t reported;  /* of them, whose accounts are in */
     uint32_t finished;  /* of those, who ended as they should */

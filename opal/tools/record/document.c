@@ -20,10 +20,16 @@ enum { FORMAT_VERSION = 2 };
 
 /* ---- totals ---- */
 
+static bool is_shared(const pwr_ledger_node_t *node)
+{
+    return node->shared_by > 1;
+}
+
 static void add_node(document_totals_t *totals, const pwr_ledger_node_t *node)
 {
     totals->reported += node->reported;
     totals->finished += node->finished;
+    totals->sharing += is_shared(node);
     totals->wall_s += 1e-9 * (double)node->wall_ns;
     totals->cpu_s += 1e-9 * (double)node->cpu_ns;
     if (totals->begin_ns == 0 || node->begin_ns < totals->begin_ns) {
@@ -143,11 +149,6 @@ static json_t *domains_of(const pwr_ledger_node_t *node)
         }
     }
     return domains;
-}
-
-static bool is_shared(const pwr_ledger_node_t *node)
-{
-    return node->shared_by > 1;
 }
 
 static json_t *energy_of(const pwr_ledger_node_t *node)
@@ -280,11 +281,9 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     char sharing[PWR_LEDGER_TEXT] = "";
     bool modelled = totals->provenance == PWR_METER_MODELLED;
     size_t nodes = pwr_ledger_num_nodes(ledger);
-    size_t shared = 0;
     const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
     for (size_t i = 0; i < nodes; i++) {
         const pwr_ledger_node_t *node = pwr_ledger_node(ledger, i);
-        shared += is_shared(node);
         if (!first || (first->source[0] == '\0' && node->source[0] != '\0')) {
             first = node;
         }
@@ -294,11 +293,11 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
                  first && first->energy_remark[0] ? first->energy_remark : "unknown");
         return origin("absent", note);
     }
-    if (shared > 0) {
+    if (totals->sharing > 0) {
         snprintf(sharing, sizeof sharing,
                  "  %zu nodes are containers that share machines: each has its part of the "
                  "machine's energy.",
-                 shared);
+                 totals->sharing);
     }
     snprintf(
         note, sizeof note,

@@ -14,6 +14,7 @@ typedef struct document_totals {
     unsigned reported; /* processes */
     unsigned finished;
     size_t metered;    /* nodes whose energy is known */
+    size_t sharing;    /* nodes that are containers on one machine with others */
     uint64_t begin_ns; /* of the first node .. */
     uint64_t end_ns;   /* .. and the last */
     double wall_s;     /* sums over processes */

@@ -39,16 +39,6 @@ static void number_row(FILE *out, const char *name, double value, const char *no
     row(out, name, text, note);
 }
 
-static bool share_machines(const pwr_ledger_t *ledger)
-{
-    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
-        if (pwr_ledger_node(ledger, i)->shared_by > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void print_energy(FILE *out, const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
     char note[2 * PWR_LEDGER_TEXT];
@@ -62,7 +52,7 @@ static void print_energy(FILE *out, const document_totals_t *totals, const pwr_l
     snprintf(note, sizeof note, "+- %.3f, %s%s, whole nodes%s", totals->uncertainty_j,
              pwr_meter_provenance_text(totals->provenance),
              totals->metered < pwr_ledger_num_nodes(ledger) ? ", not all nodes" : "",
-             share_machines(ledger) ? ", containers share their machine's" : "");
+             totals->sharing > 0 ? ", containers share their machine's" : "");
     number_row(out, "Energy [J]", totals->joules, note);
     if (document_spread(totals) > 0.0) {
         number_row(out, "Power [W]", totals->joules / document_spread(totals), "mean");
