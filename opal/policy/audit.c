@@ -4,14 +4,15 @@
  * The slowdown audit.
  *
  *   1. Schedule, from the number of the call: two calls to warm up, pairs of stretches of 2, 4, 8,
- * 16 and 32 calls, then for ever pairs of 32, with a filler of 448 calls before each.  So a gross
- *      mistake is seen after 30 calls, and later 1 of 16 calls saves nothing.
+ *      16 and 32 calls, then for ever pairs of 32, with a filler of 448 calls before each.  So a
+ *      gross mistake is seen after 14 or 30 calls, and later 1 of 16 calls saves nothing.
  *   2. A pair gives a sample: the logarithm of (time while saving / time while not).  Samples of
  *      time are cut at a quarter up or down, so that a stall of the machine counts as any other
- * large difference; older ones fade.
+ *      large difference; older ones fade.
  *   3. Given up is a depth of which the whole confidence interval lies above the bound, or that
- * made three pairs in a row slower by half.  Fillers run at a depth that has stood eight pairs, so
- *      what is only tried costs little.
+ *      made three pairs in a row slower by half, or two three times as slow (noise with a
+ *      deviation of a whole call does either to about one class in a hundred).  Fillers run at a
+ * depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has
  *      passed that all trials, the next one included, have taken a quarter of the bound at most.
  */
@@ -29,12 +30,14 @@ enum {
     FILLER_DOUBLINGS = 5,
     FILLER = 2,         /* audit->part */
     GROSS_IN_A_ROW = 3, /* one more when there is time */
+    GROSSER_IN_A_ROW = 2,
     SAMPLES_TO_JUDGE = 8,
     SHARE_OF_BOUND = 4, /* what trials may cost: this part of it */
 };
 
-static const double cut = 0.25;          /* 2. */
-static const double gross = 0.405465108; /* ln 1.5 */
+static const double cut = 0.25;            /* 2. */
+static const double gross = 0.405465108;   /* ln 1.5 */
+static const double grosser = 1.098612289; /* ln 3 */
 static const double fading = 1.0 - 1.0 / 256.0;
 static const double sigmas = 3.5; /* many looks at the same samples: more than the usual 2 */
 
@@ -55,6 +58,11 @@ static bool part_saves(const pwr_audit_t *a)
     return (a->part == 0) != reference_first;
 }
 
+static uint32_t calls_of_part(const pwr_audit_t *a)
+{
+    return a->pair < DENSE_PAIRS ? 2u << a->pair : PART_CALLS;
+}
+
 static void begin_part(pwr_audit_t *a, unsigned part)
 {
     a->part = (uint8_t)part;
@@ -64,7 +72,7 @@ static void begin_part(pwr_audit_t *a, unsigned part)
         a->now = a->proven;
         return;
     }
-    a->left = a->pair < DENSE_PAIRS ? 2u << a->pair : PART_CALLS;
+    a->left = calls_of_part(a);
     a->now = part_saves(a) ? a->tested : PWR_AUDIT_REFERENCE;
 }
 
@@ -73,7 +81,7 @@ static void begin_part(pwr_audit_t *a, unsigned part)
 static void forget_samples(pwr_audit_t *a)
 {
     a->time = a->cpu = a->energy = (pwr_audit_samples_t){0};
-    a->gross = 0;
+    a->gross = a->grosser = 0;
 }
 
 static void add_to(pwr_audit_samples_t *samples, double x)
@@ -93,6 +101,7 @@ static void add_sample(pwr_audit_t *a)
 {
     double x = log_ratio(a->part_ns);
     a->gross = x > gross ? (uint8_t)(a->gross + 1) : 0;
+    a->grosser = x > grosser ? (uint8_t)(a->grosser + 1) : 0;
     add_to(&a->time, x > cut ? cut : x < -cut ? -cut : x);
     add_to(&a->cpu, log_ratio(a->part_cpu_ns));
     if (a->part_uj[0] != 0 && a->part_uj[1] != 0) {
@@ -141,10 +150,19 @@ static void change(pwr_audit_t *a, unsigned to, pwr_audit_estimate_t slowdown)
     forget_samples(a);
 }
 
-static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found)
+/* What this depth will lose before it is given up again.  Of a gross mistake the first trial was
+   short, in stretches of few calls; no later one is. */
+static double next_trial_ns(const pwr_audit_t *a, bool is_gross)
 {
-    a->given_up_ns = a->trial_ns > 0.0 ? a->trial_ns : 0.0;
-    a->lost_ns += a->given_up_ns;
+    double pair_ns =
+        ((double)a->part_ns[0] - (double)a->part_ns[1]) * PART_CALLS / calls_of_part(a);
+    return is_gross ? fmax(a->trial_ns, (GROSSER_IN_A_ROW + 1) * pair_ns) : a->trial_ns;
+}
+
+static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found, bool is_gross)
+{
+    a->given_up_ns = fmax(next_trial_ns(a, is_gross), 0.0);
+    a->lost_ns += fmax(a->trial_ns, 0.0);
     change(a, a->tested + 1u, as_ratio(found));
     a->proven = PWR_AUDIT_REFERENCE;
 }
@@ -164,11 +182,11 @@ static void try_deeper(pwr_audit_t *a)
 static void judge(pwr_audit_t *a)
 {
     pwr_audit_estimate_t found = estimate(&a->time);
-    int in_a_row = GROSS_IN_A_ROW + (a->pair < DENSE_PAIRS ? 0 : 1);
+    int more = a->pair < DENSE_PAIRS ? 0 : 1;
+    bool is_gross = a->gross >= GROSS_IN_A_ROW + more || a->grosser >= GROSSER_IN_A_ROW + more;
     bool enough = number_of(&a->time) >= SAMPLES_TO_JUDGE;
-    if (a->tested < PWR_AUDIT_REFERENCE &&
-        (a->gross >= in_a_row || (enough && found.low > a->bound))) {
-        give_up(a, found);
+    if (a->tested < PWR_AUDIT_REFERENCE && (is_gross || (enough && found.low > a->bound))) {
+        give_up(a, found, is_gross);
         return;
     }
     if (enough || a->tested == PWR_AUDIT_REFERENCE) {

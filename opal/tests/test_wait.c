@@ -87,26 +87,54 @@ static void test_reached_flag_costs_no_rung(void **state)
     assert_int_equal(pwr_wait_until(&flag, 8, &spin_then_sleep, NULL, NULL, 0, NULL), PWR_OK);
 }
 
+/* Waits in vain for so many milliseconds. */
+static void wait_in_vain(fixture_t *fixture, const pwr_wait_policy_t *policy, uint64_t ms,
+                         pwr_wait_stats_t *stats)
+{
+    pwr_flag_t flag = {.value = 3};
+    uint64_t deadline = deadline_in_ms(fixture, ms);
+    assert_int_equal(pwr_wait_until(&flag, 4, policy, NULL, NULL, deadline, stats),
+                     PWR_ERR_TIMEOUT);
+    assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
+    assert_int_equal(flag.sleepers, 0);
+}
+
+/* The same until it has slept: on a machine that stands still through the whole of a wait nobody
+   does in that one. */
+static void wait_in_vain_and_sleep(fixture_t *fixture, const pwr_wait_policy_t *policy, uint64_t ms,
+                                   pwr_wait_stats_t *stats)
+{
+    for (int tries = 0; stats->sleeps == 0 && tries < 100; tries++) {
+        wait_in_vain(fixture, policy, ms, stats);
+    }
+    assert_true(stats->sleeps > 0 && stats->sleep_ns > 0);
+}
+
 static void test_timeouts_on_every_policy(void **state)
 {
-    const pwr_wait_policy_t *all[] = {&sleep_at_once, &spin_then_sleep, &poll_only,
-                                      &poll_and_yield};
-    fixture_t *fixture = *state;
+    static const pwr_wait_policy_t *const sleeping[] = {&sleep_at_once, &linger_then_sleep,
+                                                        &spin_then_sleep};
+    static const pwr_wait_policy_t *const polling[] = {&poll_only, &poll_and_yield};
+    for (size_t i = 0; i < sizeof sleeping / sizeof sleeping[0]; i++) {
+        pwr_wait_stats_t stats = {0};
+        wait_in_vain_and_sleep(*state, sleeping[i], 20, &stats);
+    }
+    for (size_t i = 0; i < sizeof polling / sizeof polling[0]; i++) {
+        pwr_wait_stats_t stats = {0};
+        wait_in_vain(*state, polling[i], 20, &stats);
+        assert_true(stats.sleeps == 0 && stats.spin_ns > 0);
+    }
+}
+
+static void test_deadline_that_is_over(void **state)
+{
+    static const pwr_wait_policy_t *const all[] = {&sleep_at_once, &linger_then_sleep,
+                                                   &spin_then_sleep, &poll_only, &poll_and_yield};
+    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         pwr_flag_t flag = {.value = 3};
-        pwr_wait_stats_t stats = {0};
-        bool sleeps = all[i]->poll_ns == 0;
-        /* A machine that stands still through the whole of a wait has nobody sleep in it. */
-        for (int tries = 0; tries == 0 || (sleeps && stats.sleeps == 0 && tries < 100); tries++) {
-            uint64_t deadline = deadline_in_ms(fixture, 20);
-            assert_int_equal(pwr_wait_until(&flag, 4, all[i], NULL, NULL, deadline, &stats),
-                             PWR_ERR_TIMEOUT);
-            assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
-            assert_int_equal(flag.sleepers, 0);
-        }
-        assert_true(sleeps ? stats.sleeps > 0 : stats.sleeps == 0 && stats.spin_ns > 0);
-        /* Already over when it begins. */
         assert_int_equal(pwr_wait_until(&flag, 4, all[i], NULL, NULL, 1, NULL), PWR_ERR_TIMEOUT);
+        assert_int_equal(flag.sleepers, 0);
     }
 }
 
@@ -114,15 +142,11 @@ static void test_timeouts_on_every_policy(void **state)
 static void test_polls_first_and_sleeps_then(void **state)
 {
     enum { POLL_NS = 5000000 };
-    fixture_t *fixture = *state;
     for (int crowded = 0; crowded < 2; crowded++) {
         const pwr_wait_policy_t policy = {.poll_ns = POLL_NS, .oversubscribed = crowded != 0};
-        pwr_flag_t flag = {.value = 3};
         pwr_wait_stats_t stats = {0};
-        assert_int_equal(
-            pwr_wait_until(&flag, 4, &policy, NULL, NULL, deadline_in_ms(fixture, 200), &stats),
-            PWR_ERR_TIMEOUT);
-        assert_true(stats.spin_ns >= POLL_NS && stats.sleep_ns > 0 && stats.sleeps > 0);
+        wait_in_vain_and_sleep(*state, &policy, 200, &stats);
+        assert_true(stats.spin_ns >= POLL_NS);
     }
 }
 
@@ -349,6 +373,7 @@ int main(void)
         FIXTURE_TEST(test_values_wrap_around),
         FIXTURE_TEST(test_reached_flag_costs_no_rung),
         FIXTURE_TEST(test_timeouts_on_every_policy),
+        FIXTURE_TEST(test_deadline_that_is_over),
         FIXTURE_TEST(test_polls_first_and_sleeps_then),
         FIXTURE_TEST(test_waits_of_a_longest_length),
         FIXTURE_TEST(test_progress_runs_on_every_rung),

@@ -62,20 +62,20 @@ typedef struct pwr_audit {
     uint32_t pair; /* number of the pair that is under way, or comes next */
     uint8_t part;  /* 0, 1: of that pair; 2: between pairs */
     /* my own */
-    uint8_t now;                     /* depth of this stretch */
-    uint8_t tested;                  /* depth of measured stretches */
-    uint8_t proven;                  /* depth between pairs: tested, once that has stood the test */
-    uint8_t first;                   /* the deepest there is */
-    uint8_t gross;                   /* pairs in a row that were slower by half or more */
-    double bound;                    /* of the logarithm */
-    uint64_t begin_ns, end_ns;       /* of all; of the last stretch */
-    uint64_t begin_cpu_ns, begin_uj; /* of this stretch; begin_uj 0: unknown */
+    uint8_t now;               /* depth of this stretch */
+    uint8_t tested;            /* depth of measured stretches */
+    uint8_t proven;            /* depth between pairs: tested, once that has stood the test */
+    uint8_t first;             /* the deepest there is */
+    uint8_t gross, grosser;    /* pairs in a row that were slower by half, three times as slow */
+    double bound;              /* of the logarithm */
+    uint64_t begin_ns, end_ns; /* of all; of the last stretch */
+    uint64_t begin_cpu_ns, begin_uj;       /* of this stretch; begin_uj 0: unknown */
     uint64_t part_ns[2], part_cpu_ns[2];   /* of this pair: saving, reference */
     uint64_t part_uj[2];                   /* 0: unknown */
     pwr_audit_samples_t time, cpu, energy; /* at the depth under test */
     double trial_ns;                       /* lost so far by the depth under test */
-    double given_up_ns;                    /* by the last one that was given up */
-    double lost_ns;                        /* by all that were */
+    double given_up_ns;                    /* the last one given up will, if tried again */
+    double lost_ns;                        /* by all that were given up */
     uint32_t changes;
     pwr_audit_change_t last;
 } pwr_audit_t;
