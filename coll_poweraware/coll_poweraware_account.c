@@ -123,13 +123,13 @@ void coll_poweraware_bill_close(mca_coll_poweraware_module_t *m, coll_poweraware
         .throttled_ns = levers.throttled_ns - bill->levers.throttled_ns,
         .transitions = transitions(&levers) - transitions(&bill->levers),
     };
-    if (0 != bill->cpu_ns) {
-        call.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bill->cpu_ns;
-        call.cpu_of_ns = ns;
-    }
     /* A communicator that has ended may have lost its state. */
     if (NULL == algorithm || NULL != m->state) {
         add_waits(&call, m, NULL != algorithm);
+    }
+    if (0 != bill->cpu_ns) {
+        call.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bill->cpu_ns;
+        call.cpu_of_ns = ns > call.sleep_ns ? ns - call.sleep_ns : 0;
     }
     int index = NULL == algorithm ? PWR_ACCOUNT_NO_ALGORITHM
                                   : (int)(algorithm - coll_poweraware_algorithms);

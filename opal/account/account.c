@@ -132,6 +132,18 @@ void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums
     }
 }
 
+/* Sums may be another process's, and wrong: nothing here can overflow. */
+double pwr_account_cpu_ns(const pwr_account_sums_t *sums)
+{
+    double measured = (double)sums->cpu_ns;
+    double measured_of = (double)sums->cpu_of_ns;
+    double others_of = (double)sums->ns - (double)sums->sleep_ns - measured_of;
+    if (measured <= 0.0 || others_of <= 0.0) {
+        return measured;
+    }
+    return measured + others_of * (measured < measured_of ? measured / measured_of : 1.0);
+}
+
 const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigned *index)
 {
     while (*index < PWR_ACCOUNT_CELLS) {

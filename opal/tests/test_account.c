@@ -72,10 +72,31 @@ static void test_calls_add_up(void **state)
     assert_int_equal(mine->sums.ns, 2000);
     assert_int_equal(mine->sums.longest_ns, 7000);
     assert_int_equal(mine->sums.transitions, 4);
-    assert_true(pwr_account_cpu_ns(&mine->sums) == 1600.0);
-    mine->sums.cpu_of_ns = 0;
-    assert_true(pwr_account_cpu_ns(&mine->sums) == 0.0);
     free(account);
+}
+
+static void test_cpu_time_of_calls_that_were_not_measured(void **state)
+{
+    (void)state;
+    /* 2 ms were awake and not measured */
+    pwr_account_sums_t sums = {
+        .ns = 12000000, .sleep_ns = 6000000, .cpu_ns = 1000000, .cpu_of_ns = 4000000};
+    assert_true(pwr_account_cpu_ns(&sums) == 1500000.0);
+    /* waking up cost more than the time that was not asleep: of others it is their time at most */
+    sums.cpu_ns = 5000000;
+    assert_true(pwr_account_cpu_ns(&sums) == 7000000.0);
+    /* one long sleep after short calls adds nothing */
+    sums.ns += 300000000;
+    sums.sleep_ns += 300000000;
+    assert_true(pwr_account_cpu_ns(&sums) == 7000000.0);
+    /* all were measured; clocks differ a little */
+    sums.cpu_of_ns = 7000000;
+    assert_true(pwr_account_cpu_ns(&sums) == 5000000.0);
+    /* none was */
+    sums.cpu_ns = sums.cpu_of_ns = 0;
+    assert_true(pwr_account_cpu_ns(&sums) == 0.0);
+    sums = (pwr_account_sums_t){.ns = UINT64_MAX, .cpu_ns = UINT64_MAX};
+    assert_true(pwr_account_cpu_ns(&sums) <= 2.0 * (double)UINT64_MAX);
 }
 
 static void test_each_kind_has_a_cell(void **state)
@@ -303,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_add_up),
+        cmocka_unit_test(test_cpu_time_of_calls_that_were_not_measured),
         cmocka_unit_test(test_each_kind_has_a_cell),
         cmocka_unit_test(test_communicators_are_names_and_sizes),
         cmocka_unit_test(test_what_has_no_room_is_counted),

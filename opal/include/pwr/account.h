@@ -45,7 +45,7 @@ typedef struct pwr_account_sums {
     uint64_t monitor_ns;
     uint64_t sleep_ns;
     uint64_t cpu_ns;       /* CPU time of those calls where it was measured, ... */
-    uint64_t cpu_of_ns;    /* ... which lasted so long */
+    uint64_t cpu_of_ns;    /* ... which were not asleep for so long */
     uint64_t low_ns;       /* of ns: at the lowest frequency */
     uint64_t throttled_ns; /* of ns: in T1 and deeper */
     uint64_t transitions;  /* lever writes */
@@ -110,13 +110,9 @@ static inline void pwr_account_add(pwr_account_cell_t *cell, const pwr_account_s
     }
 }
 
-/* CPU time of all calls, from those where it was measured. */
-static inline double pwr_account_cpu_ns(const pwr_account_sums_t *sums)
-{
-    return sums->cpu_of_ns == 0
-               ? 0.0
-               : (double)sums->cpu_ns * ((double)sums->ns / (double)sums->cpu_of_ns);
-}
+/* CPU time of all calls: of those where it was measured, and of the others, while they were not
+   asleep, the same share of time. */
+double pwr_account_cpu_ns(const pwr_account_sums_t *sums);
 
 /* Adds all of another table, which may be in use, and wrong: its numbers are added then, no more.
  */
