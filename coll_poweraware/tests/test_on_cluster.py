@@ -142,8 +142,8 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
             folder = tmp_path / program
             folder.mkdir()
             # min_bytes keeps the benchmark's own small collectives out of the trace
-            done = nodes.run([str(BUILD / "bench" / "osu" / program), "-m", "16384:65536", "-i", "3", "-x", "1", "-c",
-                              "--validation-calls", "3"], "--ppn", "8",
+            done = nodes.run([str(BUILD / "bench" / "osu" / program), "-m", "16384:65536", "-i", "2", "-x", "0", "-c",
+                              "--validation-calls", "1"], "--ppn", "8",
                              mca={"coll_poweraware_tstate_scope": machine.scope,
                                   "coll_poweraware_min_bytes": "16384",
                                   "coll_poweraware_trace_dir": str(folder)})
@@ -184,8 +184,8 @@ def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
     for schedule in ("log", "paper"):
         folder = tmp_path / schedule
         folder.mkdir()
-        done = pairs.run([str(BUILD / "bench" / "osu" / "osu_alltoall"), "-m", "65536:65536", "-i", "4", "-x", "1", "-c"],
-                         "--layout", ",".join(["2"] * nodes),
+        done = pairs.run([str(BUILD / "bench" / "osu" / "osu_alltoall"), "-m", "65536:65536", "-i", "2", "-x", "0", "-c",
+                          "--validation-calls", "1"], "--layout", ",".join(["2"] * nodes),
                          mca={"coll_poweraware_min_bytes": "65536", "coll_poweraware_trace_dir": str(folder),
                               "coll_poweraware_alltoall_schedule": schedule})
         assert done.returncode == 0, done.stdout
