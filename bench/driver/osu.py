@@ -211,5 +211,5 @@ def _sizes_of(
     sizes = {**sizes, WITHOUT_SIZES: (0, 0)}
     for name in benchmarks:
         if name not in sizes and ANY not in sizes:
-            parser.error(f"--sizes: no sizes for '{name}'")
+            parser.error(f"--sizes: no sizes for '{name}': give it some, or leave it out of --benchmarks")
     return {name: sizes.get(name) or sizes[ANY] for name in benchmarks}
