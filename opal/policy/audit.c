@@ -10,9 +10,9 @@
  *      time are cut at a quarter up or down, so that a stall of the machine counts as any other
  *      large difference; older ones fade.
  *   3. Given up is a depth of which the whole confidence interval lies above the bound, or that
- *      made three pairs in a row slower by half, or two three times as slow (noise with a
- *      deviation of a whole call does either to about one class in a hundred).  Fillers run at a
- * depth that has stood eight pairs, so what is only tried costs little.
+ *      made three pairs in a row slower by half, or two three times as slow.  (Noise with a
+ *      deviation of a whole call does either to about one class in a hundred.)  Fillers run at
+ *      a depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has
  *      passed that all trials, the next one included, have taken a quarter of the bound at most.
  */
