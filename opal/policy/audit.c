@@ -150,18 +150,17 @@ static void change(pwr_audit_t *a, unsigned to, pwr_audit_estimate_t slowdown)
     forget_samples(a);
 }
 
-/* What this depth will lose before it is given up again.  Of a gross mistake the first trial was
-   short, in stretches of few calls; no later one is. */
-static double next_trial_ns(const pwr_audit_t *a, bool is_gross)
+/* What a gross mistake will lose before it is given up again.  Its first trial was short, in
+   stretches of few calls; no later one is. */
+static double next_trial_ns(const pwr_audit_t *a)
 {
-    double pair_ns =
-        ((double)a->part_ns[0] - (double)a->part_ns[1]) * PART_CALLS / calls_of_part(a);
-    return is_gross ? fmax(a->trial_ns, (GROSSER_IN_A_ROW + 1) * pair_ns) : a->trial_ns;
+    double lost_ns = (double)a->part_ns[0] - (double)a->part_ns[1];
+    return (GROSSER_IN_A_ROW + 1) * lost_ns * PART_CALLS / calls_of_part(a);
 }
 
 static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found, bool is_gross)
 {
-    a->given_up_ns = fmax(next_trial_ns(a, is_gross), 0.0);
+    a->given_up_ns = fmax(a->trial_ns, is_gross ? next_trial_ns(a) : 0.0);
     a->lost_ns += fmax(a->trial_ns, 0.0);
     change(a, a->tested + 1u, as_ratio(found));
     a->proven = PWR_AUDIT_REFERENCE;

@@ -72,6 +72,7 @@ static void test_calls_add_up(void **state)
     assert_int_equal(mine->sums.ns, 2000);
     assert_int_equal(mine->sums.longest_ns, 7000);
     assert_int_equal(mine->sums.transitions, 4);
+    assert_true(pwr_account_cpu_ns(&mine->sums) == 1120.0); /* 800 of 1000, and 400 like them */
     free(account);
 }
 
