@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The collectives of the component, and one call of any of them in one structure.
+ * The collectives of the component: one row each.
  */
 #ifndef COLL_POWERAWARE_COLLECTIVES_H
 #define COLL_POWERAWARE_COLLECTIVES_H
 
 #include "pwr_ompi/compat.h"
 
-/* Blocking collectives we have algorithms for: X(constant, name as in MPI_<name>). */
+/* Blocking collectives we have algorithms for: X(constant, name as in MPI_<name>, arguments as in
+   signatures.h, how many bytes this rank moves as in signatures.h, whether all ranks know them). */
 #define COLL_POWERAWARE_HANDLED(X)                                                                 \
-    X(ALLGATHER, allgather)                                                                        \
-    X(ALLGATHERV, allgatherv)                                                                      \
-    X(ALLREDUCE, allreduce)                                                                        \
-    X(ALLTOALL, alltoall)                                                                          \
-    X(ALLTOALLV, alltoallv)                                                                        \
-    X(ALLTOALLW, alltoallw)                                                                        \
-    X(BARRIER, barrier)                                                                            \
-    X(BCAST, bcast)                                                                                \
-    X(GATHER, gather)                                                                              \
-    X(REDUCE, reduce)                                                                              \
-    X(REDUCE_SCATTER, reduce_scatter)                                                              \
-    X(REDUCE_SCATTER_BLOCK, reduce_scatter_block)                                                  \
-    X(SCATTER, scatter)
+    X(ALLGATHER, allgather, ALLGATHER, BLOCKS, true)                                               \
+    X(ALLGATHERV, allgatherv, ALLGATHERV, COUNTS, true)                                            \
+    X(ALLREDUCE, allreduce, REDUCTION, MESSAGE, true)                                              \
+    X(ALLTOALL, alltoall, ALLGATHER, BLOCKS, true)                                                 \
+    X(ALLTOALLV, alltoallv, ALLTOALLV, COUNTS, false)                                              \
+    X(ALLTOALLW, alltoallw, ALLTOALLW, COUNTS_AND_TYPES, false)                                    \
+    X(BARRIER, barrier, BARRIER, NONE, true)                                                       \
+    X(BCAST, bcast, BCAST, MESSAGE, true)                                                          \
+    X(GATHER, gather, GATHER, BLOCKS_AT_ROOT, true)                                                \
+    X(REDUCE, reduce, REDUCE, MESSAGE, true)                                                       \
+    X(REDUCE_SCATTER, reduce_scatter, REDUCE_SCATTER, COUNTS, true)                                \
+    X(REDUCE_SCATTER_BLOCK, reduce_scatter_block, REDUCTION, BLOCKS, true)                         \
+    X(SCATTER, scatter, GATHER, BLOCKS_FROM_ROOT, true)
 
 typedef enum coll_poweraware_collective {
-#define COLL_POWERAWARE_CONSTANT(constant, name) COLL_POWERAWARE_##constant,
+#define COLL_POWERAWARE_CONSTANT(constant, name, arguments, bytes, known)                          \
+    COLL_POWERAWARE_##constant,
     COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_CONSTANT)
 #undef COLL_POWERAWARE_CONSTANT
         COLL_POWERAWARE_NUM_COLLECTIVES
 } coll_poweraware_collective_t;
 
 /* Collectives that stay with the stock components, counted when a report is wanted (a persistent
-   one when it is initialised); ranks wait in those that block: X(name as in MPI_<name>, parameters and kind, as in
-   coll_poweraware_counted.c). */
+   one when it is initialised); ranks wait in those that block: X(name as in MPI_<name>, arguments
+   and kind as in signatures.h). */
 #define COLL_POWERAWARE_COUNTED(X)                                                                 \
     X(exscan, REDUCTION, BLOCKING)                                                                 \
     X(gatherv, GATHERV, BLOCKING)                                                                  \
@@ -90,7 +92,7 @@ typedef enum coll_poweraware_collective {
     X(neighbor_alltoallw_init, NEIGHBOR_ALLTOALLW, PERSISTENT)
 
 typedef enum coll_poweraware_counted {
-#define COLL_POWERAWARE_CONSTANT(name, parameters, kind) COLL_POWERAWARE_COUNTED_##name,
+#define COLL_POWERAWARE_CONSTANT(name, arguments, kind) COLL_POWERAWARE_COUNTED_##name,
     COLL_POWERAWARE_COUNTED(COLL_POWERAWARE_CONSTANT)
 #undef COLL_POWERAWARE_CONSTANT
         COLL_POWERAWARE_NUM_COUNTED
@@ -117,7 +119,16 @@ typedef struct coll_poweraware_args {
 } coll_poweraware_args_t;
 
 /* Bytes of a call as all ranks know them equally: the message for Bcast and reductions, the blocks
-   of all ranks together for the others, 0 for Barrier; this where nobody knows (Alltoallv/w). */
-#define COLL_POWERAWARE_BYTES_UNKNOWN SIZE_MAX
+   of all ranks together for the others, 0 for Barrier; PWR_BYTES_UNKNOWN where nobody knows them
+   (Alltoallv, Alltoallw). */
+
+/* Numbers of operations, from the first of this component on (pwr_process_add_operations): first
+   the collectives, then those that are counted. */
+enum {
+    COLL_POWERAWARE_NUM_OPERATIONS = COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_NUM_COUNTED
+};
+extern const char *const coll_poweraware_names[COLL_POWERAWARE_NUM_OPERATIONS];
+/* Whether all ranks know the bytes of a call. */
+extern const bool coll_poweraware_bytes_known[COLL_POWERAWARE_NUM_COLLECTIVES];
 
 #endif

@@ -64,6 +64,7 @@ Own build: configure Open MPI with --with-devel-headers.])])
     AC_SUBST([OMPI_CFLAGS])
     AC_SUBST([OMPI_LIBS])
     AC_SUBST([pwr_mpi_version])
+    AC_SUBST([pwr_mpi_series])
 ])
 
 # PWR_CHECK_EVENT_LIBS: the library behind Open MPI's event loop, where that is not a part of Open MPI.

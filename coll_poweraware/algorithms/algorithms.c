@@ -3,7 +3,11 @@
  *
  * The table of algorithms.
  */
-#include "algorithms.h"
+#include "algorithms/algorithms.h"
+
+#include <string.h>
+
+#include "choose/decision.h"
 
 const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     {COLL_POWERAWARE_ALLGATHER, "box", coll_poweraware_box_allgather_can,
@@ -68,3 +72,14 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
 
 const int coll_poweraware_num_algorithms =
     sizeof coll_poweraware_algorithms / sizeof coll_poweraware_algorithms[0];
+
+int coll_poweraware_algorithm_index(int collective, const char *name)
+{
+    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
+        if (collective == (int)coll_poweraware_algorithms[i].collective &&
+            0 == strcmp(name, coll_poweraware_algorithms[i].name)) {
+            return i;
+        }
+    }
+    return COLL_POWERAWARE_DECISION_UNKNOWN;
+}

@@ -6,14 +6,14 @@
 #ifndef COLL_POWERAWARE_ALGORITHMS_H
 #define COLL_POWERAWARE_ALGORITHMS_H
 
-#include "../coll_poweraware_words.h"
+#include "primitives/primitives.h"
 
-struct coll_poweraware_algorithm {
+typedef struct coll_poweraware_algorithm {
     coll_poweraware_collective_t collective;
     /* The word of coll_poweraware_<collective>_algorithm and of decision tables. */
     const char *name;
     /* Whether it can do this call; NULL: every call.  The same answer on all ranks: it looks only
-       at what they know equally.  bytes is COLL_POWERAWARE_BYTES_UNKNOWN where they do not know it.
+       at what they know equally.  bytes is PWR_BYTES_UNKNOWN where they do not know it.
      */
     bool (*can)(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                 size_t bytes);
@@ -22,11 +22,13 @@ struct coll_poweraware_algorithm {
        left waiting, and segment and messages are in order for the next call. */
     int (*run)(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
     pwr_segment_part_t memory; /* chunks: boxes, too */
-};
+} coll_poweraware_algorithm_t;
 
 /* All of them; those of a collective in order of preference.  [coll_poweraware_num_algorithms] */
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;
+/* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */
+int coll_poweraware_algorithm_index(int collective, const char *name);
 
 /* Leader-based shared-memory Allgather and Allgatherv; a chunk has a cache line for each rank. */
 bool coll_poweraware_allgather_leader_can(const coll_poweraware_call_t *call,

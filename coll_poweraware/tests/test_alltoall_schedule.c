@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/alltoall_schedule.h"
+#include "algorithms/alltoall/schedule.h"
 
 enum { MAX_NODES = 17, MAX_GROUPS = 4, MAX_PER_GROUP = 3 };
 enum { MAX_RANKS = MAX_NODES * MAX_GROUPS * MAX_PER_GROUP, MAX_ACTIONS = 2000 };

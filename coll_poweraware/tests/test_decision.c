@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "coll_poweraware_decision.h"
+#include "choose/decision.h"
 
 enum { BARRIER, BCAST, NUM };
 enum { STOCK = COLL_POWERAWARE_DECISION_STOCK, BOX = 10, LEADER, CHAIN, TREE, FLAT };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/node_tree.h"
+#include "algorithms/leader/node_tree.h"
 
 /* Taking children in order k extends a node's range without a gap, and covers all nodes once. */
 static int range_end(int vnode, int num_nodes)

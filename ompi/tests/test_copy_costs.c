@@ -27,8 +27,8 @@ static void make(world_t *w, int num, uint64_t through_ns, uint64_t lent_ns)
 {
     memset(w, 0, sizeof *w);
     w->num = num;
-    w->ns[PWR_COPY_THROUGH] = w->root_ns = through_ns;
-    w->ns[PWR_COPY_LENT] = lent_ns;
+    w->ns[PWR_COPY_SHARED] = w->root_ns = through_ns;
+    w->ns[PWR_COPY_SINGLE] = lent_ns;
     for (int i = 0; i < num; ++i) {
         pwr_copier_enter(&w->rank[i], w->costs, num, i);
     }
@@ -40,13 +40,13 @@ static int run(world_t *w, int messages)
     int lent = 0;
     for (int m = 0; m < messages; ++m) {
         pwr_copy_way_t way = pwr_copier_choose(&w->rank[0], CLASS);
-        if (PWR_COPY_THROUGH == way) {
+        if (PWR_COPY_SHARED == way) {
             pwr_copier_took(&w->rank[0], CLASS, way, BYTES, w->root_ns);
         }
         for (int i = 1; i < w->num; ++i) {
             pwr_copier_took(&w->rank[i], CLASS, way, BYTES, w->ns[way]);
         }
-        lent += PWR_COPY_LENT == way;
+        lent += PWR_COPY_SINGLE == way;
     }
     return lent;
 }
@@ -58,7 +58,7 @@ static void assert_between(int value, int least, int most)
 
 static bool lends(const world_t *w)
 {
-    return PWR_COPY_LENT == w->rank[0].choices[CLASS].way;
+    return PWR_COPY_SINGLE == w->rank[0].choices[CLASS].way;
 }
 
 static void test_the_cheaper_way_is_found_at_once(void **state)
@@ -79,11 +79,11 @@ static void test_a_change_is_noticed(void **state)
     world_t w;
     make(&w, 2, 1000, 3000);
     run(&w, 5000);
-    w.ns[PWR_COPY_THROUGH] = 12000; /* in use: seen with every message */
+    w.ns[PWR_COPY_SHARED] = 12000; /* in use: seen with every message */
     run(&w, 32);
     assert_true(lends(&w));
     run(&w, 5000);
-    w.ns[PWR_COPY_THROUGH] = 1000; /* not in use: seen when it is tried */
+    w.ns[PWR_COPY_SHARED] = 1000; /* not in use: seen when it is tried */
     run(&w, 2 * EXPLORED * 100 * 11);
     assert_false(lends(&w));
 }
@@ -106,7 +106,7 @@ static void test_one_bad_copy_changes_nothing(void **state)
     world_t w;
     make(&w, 2, 1000, 3000);
     run(&w, 100);
-    pwr_copier_took(&w.rank[1], CLASS, PWR_COPY_THROUGH, BYTES, 50 * 1000 * 1000);
+    pwr_copier_took(&w.rank[1], CLASS, PWR_COPY_SHARED, BYTES, 50 * 1000 * 1000);
     for (int i = 0; i < 100; ++i) {
         run(&w, 1);
         assert_false(lends(&w));
@@ -149,7 +149,7 @@ static void test_classes_are_apart(void **state)
     make(&w, 2, 1000, 3000);
     run(&w, 100);
     assert_false(lends(&w));
-    assert_true(PWR_COPY_LENT == w.rank[0].choices[CLASS + 1].way);
+    assert_true(PWR_COPY_SINGLE == w.rank[0].choices[CLASS + 1].way);
 }
 
 static void test_what_explores_is_measured(void **state)
@@ -187,7 +187,7 @@ static void test_numbers_of_messages_wrap(void **state)
     run(&w, 100);
     w.rank[0].choices[CLASS].messages = w.rank[0].choices[CLASS].explore_at = UINT32_MAX - 1;
     run(&w, 5000);
-    w.ns[PWR_COPY_LENT] = 100;
+    w.ns[PWR_COPY_SINGLE] = 100;
     run(&w, 2 * EXPLORED * 1024);
     assert_true(lends(&w));
 }

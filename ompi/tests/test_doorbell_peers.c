@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "doorbell_peers.h"
+#include "wait/doorbell_peers.h"
 
 enum { ENDPOINTS = 100, STRIDE = 192, ROOM = 60, STEPS = 20000 };
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "ucp_worker.h"
+#include "wait/ucp_worker.h"
 
 enum { TAG = 77, OTHER_TAG = 78, LONG = 3000001, PATIENCE_MS = 20000 };
 

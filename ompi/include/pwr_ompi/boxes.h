@@ -71,8 +71,14 @@ typedef struct pwr_boxes_control {
         crowded; /* not 0: some rank of the node shares its CPU; set before the first round */
 } pwr_boxes_control_t;
 
-/* Waits until flag reaches target. */
-typedef void (*pwr_boxes_wait_fn_t)(void *who, pwr_flag_t *flag, uint32_t target);
+/* What a round waits for: nobody reads my box of an earlier round; all have joined; one has
+   posted. */
+typedef enum pwr_box_wait { PWR_BOX_FREE, PWR_BOX_JOINED, PWR_BOX_POSTED } pwr_box_wait_t;
+
+/* Waits until flag reaches target.  Called at least once wherever a round has to look, also where
+   the flag is there already: whoever learns from waits learns that, too. */
+typedef void (*pwr_boxes_wait_fn_t)(void *who, pwr_box_wait_t what, pwr_flag_t *flag,
+                                    uint32_t target);
 
 /* A rank's view.  The pointers are to shared memory, the rest is private. */
 typedef struct pwr_boxes {

@@ -3,12 +3,12 @@
  *
  * Which way data go between the ranks of a node: learned from what that costs.
  *
- * through  whoever has them copies them into shared memory while others copy them out
- * lent     ranks tell where their memory is, and others copy from or to there
+ * shared   whoever has them copies them into shared memory while others copy them out
+ * single   ranks tell where their memory is, and others copy from or to there
  *          (pwr_ompi/single_copy.h)
  *
  * Which one is faster depends on what lies between their cores, on sizes and on load.  On a virtual
- * machine of an AMD EPYC 9004, 4 MiB among two ranks took 120 us through and 320 us lent while the
+ * machine of an AMD EPYC 9004, 4 MiB among two ranks took 120 us shared and 320 us single while the
  * virtual processors shared an L3, and 1270 and 320 while they did not.  So every rank measures
  * some of its work and tells what it costs, and one rank, the root if there is one, looks at that
  * every so often.  Now and then it takes the other way, so that it learns when that has changed.
@@ -24,7 +24,7 @@
 
 #include "pwr/wait.h"
 
-typedef enum pwr_copy_way { PWR_COPY_THROUGH, PWR_COPY_LENT, PWR_COPY_WAYS } pwr_copy_way_t;
+typedef enum pwr_copy_way { PWR_COPY_SHARED, PWR_COPY_SINGLE, PWR_COPY_WAYS } pwr_copy_way_t;
 
 /* Classes of messages: what is done with them, by the caller's numbers, and bytes: up to 64 KiB,
    512 KiB, 4 MiB, more. */

@@ -12,6 +12,7 @@
 #define PWR_OMPI_IDLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pwr/wait.h"
@@ -44,28 +45,33 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
    MPI_THREAD_MULTIPLE. */
 void pwr_idle_within_start(bool threads);
 /* Everywhere (all).  From 5.0 on, all other blocking calls (one-sided, files) too, through the
-   function by which opal_progress yields.  On 4.1 those poll as ever.  policy is copied. */
-void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy);
+   function by which opal_progress yields.  On 4.1 those poll as ever.  policy is copied; waits that
+   are of no operation are added to stats. */
+void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
 /* Each of them after the pml was selected, one of them once per process.  Puts back what was there.
-   The sum over all waits since the start; zeros without one. */
-pwr_wait_stats_t pwr_idle_stop(void);
+ */
+void pwr_idle_stop(void);
 
 /* The rank in comm that a request which is not over sends to or receives from; false where that is
    not known (another pml than ob1, any source, none of comm). */
 bool pwr_idle_peer_of(const struct ompi_request_t *request, struct ompi_communicator_t *comm,
                       int *rank, bool *receives);
 
+/* What a stock collective waits for.  requests[num_requests]: it is over with some of these. */
+typedef struct pwr_idle_awaited {
+    bool (*over)(void *arg);
+    void *arg;
+    bool woken; /* see pwr_idle_wait */
+    struct ompi_request_t **requests;
+    size_t num_requests;
+} pwr_idle_awaited_t;
+
 /* A stock collective, valid until it is left. */
 typedef struct pwr_idle_within pwr_idle_within_t;
 struct pwr_idle_within {
     const pwr_wait_policy_t *policy;
-    pwr_wait_stats_t stats; /* of its waits so far */
-    /* Where policy has a longest_ns: a wait for some of these requests has been given up once more,
-       after lasted_ns; it goes on by the policy that is there on return. */
-    void (*lost)(pwr_idle_within_t *within, struct ompi_request_t **all, size_t count,
-                 uint64_t lasted_ns);
-    /* And is over at last. */
-    void (*found)(pwr_idle_within_t *within);
+    /* Returns when it is over. */
+    void (*wait)(pwr_idle_within_t *within, const pwr_idle_awaited_t *awaited);
 };
 
 /* This thread begins one.  Returns what leave needs, to be called when it ends.  May be nested; of

@@ -3,7 +3,7 @@
  *
  * One shared memory segment per node and communicator, and what is in it.
  *
- * Layout:  part 1: control block | lines, costs, roll of each rank | sets of boxes
+ * Layout:  part 1: control block | lines, costs, positions of each rank | sets of boxes
  *          part 2: slots
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
@@ -25,7 +25,7 @@
  * nor be waited for.
  * Invariant: nobody writes to a slot before `released` says that all have left its last chunk.
  *
- * Boxes, for small messages: pwr_ompi/boxes.h.  Who is in which call: pwr_ompi/roll.h.
+ * Boxes, for small messages: pwr_ompi/boxes.h.  Who is in which call: pwr_ompi/positions.h.
  */
 #ifndef PWR_OMPI_SEGMENT_H
 #define PWR_OMPI_SEGMENT_H
@@ -38,7 +38,7 @@
 #include "pwr/wait.h"
 #include "pwr_ompi/boxes.h"
 #include "pwr_ompi/copy_costs.h"
-#include "pwr_ompi/roll.h"
+#include "pwr_ompi/positions.h"
 
 enum { PWR_SEGMENT_SLOTS = 8, PWR_SEGMENT_NAME_MAX = 64 };
 
@@ -78,7 +78,7 @@ typedef struct pwr_segment_shape {
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks);
 
 typedef enum pwr_segment_part {
-    PWR_SEGMENT_BOXES, /* control block, lines, costs, roll, boxes */
+    PWR_SEGMENT_BOXES, /* control block, lines, costs, positions, boxes */
     PWR_SEGMENT_CHUNKS /* the slots' data */
 } pwr_segment_part_t;
 
@@ -90,7 +90,7 @@ typedef struct pwr_segment {
     pwr_segment_control_t *control;         /* PWR_SEGMENT_BOXES */
     pwr_boxes_t boxes;                      /* PWR_SEGMENT_BOXES */
     pwr_copier_t copier;                    /* PWR_SEGMENT_BOXES */
-    pwr_roll_t roll;                        /* PWR_SEGMENT_BOXES */
+    pwr_positions_t positions;              /* PWR_SEGMENT_BOXES */
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;

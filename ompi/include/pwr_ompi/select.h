@@ -8,13 +8,15 @@
 
 #include <stdbool.h>
 
-/* True when the selection of the coll framework is an inclusive list that names component. */
-bool pwr_ompi_named_in_selection(const char *component);
+#include "opal/mca/base/mca_base_framework.h"
+
+/* True when the selection of the framework is an inclusive list that names component. */
+bool pwr_ompi_named_in_selection(const mca_base_framework_t *framework, const char *component);
 
 /* Called from the register hook of component.  A communicator needs every collective, but
    `--mca coll <component>` opens that component only.  When the selection is exactly our name, this
-   finds the other coll components, registers them after us and widens the selection to all of
-   them, so that the framework's open step keeps them.  Returns an OMPI_* code. */
-int pwr_ompi_select_companions(const char *component);
+   finds the other components of the framework, registers them after us and widens the selection to
+   all of them, so that the framework's open step keeps them.  Returns an OMPI_* code. */
+int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *component);
 
 #endif

@@ -62,7 +62,16 @@ typedef struct pwr_wait_stats {
     uint64_t monitor_ns; /* time on the monitor rung */
 } pwr_wait_stats_t;
 
-/* Adds to a total that other threads may add to as well. */
+static inline void pwr_wait_stats_add_plainly(pwr_wait_stats_t *total, const pwr_wait_stats_t *more)
+{
+    total->waits += more->waits;
+    total->sleeps += more->sleeps;
+    total->spin_ns += more->spin_ns;
+    total->sleep_ns += more->sleep_ns;
+    total->monitor_ns += more->monitor_ns;
+}
+
+/* The same where other threads may add to the total as well. */
 static inline void pwr_wait_stats_add(pwr_wait_stats_t *total, const pwr_wait_stats_t *more)
 {
     __atomic_fetch_add(&total->waits, more->waits, __ATOMIC_RELAXED);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Alltoall of small messages: the blocks from one node to another travel as one message between
+ * their leaders; the other ranks sleep meanwhile.
+ *
+ * A chunk's slot has two regions, out and in, with one cell per node in each.  A cell holds all
+ * blocks from the ranks of one node to the ranks of another, packed: by sending rank, then by
+ * receiving rank, both ascending.
+ *
+ * 1. Alltoallv/w: every rank posts in its box what it sends to each node and what it receives from
+ *    each rank (bytes).  Then all of a node know the size of every cell from and to it, and both
+ *    ends of a pair of nodes come to the same size.  A pair whose blocks do not fit a cell is
+ *    exchanged directly, rank by rank.
+ * 2. Every rank packs its blocks into the cells of the out region and counts itself on `arrived`.
+ *    The cell for its own node is read where it is.
+ * 3. The leader sends the cells of the out region and receives those of the in region, then counts
+ *    on `ready`; the others exchange what does not fit, and rest.
+ * 4. Everybody unpacks its blocks and releases the slot.
+ *
+ * One message per ordered pair of nodes instead of one per pair of ranks.  A leader that talks for
+ * its node is that of ICPP 2010 V-B; combining is the hierarchical Alltoall of MPI libraries.
+ */
+#include "algorithms/algorithms.h"
+
+#include <string.h>
+
+#include "algorithms/alltoall/exchange.h"
+#include "pwr_ompi/events.h"
+
+typedef struct combined {
+    coll_poweraware_call_t *call;
+    coll_poweraware_exchange_t x;
+    coll_poweraware_chunk_t chunk;
+    size_t cell_bytes;
+    bool uneven;  /* v or w: sizes are in the boxes */
+    size_t block; /* else: bytes of every block */
+    int error;
+} combined_t;
+
+static size_t cell_bytes_of(const coll_poweraware_call_t *call)
+{
+    size_t cells = 2 * (size_t)call->hierarchy->num_nodes;
+    return call->segment->slot_bytes / cells / PWR_CACHE_LINE * PWR_CACHE_LINE;
+}
+
+/* What a rank posts in step 1: bytes to each node, then bytes from each rank. */
+static size_t posted_bytes(const pwr_hierarchy_t *h)
+{
+    return ((size_t)h->num_nodes + (size_t)h->size) * sizeof(uint64_t);
+}
+
+bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
+                                           const coll_poweraware_args_t *args, size_t bytes)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    if (PWR_BYTES_UNKNOWN == bytes) {
+        return MPI_IN_PLACE != args->sbuf && posted_bytes(h) <= call->segment->box_bytes;
+    }
+    size_t pairs = (size_t)h->max_local * (size_t)h->max_local;
+    return bytes / (size_t)h->size <= cell_bytes_of(call) / pairs;
+}
+
+/* ---- 1. sizes ---- */
+
+static void post_sizes(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    coll_poweraware_begin_round(c->call);
+    uint64_t *to_node = (uint64_t *)(void *)coll_poweraware_my_box(c->call, posted_bytes(h));
+    uint64_t *from_rank = to_node + h->num_nodes;
+    memset(to_node, 0, (size_t)h->num_nodes * sizeof *to_node);
+    for (int peer = 0; peer < h->size; ++peer) {
+        to_node[h->node_of[peer]] += coll_poweraware_block_to(&c->x, peer).bytes;
+        from_rank[peer] = coll_poweraware_block_from(&c->x, peer).bytes;
+    }
+    coll_poweraware_join(c->call, OMPI_SUCCESS);
+    coll_poweraware_wait_all(c->call);
+}
+
+static const uint64_t *sizes_of(const combined_t *c, int local)
+{
+    return (const uint64_t *)(const void *)coll_poweraware_box(c->call, local,
+                                                               posted_bytes(c->call->hierarchy));
+}
+
+/* Bytes from a rank of my node to all ranks of node. */
+static size_t bytes_to_node(const combined_t *c, int local, int node)
+{
+    const int *ranks;
+    return c->uneven ? sizes_of(c, local)[node]
+                     : c->block * (size_t)pwr_hierarchy_node(c->call->hierarchy, node, &ranks);
+}
+
+/* Bytes from a rank to a rank of my node. */
+static size_t bytes_from_rank(const combined_t *c, int rank, int local)
+{
+    return c->uneven ? sizes_of(c, local)[c->call->hierarchy->num_nodes + rank] : c->block;
+}
+
+static size_t bytes_out(const combined_t *c, int node, int num_local)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < num_local; ++i) {
+        bytes += bytes_to_node(c, i, node);
+    }
+    return bytes;
+}
+
+static size_t bytes_in_from_rank(const combined_t *c, int rank, int num_local)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < num_local; ++i) {
+        bytes += bytes_from_rank(c, rank, i);
+    }
+    return bytes;
+}
+
+static size_t bytes_in(const combined_t *c, int node)
+{
+    const int *ranks;
+    int num = pwr_hierarchy_node(c->call->hierarchy, node, &ranks);
+    size_t bytes = 0;
+    for (int i = 0; i < num; ++i) {
+        bytes += bytes_in_from_rank(c, ranks[i], c->call->hierarchy->num_local);
+    }
+    return bytes;
+}
+
+/* ---- cells ---- */
+
+static unsigned char *out_cell(const combined_t *c, int node)
+{
+    return c->chunk.data + (size_t)node * c->cell_bytes;
+}
+
+/* What came from my own node lies where its ranks put it. */
+static unsigned char *in_cell(const combined_t *c, int node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    return out_cell(c, node == h->my_node ? node : h->num_nodes + node);
+}
+
+static bool fits(const combined_t *c, size_t bytes)
+{
+    return bytes <= c->cell_bytes;
+}
+
+static void keep_first(combined_t *c, int rc)
+{
+    c->error = OMPI_SUCCESS == c->error ? rc : c->error;
+}
+
+/* ---- 2. and 4. ---- */
+
+static void pack_for_node(combined_t *c, int node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    const int *ranks;
+    int num = pwr_hierarchy_node(h, node, &ranks);
+    unsigned char *to = out_cell(c, node) + bytes_out(c, node, h->my_local);
+    for (int i = 0; i < num; ++i) {
+        coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, ranks[i]);
+        keep_first(c, coll_poweraware_block_pack(&b, to));
+        to += b.bytes;
+    }
+}
+
+static void unpack_from_node(combined_t *c, int node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    const int *ranks;
+    int num = pwr_hierarchy_node(h, node, &ranks);
+    const unsigned char *from = in_cell(c, node);
+    for (int i = 0; i < num; ++i) {
+        coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, ranks[i]);
+        const unsigned char *block = from + bytes_in_from_rank(c, ranks[i], h->my_local);
+        keep_first(c, coll_poweraware_block_unpack(&b, block));
+        from += bytes_in_from_rank(c, ranks[i], h->num_local);
+    }
+}
+
+/* ---- 3. ---- */
+
+static int exchange_cells(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    int rc = OMPI_SUCCESS;
+    pwr_events_add(PWR_EVENT_NET, h->my_node, -1, 0);
+    for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
+        int node = (h->my_node - d + h->num_nodes) % h->num_nodes;
+        size_t bytes = bytes_in(c, node);
+        if (bytes > 0 && fits(c, bytes)) {
+            rc = coll_poweraware_post_recv(c->call, in_cell(c, node), bytes, MPI_BYTE,
+                                           h->leader_of[node]);
+        }
+    }
+    for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
+        int node = (h->my_node + d) % h->num_nodes;
+        size_t bytes = bytes_out(c, node, h->num_local);
+        if (bytes > 0 && fits(c, bytes)) {
+            rc = coll_poweraware_post_send(c->call, out_cell(c, node), bytes, MPI_BYTE,
+                                           h->leader_of[node]);
+        }
+    }
+    rc = coll_poweraware_complete(c->call, rc);
+    pwr_events_add(PWR_EVENT_NET_END, h->my_node, -1, 0);
+    return rc;
+}
+
+/* Blocks to and from the ranks of a node that do not fit its cells. */
+static int exchange_directly(combined_t *c, int to_node, int from_node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    const int *to;
+    const int *from;
+    int num_to = pwr_hierarchy_node(h, to_node, &to);
+    int num_from = pwr_hierarchy_node(h, from_node, &from);
+    int rc = OMPI_SUCCESS;
+    if (fits(c, bytes_in(c, from_node))) {
+        num_from = 0;
+    }
+    if (fits(c, bytes_out(c, to_node, h->num_local))) {
+        num_to = 0;
+    }
+    for (int i = 0; i < num_from && OMPI_SUCCESS == rc; ++i) {
+        coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, from[i]);
+        rc = coll_poweraware_post_recv(c->call, b.data, b.count, b.datatype, from[i]);
+    }
+    for (int i = 0; i < num_to && OMPI_SUCCESS == rc; ++i) {
+        coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, to[i]);
+        rc = coll_poweraware_post_send(c->call, b.data, b.count, b.datatype, to[i]);
+    }
+    return coll_poweraware_complete(c->call, rc);
+}
+
+static void exchange_large(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    for (int d = 0; c->uneven && d < h->num_nodes; ++d) {
+        keep_first(c, exchange_directly(c, (h->my_node + d) % h->num_nodes,
+                                        (h->my_node - d + h->num_nodes) % h->num_nodes));
+    }
+}
+
+static void lead(combined_t *c)
+{
+    coll_poweraware_begin_leading(c->call);
+    int rc = exchange_cells(c);
+    coll_poweraware_end_leading(c->call);
+    c->chunk.slot->error = rc;
+    coll_poweraware_arrive(&c->chunk.slot->ready, c->chunk.expect->ready);
+}
+
+/* On one node `arrived` says all. */
+static void exchange(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    int leader = h->leader_of[h->my_node];
+    if (h->my_rank == leader || 1 == h->num_nodes) {
+        coll_poweraware_wait(c->call, PWR_SITE_SLOT_FILLED, &c->chunk.slot->arrived,
+                             c->chunk.expect->arrived);
+    }
+    if (1 == h->num_nodes) {
+        exchange_large(c);
+        return;
+    }
+    if (h->my_rank == leader) {
+        lead(c);
+        exchange_large(c);
+    } else {
+        exchange_large(c);
+        coll_poweraware_rest(c->call, PWR_SITE_SLOT_READY, &c->chunk.slot->ready,
+                             c->chunk.expect->ready, leader);
+    }
+    keep_first(c, c->chunk.slot->error);
+}
+
+int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
+                                      const coll_poweraware_args_t *args)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    combined_t c = {.call = call, .cell_bytes = cell_bytes_of(call), .error = OMPI_SUCCESS};
+    coll_poweraware_exchange_begin(&c.x, call, args);
+    c.uneven = COLL_POWERAWARE_ALLTOALL != call->collective;
+    if (c.uneven) {
+        post_sizes(&c); /* 1 */
+    } else {
+        c.block = coll_poweraware_block_from(&c.x, 0).bytes;
+    }
+    c.chunk = coll_poweraware_next_chunk(call);
+    c.chunk.expect->arrived += (uint32_t)h->num_local;
+    c.chunk.expect->ready += h->num_nodes > 1;
+    coll_poweraware_wait_free(call, &c.chunk);
+    for (int node = 0; node < h->num_nodes; ++node) {
+        if (fits(&c, bytes_out(&c, node, h->num_local))) {
+            pack_for_node(&c, node); /* 2 */
+        }
+    }
+    coll_poweraware_arrive(&c.chunk.slot->arrived, c.chunk.expect->arrived);
+    exchange(&c); /* 3 */
+    for (int node = 0; node < h->num_nodes; ++node) {
+        if (fits(&c, bytes_in(&c, node))) {
+            unpack_from_node(&c, node); /* 4 */
+        }
+    }
+    coll_poweraware_release_chunk(call, &c.chunk);
+    if (c.uneven) {
+        coll_poweraware_end_round(call);
+    }
+    return c.error;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Allgather and Allgatherv through boxes; blocks travel packed.
+ *
+ * 1. everybody packs its block into its box.
+ * On one node:
+ * 2. everybody unpacks all blocks from the boxes.
+ * On several:
+ * 2. the leader copies its node's blocks into its set, and leaders exchange theirs (Bruck), until
+ *    the set has the blocks of all ranks, by node and rank; the others rest;
+ * 3. the leader posts the set, and everybody unpacks all blocks.
+ */
+#include "algorithms/box/box.h"
+
+#include <string.h>
+
+typedef const coll_poweraware_args_t args_t;
+
+static coll_poweraware_rank_blocks_t blocks_of(args_t *args, bool varying)
+{
+    coll_poweraware_rank_blocks_t blocks =
+        coll_poweraware_rank_blocks(args->rbuf, args->rcount, args->rdtype);
+    blocks.varying = varying;
+    blocks.counts = args->rcounts;
+    blocks.displs = args->rdispls;
+    return blocks;
+}
+
+static bool can(const coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
+                size_t bytes)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    size_t largest = coll_poweraware_block_bytes(blocks, 0);
+    for (int rank = 1; blocks->varying && rank < h->size; ++rank) {
+        size_t block = coll_poweraware_block_bytes(blocks, rank);
+        largest = block > largest ? block : largest;
+    }
+    return largest <= call->segment->box_bytes &&
+           (1 == h->num_nodes || bytes <= coll_poweraware_set_bytes(call));
+}
+
+bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_t *args,
+                                       size_t bytes)
+{
+    coll_poweraware_rank_blocks_t blocks = blocks_of(args, false);
+    return can(call, &blocks, bytes);
+}
+
+bool coll_poweraware_box_allgatherv_can(const coll_poweraware_call_t *call, args_t *args,
+                                        size_t bytes)
+{
+    coll_poweraware_rank_blocks_t blocks = blocks_of(args, true);
+    return can(call, &blocks, bytes);
+}
+
+/* 1. */
+static int fill_and_join(coll_poweraware_call_t *call, args_t *args,
+                         const coll_poweraware_rank_blocks_t *blocks)
+{
+    int me = call->hierarchy->my_rank;
+    coll_poweraware_begin_round(call);
+    unsigned char *box = coll_poweraware_my_box(call, coll_poweraware_block_bytes(blocks, me));
+    int rc = MPI_IN_PLACE == args->sbuf
+                 ? coll_poweraware_pack_block(box, blocks, me)
+                 : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
+    coll_poweraware_join(call, rc);
+    return rc;
+}
+
+static int gather_on_node(coll_poweraware_call_t *call, args_t *args,
+                          const coll_poweraware_rank_blocks_t *blocks)
+{
+    int rc = fill_and_join(call, args, blocks);
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+    for (int rank = 0; rank < call->hierarchy->size && OMPI_SUCCESS == rc; ++rank) { /* 2 */
+        if (MPI_IN_PLACE != args->sbuf || rank != call->hierarchy->my_rank) {
+            size_t bytes = coll_poweraware_block_bytes(blocks, rank);
+            const unsigned char *box = coll_poweraware_box(call, rank, bytes);
+            rc = coll_poweraware_unpack_block(blocks, rank, box);
+        }
+    }
+    return rc;
+}
+
+/* From the boxes of the round before, in the order of by_node. */
+static void collect(const coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
+                    unsigned char *all)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    size_t at = coll_poweraware_bytes_before_node(call, blocks, h->my_node);
+    for (int i = 0; i < h->num_local; ++i) {
+        size_t bytes = coll_poweraware_block_bytes(blocks, h->local_ranks[i]);
+        memcpy(all + at, coll_poweraware_last_box(call, i, bytes), bytes);
+        at += bytes;
+    }
+}
+
+/* 2, 3: the leader's part. */
+static const unsigned char *lead(coll_poweraware_call_t *call,
+                                 const coll_poweraware_rank_blocks_t *blocks, size_t total, int *rc)
+{
+    int rc_join = coll_poweraware_wait_all(call);
+    coll_poweraware_begin_round(call);
+    unsigned char *all = coll_poweraware_my_set(call, total);
+    collect(call, blocks, all);
+    coll_poweraware_begin_network(call, rc_join);
+    *rc = coll_poweraware_box_leaders_allgather(call, blocks, all);
+    coll_poweraware_end_network(call);
+    coll_poweraware_post_set(call, *rc);
+    return all;
+}
+
+static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
+                             const coll_poweraware_rank_blocks_t *blocks)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    size_t total = coll_poweraware_bytes_before_node(call, blocks, h->num_nodes);
+    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_ROOT);
+    const unsigned char *all;
+    int rc_net;
+    int rc = fill_and_join(call, args, blocks);
+    if (h->my_rank == leader) {
+        all = lead(call, blocks, total, &rc_net);
+    } else {
+        coll_poweraware_end_round(call);
+        coll_poweraware_begin_round(call);
+        all = coll_poweraware_rest_for_set(call, leader, total, &rc_net);
+    }
+    rc = coll_poweraware_first_error(rc, rc_net);
+    for (int i = 0; i < h->size && OMPI_SUCCESS == rc; ++i) { /* 3 */
+        int rank = h->by_node[i];
+        if (MPI_IN_PLACE != args->sbuf || rank != h->my_rank) {
+            rc = coll_poweraware_unpack_block(blocks, rank, all);
+        }
+        all += coll_poweraware_block_bytes(blocks, rank);
+    }
+    coll_poweraware_end_round(call);
+    return rc;
+}
+
+static int gather_to_all(coll_poweraware_call_t *call, args_t *args, bool varying)
+{
+    coll_poweraware_rank_blocks_t blocks = blocks_of(args, varying);
+    return 1 == call->hierarchy->num_nodes ? gather_on_node(call, args, &blocks)
+                                           : gather_over_nodes(call, args, &blocks);
+}
+
+int coll_poweraware_box_allgather(coll_poweraware_call_t *call, args_t *args)
+{
+    return gather_to_all(call, args, false);
+}
+
+int coll_poweraware_box_allgatherv(coll_poweraware_call_t *call, args_t *args)
+{
+    return gather_to_all(call, args, true);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the algorithms for small messages share: packed blocks, operands, what leaders do.
+ *
+ * All of them are made of three parts, of which a call takes those that it needs:
+ *
+ * fan-in   a round of boxes in which everybody has a message
+ * leaders  one rank per node exchanges what it made of them with the leaders of other nodes
+ * fan-out  a round in which the leader has a message for its node
+ *
+ * On one node a collective whose result goes to all is over after the first round: everybody reads
+ * everybody's box.  The leader of a node is its lowest rank; of the root's node, the root.
+ */
+#ifndef COLL_POWERAWARE_BOX_H
+#define COLL_POWERAWARE_BOX_H
+
+#include "algorithms/algorithms.h"
+
+enum { COLL_POWERAWARE_NO_ROOT = -1 };
+
+static inline int coll_poweraware_leader(const coll_poweraware_call_t *call, int node, int root)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    return COLL_POWERAWARE_NO_ROOT != root && node == h->node_of[root] ? root : h->leader_of[node];
+}
+
+static inline int coll_poweraware_my_leader(const coll_poweraware_call_t *call, int root)
+{
+    return coll_poweraware_leader(call, call->hierarchy->my_node, root);
+}
+
+static inline bool coll_poweraware_i_lead(const coll_poweraware_call_t *call, int root)
+{
+    return call->hierarchy->my_rank == coll_poweraware_my_leader(call, root);
+}
+
+static inline int coll_poweraware_first_error(int first, int then)
+{
+    return OMPI_SUCCESS == first ? then : first;
+}
+
+/* ---- packed data (box_blocks.c) ---- */
+
+size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype);
+
+/* Return an OMPI_* code. */
+int coll_poweraware_box_pack(unsigned char *box, const void *buffer, size_t count,
+                             struct ompi_datatype_t *datatype);
+int coll_poweraware_box_unpack(void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                               const unsigned char *box);
+
+/* A user's buffer with a block for every rank of the communicator. */
+typedef struct coll_poweraware_rank_blocks {
+    char *buffer;
+    struct ompi_datatype_t *datatype;
+    size_t size;      /* of an element, packed */
+    ptrdiff_t extent; /* of an element */
+    size_t count;     /* elements of every block, or */
+    bool varying;     /* ... of block rank: counts[rank], at displs[rank] */
+    pwr_counts_t counts;
+    pwr_displs_t displs;
+} coll_poweraware_rank_blocks_t;
+
+coll_poweraware_rank_blocks_t coll_poweraware_rank_blocks(void *buffer, size_t count,
+                                                          struct ompi_datatype_t *datatype);
+char *coll_poweraware_block_address(const coll_poweraware_rank_blocks_t *blocks, int rank);
+size_t coll_poweraware_block_bytes(const coll_poweraware_rank_blocks_t *blocks, int rank);
+int coll_poweraware_pack_block(unsigned char *box, const coll_poweraware_rank_blocks_t *blocks,
+                               int rank);
+int coll_poweraware_unpack_block(const coll_poweraware_rank_blocks_t *blocks, int rank,
+                                 const unsigned char *box);
+/* Packed blocks of all ranks in the order of hierarchy->by_node: bytes before those of a node; of
+   all, for num_nodes. */
+size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,
+                                         const coll_poweraware_rank_blocks_t *blocks, int node);
+
+/* ---- operands of reductions (box_operands.c) ---- */
+
+/* Elements lie in a box as the datatype lays them out, so that they can be operated on in place. */
+typedef struct coll_poweraware_operands {
+    struct ompi_datatype_t *datatype;
+    struct ompi_op_t *op;
+    ptrdiff_t extent;
+    ptrdiff_t base;   /* from the start of a box to the address that MPI is given */
+    size_t one_bytes; /* of a box for one element */
+    bool plain;       /* no gaps: elements can be copied as bytes */
+} coll_poweraware_operands_t;
+
+coll_poweraware_operands_t coll_poweraware_operands(const coll_poweraware_args_t *args);
+/* Bytes of a box for count elements; SIZE_MAX where they cannot lie in one. */
+size_t coll_poweraware_operand_bytes(const coll_poweraware_operands_t *operands, size_t count);
+/* The reduction of count elements can go through boxes, in an order that the operator allows. */
+bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
+                                  const coll_poweraware_args_t *args, size_t count);
+/* Addresses as MPI is given them. */
+int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, char *to,
+                                  const char *from, size_t count);
+
+/* ---- what leaders do between fan-in and fan-out (box_leaders.c) ----
+   Nothing where there is one node.  All return the call's first error, and go on after it: every
+   message that another leader waits for is sent. */
+
+/* Bracket everything that a leader does on the network.  error: what went wrong before; other
+   leaders then hear of it, because all that this one sends is empty. */
+void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error);
+void coll_poweraware_end_network(const coll_poweraware_call_t *call);
+
+int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call);
+/* Down the tree of nodes from root's.  Receive: all but root.  Forward only posts: complete it. */
+int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, void *buffer,
+                                        size_t bytes);
+void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
+                                         size_t bytes);
+/* Reduce *sum of all nodes in node order; at root (allreduce: everywhere) the result is in *sum
+   afterwards, which may have changed places with spare. */
+int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
+                                       const coll_poweraware_operands_t *operands, int root,
+                                       size_t count, char **sum, char *spare);
+int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
+                                          const coll_poweraware_operands_t *operands, size_t count,
+                                          char **sum, char *spare);
+/* all holds the packed blocks of all ranks in the order of hierarchy->by_node, so far those of my
+   node; afterwards all of them. */
+int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
+                                          const coll_poweraware_rank_blocks_t *blocks,
+                                          unsigned char *all);
+
+#endif

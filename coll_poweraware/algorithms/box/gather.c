@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Gather and Scatter through one round of boxes; blocks travel packed.
+ *
+ * Gather:
+ * 1. everybody packs its block into its box; who does not lead is done;
+ * 2. another leader than the root sends its node's blocks to the root in one message;
+ * 3. the root unpacks its node's blocks, and then, as many at a time as the boxes have room for,
+ *    those of other nodes.
+ * Scatter:
+ * 1. the root packs the blocks of other nodes, as many at a time as the boxes have room for, and
+ *    sends each node its blocks in one message;
+ * 2. a leader has its node's blocks in its set, packed or received, and posts it;
+ * 3. everybody unpacks its own.
+ *
+ * Blocks of a node are in rank order.  Leaders talk to the root directly: for messages that fit a
+ * box, a tree of nodes saves the root little and costs every block several hops.
+ */
+#include "algorithms/box/box.h"
+
+#include <string.h>
+
+typedef const coll_poweraware_args_t args_t;
+
+/* What a type means elsewhere only the root or only the others know: bytes, of all blocks, is
+   known to all. */
+bool coll_poweraware_box_gather_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
+{
+    (void)args;
+    return bytes / (size_t)call->hierarchy->size <= call->segment->box_bytes;
+}
+
+bool coll_poweraware_box_scatter_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
+{
+    return coll_poweraware_box_gather_can(call, args, bytes);
+}
+
+static int ranks_of(const pwr_hierarchy_t *h, int node)
+{
+    return h->node_start[node + 1] - h->node_start[node];
+}
+
+/* A user's blocks of all ranks, and room for the packed ones of some nodes: the root's. */
+typedef struct rooted {
+    coll_poweraware_call_t *call;
+    coll_poweraware_rank_blocks_t blocks;
+    size_t block; /* bytes of one */
+    unsigned char *room;
+} rooted_t;
+
+static rooted_t at_root(coll_poweraware_call_t *call, void *buffer, size_t count,
+                        struct ompi_datatype_t *datatype)
+{
+    return (rooted_t){
+        .call = call,
+        .blocks = coll_poweraware_rank_blocks(buffer, count, datatype),
+        .block = coll_poweraware_packed_bytes(count, datatype),
+        .room = coll_poweraware_all_boxes(call),
+    };
+}
+
+static int pack_node(const rooted_t *r, int node, unsigned char *to)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    int rc = OMPI_SUCCESS;
+    for (int i = 0; i < ranks_of(h, node) && OMPI_SUCCESS == rc; ++i) {
+        rc = coll_poweraware_pack_block(to + (size_t)i * r->block, &r->blocks,
+                                        h->by_node[h->node_start[node] + i]);
+    }
+    return rc;
+}
+
+static int unpack_node(const rooted_t *r, int node, const unsigned char *from)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    int rc = OMPI_SUCCESS;
+    for (int i = 0; i < ranks_of(h, node) && OMPI_SUCCESS == rc; ++i) {
+        rc = coll_poweraware_unpack_block(&r->blocks, h->by_node[h->node_start[node] + i],
+                                          from + (size_t)i * r->block);
+    }
+    return rc;
+}
+
+/* Packed bytes from the first rank of one node to that of another. */
+static size_t bytes_between(const rooted_t *r, int first, int last)
+{
+    const int *start = r->call->hierarchy->node_start;
+    return (size_t)(start[last] - start[first]) * r->block;
+}
+
+/* The nodes from first on, but not this one, that there is room for at once: at least one. */
+static int end_of_group(const rooted_t *r, int first)
+{
+    enum { MOST_MESSAGES = 32 };
+    int last = first + 1;
+    while (last < r->call->hierarchy->num_nodes && last - first < MOST_MESSAGES &&
+           bytes_between(r, first, last + 1) <= coll_poweraware_set_bytes(r->call)) {
+        ++last;
+    }
+    return last;
+}
+
+static int gather_group(const rooted_t *r, int first, int last)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    for (int node = first; node < last; ++node) {
+        if (node != h->my_node) {
+            coll_poweraware_post_recv(r->call, r->room + bytes_between(r, first, node),
+                                      bytes_between(r, node, node + 1), MPI_BYTE,
+                                      h->leader_of[node]);
+        }
+    }
+    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS);
+    for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
+        if (node != h->my_node) {
+            rc = unpack_node(r, node, r->room + bytes_between(r, first, node));
+        }
+    }
+    return rc;
+}
+
+static int scatter_group(const rooted_t *r, int first, int last)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    int rc = OMPI_SUCCESS;
+    for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
+        if (node != h->my_node) {
+            rc = pack_node(r, node, r->room + bytes_between(r, first, node));
+        }
+    }
+    coll_poweraware_complete(r->call, rc); /* of a group that failed, all is empty */
+    for (int node = first; node < last; ++node) {
+        if (node != h->my_node) {
+            coll_poweraware_post_send(r->call, r->room + bytes_between(r, first, node),
+                                      bytes_between(r, node, node + 1), MPI_BYTE,
+                                      h->leader_of[node]);
+        }
+    }
+    return coll_poweraware_complete(r->call, OMPI_SUCCESS);
+}
+
+static int move_groups(const rooted_t *r, int (*move)(const rooted_t *, int, int))
+{
+    int nodes = r->call->hierarchy->num_nodes;
+    int rc = OMPI_SUCCESS;
+    for (int first = 0, last; first < nodes && nodes > 1; first = last) {
+        last = end_of_group(r, first);
+        rc = coll_poweraware_first_error(rc, move(r, first, last));
+    }
+    return rc;
+}
+
+/* ---- Gather ---- */
+
+static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    rooted_t r = at_root(call, args->rbuf, args->rcount, args->rdtype);
+    int rc = error;
+    for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) {
+        if (MPI_IN_PLACE != args->sbuf || i != h->my_local) {
+            rc = coll_poweraware_unpack_block(&r.blocks, h->local_ranks[i],
+                                              coll_poweraware_box(call, i, r.block));
+        }
+    }
+    coll_poweraware_begin_network(call, rc);
+    rc = coll_poweraware_first_error(rc, move_groups(&r, gather_group));
+    coll_poweraware_end_network(call);
+    return rc;
+}
+
+/* The boxes are further apart than the blocks are long. */
+static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, int error)
+{
+    unsigned char *together = coll_poweraware_all_boxes(call);
+    size_t bytes = 0;
+    for (int i = 0; i < call->hierarchy->num_local; ++i, bytes += block) {
+        memmove(together + bytes, coll_poweraware_box(call, i, block), block);
+    }
+    coll_poweraware_begin_network(call, error);
+    coll_poweraware_post_send(call, together, bytes, MPI_BYTE, root);
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+    coll_poweraware_end_network(call);
+    return rc;
+}
+
+int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
+{
+    bool in_place = MPI_IN_PLACE == args->sbuf;
+    bool is_root = call->hierarchy->my_rank == args->root;
+    size_t block = is_root ? coll_poweraware_packed_bytes(args->rcount, args->rdtype)
+                           : coll_poweraware_packed_bytes(args->scount, args->sdtype);
+    coll_poweraware_begin_round(call); /* 1 */
+    unsigned char *box = coll_poweraware_my_box(call, block);
+    int rc = in_place ? OMPI_SUCCESS
+                      : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
+    coll_poweraware_join(call, rc);
+    if (coll_poweraware_i_lead(call, args->root)) {
+        rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+        rc = is_root ? gather_at_root(call, args, rc)             /* 3 */
+                     : send_to_root(call, block, args->root, rc); /* 2 */
+    }
+    coll_poweraware_end_round(call);
+    return rc;
+}
+
+/* ---- Scatter ---- */
+
+static int scatter_from_root(coll_poweraware_call_t *call, args_t *args, unsigned char *set)
+{
+    rooted_t r = at_root(call, (void *)args->sbuf, args->scount, args->sdtype);
+    coll_poweraware_begin_network(call, OMPI_SUCCESS);
+    int rc = move_groups(&r, scatter_group); /* 1 */
+    coll_poweraware_end_network(call);
+    return coll_poweraware_first_error(rc, pack_node(&r, call->hierarchy->my_node, set)); /* 2 */
+}
+
+static int receive_from_root(coll_poweraware_call_t *call, unsigned char *set, size_t bytes,
+                             int root)
+{
+    coll_poweraware_begin_network(call, OMPI_SUCCESS);
+    coll_poweraware_post_recv(call, set, bytes, MPI_BYTE, root); /* 2 */
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+    coll_poweraware_end_network(call);
+    return rc;
+}
+
+int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    bool is_root = h->my_rank == args->root;
+    size_t block = is_root ? coll_poweraware_packed_bytes(args->scount, args->sdtype)
+                           : coll_poweraware_packed_bytes(args->rcount, args->rdtype);
+    size_t bytes = (size_t)h->num_local * block;
+    int leader = coll_poweraware_my_leader(call, args->root);
+    const unsigned char *blocks;
+    int rc;
+    coll_poweraware_begin_round(call);
+    if (h->my_rank == leader) {
+        unsigned char *set = coll_poweraware_my_set(call, bytes);
+        rc = is_root ? scatter_from_root(call, args, set)
+                     : receive_from_root(call, set, bytes, args->root);
+        coll_poweraware_post_set(call, rc);
+        blocks = set;
+    } else {
+        blocks = coll_poweraware_rest_for_set(call, leader, bytes, &rc);
+    }
+    if (OMPI_SUCCESS == rc && MPI_IN_PLACE != args->rbuf) { /* 3 */
+        rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype,
+                                        blocks + (size_t)h->my_local * block);
+    }
+    coll_poweraware_end_round(call);
+    return rc;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block through boxes.
+ *
+ * Reduce:
+ * 1. everybody puts its operand into its box; who does not lead is done;
+ * 2. the leader combines the operands of its node; leaders combine theirs up a binomial tree.
+ * The others, on one node, while reading all boxes is cheap:
+ * 1. everybody puts its operand into its box;
+ * 2. everybody combines what it needs of all boxes: all elements, or those that it is to have.
+ * Allreduce on one node, otherwise:
+ * 1. as above;
+ * 2. everybody combines a slice, puts it into its next box,
+ * 3. and copies all slices.
+ * On several nodes, or with very many ranks:
+ * 1. as above;
+ * 2. the leader combines the operands of its node into its set; leaders combine theirs by recursive
+ *    doubling; the others rest;
+ * 3. the leader posts the set, and everybody copies what it needs.
+ *
+ * Operands of a node are combined in rank order from the right, x0 op (x1 op (x2 ...)), element by
+ * element the same way in all variants; box_leaders.c has the order of nodes.  So the order depends
+ * on layout and root only, and every rank has the same bytes.
+ */
+#include "algorithms/box/box.h"
+
+#include "ompi/op/op.h"
+
+/* More ranks than these do not read each other's boxes; more bytes than these in all boxes are
+   worth a second round. */
+enum { TOGETHER_RANKS = 16, TOGETHER_BYTES = 16 * 1024 };
+
+typedef const coll_poweraware_args_t args_t;
+
+typedef struct reduction {
+    coll_poweraware_call_t *call;
+    coll_poweraware_operands_t operands;
+    const char *contribution; /* what the user gave */
+    bool in_place;            /* ... and what may be overwritten before the boxes are read */
+    char *rbuf;
+    size_t total; /* elements of a contribution */
+    size_t first; /* what of the result this rank is to have */
+    size_t count;
+    size_t bytes; /* of a box for a contribution */
+} reduction_t;
+
+static reduction_t describe(coll_poweraware_call_t *call, args_t *args, size_t total)
+{
+    reduction_t r = {
+        .call = call,
+        .operands = coll_poweraware_operands(args),
+        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
+        .in_place = MPI_IN_PLACE == args->sbuf,
+        .rbuf = args->rbuf,
+        .total = total,
+        .count = total,
+    };
+    r.bytes = coll_poweraware_operand_bytes(&r.operands, total);
+    return r;
+}
+
+/* The address that MPI is given for what lies in a box. */
+static char *in(const reduction_t *r, const unsigned char *box)
+{
+    return (char *)box + r->operands.base;
+}
+
+/* 1.  Who combines has no need of its own box, unless its operand is about to be overwritten. */
+static int contribute(const reduction_t *r, bool others_read)
+{
+    coll_poweraware_begin_round(r->call);
+    unsigned char *box = coll_poweraware_my_box(r->call, r->bytes);
+    int rc = OMPI_SUCCESS;
+    if (others_read || r->in_place) {
+        rc = coll_poweraware_copy_operands(&r->operands, in(r, box), r->contribution, r->total);
+    }
+    coll_poweraware_join(r->call, rc);
+    return rc;
+}
+
+typedef const unsigned char *(*box_fn_t)(const coll_poweraware_call_t *, int, size_t);
+
+/* Elements from first on of local rank i, which are in its box of the round that box tells of. */
+static char *operand(const reduction_t *r, box_fn_t box, int i, size_t first)
+{
+    const char *start = i == r->call->hierarchy->my_local && !r->in_place
+                            ? r->contribution
+                            : in(r, box(r->call, i, r->bytes));
+    return (char *)start + (ptrdiff_t)first * r->operands.extent;
+}
+
+/* 2.  Combines count elements of the node's operands, from first on. */
+static int combine(const reduction_t *r, box_fn_t box, size_t first, size_t count, char *to)
+{
+    int last = r->call->hierarchy->num_local - 1;
+    int rc = coll_poweraware_copy_operands(&r->operands, to, operand(r, box, last, first), count);
+    for (int i = last - 1; i >= 0 && count > 0; --i) {
+        ompi_op_reduce(r->operands.op, operand(r, box, i, first), to, (int)count,
+                       r->operands.datatype);
+    }
+    return rc;
+}
+
+/* ---- one node ---- */
+
+static int reduce_together(const reduction_t *r)
+{
+    int rc = contribute(r, true); /* 1 */
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, r->first, r->count, r->rbuf); /* 2 */
+    }
+    return rc;
+}
+
+static size_t slice_start(const reduction_t *r, int i)
+{
+    return r->total * (size_t)i / (size_t)r->call->hierarchy->num_local;
+}
+
+static size_t slice_count(const reduction_t *r, int i)
+{
+    return slice_start(r, i + 1) - slice_start(r, i);
+}
+
+/* Bytes of a box for the longest slice. */
+static size_t slice_bytes(const reduction_t *r)
+{
+    size_t ranks = (size_t)r->call->hierarchy->num_local;
+    return coll_poweraware_operand_bytes(&r->operands, (r->total + ranks - 1) / ranks);
+}
+
+static char *slice_of(const reduction_t *r, int i)
+{
+    return r->rbuf + (ptrdiff_t)slice_start(r, i) * r->operands.extent;
+}
+
+/* 1, 2.  My slice comes to lie in rbuf. */
+static int combine_my_slice(const reduction_t *r)
+{
+    int me = r->call->hierarchy->my_local;
+    int rc = contribute(r, true);
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, slice_start(r, me), slice_count(r, me),
+                     slice_of(r, me));
+    }
+    return rc;
+}
+
+static int reduce_in_slices(const reduction_t *r)
+{
+    int me = r->call->hierarchy->my_local;
+    size_t bytes = slice_bytes(r);
+    int rc = combine_my_slice(r);
+    coll_poweraware_begin_round(r->call);
+    char *mine = in(r, coll_poweraware_my_box(r->call, bytes));
+    int rc_copy =
+        coll_poweraware_copy_operands(&r->operands, mine, slice_of(r, me), slice_count(r, me));
+    rc = coll_poweraware_first_error(rc, rc_copy);
+    coll_poweraware_join(r->call, rc);
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    for (int i = 0; i < r->call->hierarchy->num_local && OMPI_SUCCESS == rc; ++i) { /* 3 */
+        if (i != me) {
+            const char *from = in(r, coll_poweraware_box(r->call, i, bytes));
+            rc = coll_poweraware_copy_operands(&r->operands, slice_of(r, i), from,
+                                               slice_count(r, i));
+        }
+    }
+    return rc;
+}
+
+/* ---- through leaders ---- */
+
+/* 2, 3: the leader's part.  The sum comes to lie in the set; what leaders receive, in the leader's
+   box, which nobody else reads. */
+static const unsigned char *lead(const reduction_t *r, int error, int *rc)
+{
+    *rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
+    coll_poweraware_begin_round(r->call);
+    unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
+    char *sum = in(r, set);
+    char *spare = in(r, coll_poweraware_last_box(r->call, r->call->hierarchy->my_local, r->bytes));
+    if (OMPI_SUCCESS == *rc) {
+        *rc = combine(r, coll_poweraware_last_box, 0, r->total, sum);
+    }
+    coll_poweraware_begin_network(r->call, *rc);
+    int rc_net =
+        coll_poweraware_box_leaders_allreduce(r->call, &r->operands, r->total, &sum, spare);
+    coll_poweraware_end_network(r->call);
+    *rc = coll_poweraware_first_error(*rc, rc_net);
+    if (OMPI_SUCCESS == *rc) {
+        *rc = coll_poweraware_copy_operands(&r->operands, in(r, set), sum, r->total);
+    }
+    coll_poweraware_post_set(r->call, *rc);
+    return set;
+}
+
+static int reduce_through_leaders(const reduction_t *r)
+{
+    int leader = coll_poweraware_my_leader(r->call, COLL_POWERAWARE_NO_ROOT);
+    bool leading = r->call->hierarchy->my_rank == leader;
+    int rc = contribute(r, !leading); /* 1 */
+    const unsigned char *set;
+    int rc_lead;
+    if (leading) {
+        set = lead(r, rc, &rc_lead);
+    } else {
+        coll_poweraware_end_round(r->call);
+        coll_poweraware_begin_round(r->call);
+        set = coll_poweraware_rest_for_set(r->call, leader, r->bytes, &rc_lead);
+    }
+    rc = coll_poweraware_first_error(rc, rc_lead);
+    if (OMPI_SUCCESS == rc) { /* 3 */
+        const char *from = in(r, set) + (ptrdiff_t)r->first * r->operands.extent;
+        rc = coll_poweraware_copy_operands(&r->operands, r->rbuf, from, r->count);
+    }
+    coll_poweraware_end_round(r->call);
+    return rc;
+}
+
+/* ---- the collectives ---- */
+
+int coll_poweraware_box_allreduce(coll_poweraware_call_t *call, args_t *args)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    reduction_t r = describe(call, args, args->rcount);
+    if (h->num_nodes > 1) {
+        return reduce_through_leaders(&r);
+    }
+    if (r.bytes * (size_t)h->num_local > TOGETHER_BYTES) {
+        return reduce_in_slices(&r);
+    }
+    return h->num_local > TOGETHER_RANKS ? reduce_through_leaders(&r) : reduce_together(&r);
+}
+
+bool coll_poweraware_box_reduce_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
+{
+    (void)bytes;
+    return coll_poweraware_operands_fit(call, args, args->rcount);
+}
+
+bool coll_poweraware_box_allreduce_can(const coll_poweraware_call_t *call, args_t *args,
+                                       size_t bytes)
+{
+    return coll_poweraware_box_reduce_can(call, args, bytes);
+}
+
+/* Who has a part of the result reads all boxes anyway. */
+static int reduce_scatter(const reduction_t *r)
+{
+    return 1 == r->call->hierarchy->num_nodes ? reduce_together(r) : reduce_through_leaders(r);
+}
+
+static size_t elements_before(args_t *args, int rank)
+{
+    size_t before = 0;
+    for (int i = 0; i < rank; ++i) {
+        before += pwr_ompi_count(args->rcounts, i);
+    }
+    return before;
+}
+
+bool coll_poweraware_box_reduce_scatter_can(const coll_poweraware_call_t *call, args_t *args,
+                                            size_t bytes)
+{
+    (void)bytes;
+    return coll_poweraware_operands_fit(call, args, elements_before(args, call->hierarchy->size));
+}
+
+int coll_poweraware_box_reduce_scatter(coll_poweraware_call_t *call, args_t *args)
+{
+    int me = call->hierarchy->my_rank;
+    reduction_t r = describe(call, args, elements_before(args, call->hierarchy->size));
+    r.first = elements_before(args, me);
+    r.count = pwr_ompi_count(args->rcounts, me);
+    return reduce_scatter(&r);
+}
+
+bool coll_poweraware_box_reduce_scatter_block_can(const coll_poweraware_call_t *call, args_t *args,
+                                                  size_t bytes)
+{
+    (void)bytes;
+    return coll_poweraware_operands_fit(call, args, args->rcount * (size_t)call->hierarchy->size);
+}
+
+int coll_poweraware_box_reduce_scatter_block(coll_poweraware_call_t *call, args_t *args)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    reduction_t r = describe(call, args, args->rcount * (size_t)h->size);
+    r.first = args->rcount * (size_t)h->my_rank;
+    r.count = args->rcount;
+    return reduce_scatter(&r);
+}
+
+/* Reduce, step 2.  A box that nobody reads any more once its operand is combined, and of which
+   another leader than the root has no need before: where to receive, and where to combine. */
+static char *spare_box(const reduction_t *r)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    if (1 == h->max_local) {
+        return in(r, coll_poweraware_last_box(r->call, 0, r->bytes));
+    }
+    return in(r, coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
+}
+
+/* The root's sum comes to lie in rbuf. */
+static int lead_reduce(const reduction_t *r, int root, int error)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
+    bool is_root = h->my_rank == root;
+    char *sum = is_root ? r->rbuf : in(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
+    int rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
+    if (OMPI_SUCCESS == rc) {
+        rc = combine(r, coll_poweraware_box, 0, r->total, sum);
+    }
+    if (h->num_nodes > 1) {
+        coll_poweraware_begin_network(r->call, rc);
+        int rc_net = coll_poweraware_box_leaders_reduce(r->call, &r->operands, root, r->total, &sum,
+                                                        spare_box(r));
+        coll_poweraware_end_network(r->call);
+        rc = coll_poweraware_first_error(rc, rc_net);
+    }
+    if (is_root && OMPI_SUCCESS == rc) {
+        rc = coll_poweraware_copy_operands(&r->operands, r->rbuf, sum, r->total);
+    }
+    return rc;
+}
+
+int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
+{
+    reduction_t r = describe(call, args, args->rcount);
+    bool leading = coll_poweraware_i_lead(call, args->root);
+    int rc = contribute(&r, !leading); /* 1 */
+    if (leading) {
+        rc = lead_reduce(&r, args->root, rc);
+    }
+    coll_poweraware_end_round(call);
+    return rc;
+}

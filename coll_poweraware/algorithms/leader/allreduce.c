@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Allreduce through shared memory and node leaders; the others rest while leaders are on the
+ * network.
+ *
+ * Steps 1, 2 and 4 for each chunk are those of reduce_node.h; every rank takes the whole sum.
+ * 3. Leader i of each node takes part i of the chunk to the leaders i of the other nodes:
+ *    a small part by recursive doubling; a larger one in pieces, one per node, by a pairwise
+ *    reduce-scatter and an allgather (Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5).
+ *
+ * Where two ranks of a node are alone, each contributes the whole chunk and reduces all of it
+ * straight into its buffer: as many bytes as with slices, one wait less.
+ *
+ * Floating point: which operands are combined in which order depends on layout, count and
+ * parameters, so the bytes are the same in every run; and on every rank, because a sum is computed
+ * once and copied, or computed in the same order by both ranks.
+ */
+#include "algorithms/leader/among_leaders.h"
+#include "algorithms/single_copy/single_copy.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+
+/* Smaller pieces cost more in messages than they save in bytes. */
+enum { LEAST_PIECE_BYTES = 2048 };
+
+bool coll_poweraware_allreduce_leader_can(const coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args, size_t bytes)
+{
+    (void)bytes;
+    return coll_poweraware_reduction_can(call, args, 1);
+}
+
+static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk)
+{
+    size_t count = *(const size_t *)r->collective;
+    size_t first = coll_poweraware_part(count, chunk->number, r->num_chunks);
+    size_t end = coll_poweraware_part(count, chunk->number + 1, r->num_chunks);
+    coll_poweraware_reduction_cut_one_run(r, chunk, first, end - first);
+    if (r->gives_all) {
+        chunk->from = 0;
+        chunk->to = chunk->count;
+    }
+    chunk->take_count = chunk->count;
+    chunk->take_to = first;
+}
+
+static coll_poweraware_range_t my_part_of(const coll_poweraware_reduction_t *r,
+                                          const coll_poweraware_reduce_chunk_t *chunk)
+{
+    return coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
+}
+
+static coll_poweraware_range_t piece_of(const coll_poweraware_reduction_t *r,
+                                        const coll_poweraware_reduce_chunk_t *chunk, int node)
+{
+    coll_poweraware_range_t part = my_part_of(r, chunk);
+    size_t nodes = (size_t)r->call->hierarchy->num_nodes;
+    size_t count = part.to - part.from;
+    return (coll_poweraware_range_t){part.from + coll_poweraware_part(count, (size_t)node, nodes),
+                                     part.from +
+                                         coll_poweraware_part(count, (size_t)node + 1, nodes)};
+}
+
+/* Two nodes exchange as many bytes either way, in one message or in two. */
+static bool in_pieces(const coll_poweraware_reduction_t *r, coll_poweraware_range_t part)
+{
+    size_t nodes = (size_t)r->call->hierarchy->num_nodes;
+    size_t count = part.to - part.from;
+    size_t largest = (count + nodes - 1) / nodes;
+    bool fits = largest * (size_t)coll_poweraware_chunk_least_rooms(r) <= count;
+    return fits && nodes > 2 && largest * (size_t)r->extent >= LEAST_PIECE_BYTES;
+}
+
+/* 3. */
+static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
+{
+    coll_poweraware_range_t part = my_part_of(r, chunk);
+    if (!in_pieces(r, part)) {
+        return coll_poweraware_chunk_double(r, chunk, part);
+    }
+    int rc = coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
+    int rc_gather = coll_poweraware_chunk_gather(r, chunk, piece_of);
+    return OMPI_SUCCESS == rc ? rc_gather : rc;
+}
+
+int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    size_t count = args->rcount;
+    const coll_poweraware_reduce_copy_t message = {
+        .args = args, .count = count, .to = COLL_POWERAWARE_TO_ALL};
+    int rc;
+    if (coll_poweraware_reduce_single_copy(call, &message, &rc)) {
+        return rc;
+    }
+    coll_poweraware_reduction_t r;
+    coll_poweraware_reduction_begin(&r, call, args, count, 1);
+    r.num_chunks = (count + r.capacity - 1) / r.capacity;
+    /* in place, the sum would overwrite the first rank's operand before it is used */
+    bool both_reduce = 1 == h->num_nodes && 2 == h->num_local && !r.in_place;
+    r.gives_all = both_reduce;
+    r.direct = both_reduce;
+    r.shares_sum = !both_reduce;
+    r.awaits_sum = !both_reduce;
+    r.cut = cut;
+    r.network = network;
+    r.collective = &count;
+    return coll_poweraware_reduction_run(&r);
+}

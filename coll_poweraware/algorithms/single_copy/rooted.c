@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Bcast, Scatter and Gather of long blocks on one node: the root exposes its memory.
+ *
+ * 1. The root tells where its memory is, or that it does not expose it.
+ * 2. All others copy at the same time, from there or to there.
+ * 3. They join a round when they are through; the root waits for all.
+ */
+#include "algorithms/single_copy/single_copy.h"
+
+#include <string.h>
+
+typedef const coll_poweraware_rooted_copy_t message_t;
+
+/* What the root posts. */
+typedef struct exposed {
+    uint64_t memory; /* 0: not exposed */
+    int64_t stride;
+    uint64_t bytes;
+    uint64_t measures;
+} exposed_t;
+
+static exposed_t expose_mine(const coll_poweraware_call_t *call, message_t *message)
+{
+    exposed_t exposed = {.stride = message->stride, .bytes = message->bytes};
+    pwr_copier_t *copier = &call->segment->copier;
+    int class = pwr_copy_class((int)call->collective, message->bytes);
+    if (NULL != message->memory) {
+        pwr_copy_way_t way = pwr_copier_choose(copier, class);
+        exposed.memory = PWR_COPY_SINGLE == way ? (uint64_t)(uintptr_t)message->memory : 0;
+        exposed.measures = pwr_copier_measures(copier, class);
+    }
+    return exposed;
+}
+
+/* 1. */
+static exposed_t agree(coll_poweraware_call_t *call, message_t *message)
+{
+    exposed_t exposed;
+    int rc;
+    coll_poweraware_begin_round(call);
+    if (call->hierarchy->my_rank == message->root) {
+        exposed = expose_mine(call, message);
+        memcpy(coll_poweraware_my_set(call, sizeof exposed), &exposed, sizeof exposed);
+        coll_poweraware_post_set(call, OMPI_SUCCESS);
+    } else {
+        memcpy(&exposed, coll_poweraware_rest_for_set(call, message->root, sizeof exposed, &rc),
+               sizeof exposed);
+    }
+    coll_poweraware_end_round(call);
+    return exposed;
+}
+
+/* 2. */
+static int copy(coll_poweraware_call_t *call, message_t *message, const exposed_t *exposed)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    if (exposed->bytes != message->bytes) {
+        return MPI_ERR_TRUNCATE;
+    }
+    uint64_t there = exposed->memory + (uint64_t)(exposed->stride * h->my_rank);
+    uint64_t begin_ns = coll_poweraware_begin_work(call, 0, message->bytes);
+    int rc = coll_poweraware_copy_exposed(call, h->local_of[message->root], there, message->to_root,
+                                          message->buffer, message->count, message->datatype,
+                                          message->bytes);
+    coll_poweraware_end_work(call, 0, begin_ns);
+    coll_poweraware_report_work(call, PWR_COPY_SINGLE);
+    return rc;
+}
+
+bool coll_poweraware_rooted_single_copy(coll_poweraware_call_t *call, message_t *message, int *rc)
+{
+    if (!coll_poweraware_single_copy_can(call, message->bytes)) {
+        return false;
+    }
+    exposed_t exposed = agree(call, message); /* 1 */
+    call->measured_bytes = 0 != exposed.measures ? message->bytes : 0;
+    if (0 == exposed.memory) {
+        pwr_segment_touch_slots(call->segment);
+        return false;
+    }
+    bool root = call->hierarchy->my_rank == message->root;
+    *rc = root ? OMPI_SUCCESS : copy(call, message, &exposed);
+    coll_poweraware_begin_round(call); /* 3 */
+    coll_poweraware_my_box(call, 0);
+    coll_poweraware_join(call, *rc);
+    if (root) {
+        *rc = coll_poweraware_wait_all(call);
+    }
+    coll_poweraware_end_round(call);
+    return true;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Which algorithm a call takes, from what all ranks know equally.
+ *
+ *   scheme off, dvfs   the stock function
+ *   scheme throttle    our first algorithm that can do the call, from min_bytes on
+ *   scheme auto        the first row of the decision table for this layout and size whose algorithm
+ *                      can do the call; none: the stock function
+ *   coll_poweraware_<collective>_algorithm = stock or a name: that one, whatever the scheme but off
+ *   info key coll_poweraware_algorithm of the communicator: the same for all its collectives
+ *
+ * Only a call that some row might give to us builds the communicator's state.
+ */
+#include "choose/choose.h"
+
+#include <string.h>
+
+#include "choose/table.h"
+#include "comm/state.h"
+#include "pwr_ompi/process.h"
+
+typedef const coll_poweraware_algorithm_t algorithm_t;
+
+/* ---- once per communicator ---- */
+
+static int index_of(int collective, const char *word)
+{
+    if (0 == strcmp("choose", word)) {
+        return COLL_POWERAWARE_CHOOSE;
+    }
+    int index = coll_poweraware_algorithm_index(collective, word);
+    return COLL_POWERAWARE_DECISION_UNKNOWN == index ? COLL_POWERAWARE_STOCK : index;
+}
+
+/* What the table says, as precisely as the layout is known; NULL: nothing is ours. */
+static const coll_poweraware_choices_t *known_choices(const mca_coll_poweraware_module_t *m)
+{
+    if (m->state_tried) {
+        return NULL == m->state ? NULL : m->state->choices;
+    }
+    return m->table->any;
+}
+
+static bool is_stock(const coll_poweraware_choices_t *choices, int collective, size_t bytes)
+{
+    return COLL_POWERAWARE_DECISION_STOCK ==
+           coll_poweraware_choices_find(choices, collective, bytes)->algorithms[0];
+}
+
+/* From how many bytes on calls may be ours; UINT64_MAX: never. */
+static uint64_t ours_from(const coll_poweraware_choices_t *choices, int collective)
+{
+    if (coll_poweraware_bytes_known[collective]) {
+        return coll_poweraware_choices_from(choices, collective);
+    }
+    return is_stock(choices, collective, PWR_BYTES_UNKNOWN) ? UINT64_MAX : 0;
+}
+
+/* Until the ranks have agreed on a table, every call has to see to that.  Where ranks know only
+   their own bytes, either none may be ours, or all. */
+static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
+{
+    const coll_poweraware_settings_t *settings = m->settings;
+    if (COLL_POWERAWARE_OFF == settings->scheme ||
+        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
+        return SIZE_MAX;
+    }
+    if (m->algorithm[collective] >= 0) {
+        return 0;
+    }
+    if (COLL_POWERAWARE_THROTTLE == settings->scheme) {
+        return coll_poweraware_bytes_known[collective] ? settings->min_bytes : 0;
+    }
+    if (COLL_POWERAWARE_AUTO != settings->scheme) {
+        return SIZE_MAX;
+    }
+    if (NULL == m->table) {
+        return 0;
+    }
+    const coll_poweraware_choices_t *choices = known_choices(m);
+    return NULL == choices ? SIZE_MAX : (size_t)ours_from(choices, collective);
+}
+
+static void find_thresholds(mca_coll_poweraware_module_t *m)
+{
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        m->from_bytes[c] = threshold(m, c);
+    }
+}
+
+bool coll_poweraware_prepare(mca_coll_poweraware_module_t *m)
+{
+    char word[64];
+    memcpy(m->algorithm, m->settings->algorithm, sizeof m->algorithm);
+    if (pwr_ompi_comm_info(m->comm, "coll_poweraware_algorithm", word, sizeof word)) {
+        if (0 == strcmp("off", word)) {
+            return false;
+        }
+        for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+            m->algorithm[c] = index_of(c, word);
+        }
+    }
+    find_thresholds(m);
+    return true;
+}
+
+/* With scheme auto. */
+static const coll_poweraware_table_t *table_of(mca_coll_poweraware_module_t *m)
+{
+    if (NULL == m->table) {
+        m->table = coll_poweraware_table_agreed(m);
+        find_thresholds(m);
+    }
+    return m->table;
+}
+
+/* ---- per call ---- */
+
+static bool can(algorithm_t *a, const coll_poweraware_call_t *call,
+                const coll_poweraware_args_t *args, size_t bytes)
+{
+    return NULL == a->can || a->can(call, args, bytes);
+}
+
+static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
+                                   coll_poweraware_collective_t collective,
+                                   const coll_poweraware_args_t *args, size_t bytes)
+{
+    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
+        algorithm_t *a = &coll_poweraware_algorithms[i];
+        if (collective == a->collective && can(a, call, args, bytes)) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+/* The memory it runs in; where there is none, the stock function. */
+static bool has_memory(mca_coll_poweraware_module_t *m, algorithm_t *a)
+{
+    return coll_poweraware_share(m, PWR_SEGMENT_BOXES) &&
+           (PWR_SEGMENT_BOXES == a->memory || coll_poweraware_share(m, PWR_SEGMENT_CHUNKS));
+}
+
+static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
+                             const coll_poweraware_call_t *call,
+                             coll_poweraware_collective_t collective,
+                             const coll_poweraware_args_t *args, size_t bytes)
+{
+    if (NULL == choices) {
+        return NULL;
+    }
+    const int *next = coll_poweraware_choices_find(choices, collective, bytes)->algorithms;
+    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
+        if (can(&coll_poweraware_algorithms[*next], call, args, bytes)) {
+            return &coll_poweraware_algorithms[*next];
+        }
+    }
+    return NULL;
+}
+
+/* Whether this call might be ours, as far as that is known without the communicator's layout. */
+static bool wanted(mca_coll_poweraware_module_t *m, coll_poweraware_collective_t collective,
+                   size_t bytes)
+{
+    const coll_poweraware_settings_t *settings = m->settings;
+    if (COLL_POWERAWARE_OFF == settings->scheme ||
+        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
+        return false;
+    }
+    if (COLL_POWERAWARE_CHOOSE != m->algorithm[collective]) {
+        return true;
+    }
+    if (COLL_POWERAWARE_AUTO != settings->scheme) {
+        return COLL_POWERAWARE_THROTTLE == settings->scheme && bytes >= settings->min_bytes;
+    }
+    const coll_poweraware_table_t *table = table_of(m);
+    return NULL != table->any && !is_stock(table->any, collective, bytes);
+}
+
+static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_t *m)
+{
+    bool automatic = COLL_POWERAWARE_AUTO == m->settings->scheme;
+    const coll_poweraware_state_t *state =
+        coll_poweraware_state_build(m, automatic ? table_of(m)->decision : NULL);
+    find_thresholds(m); /* the layout is known now */
+    if (NULL != state) {
+        pwr_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
+                state->hierarchy->size, state->hierarchy->num_nodes, state->hierarchy->max_local);
+    }
+    return state;
+}
+
+const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *m,
+                                                          pwr_operation_t *operation,
+                                                          coll_poweraware_collective_t collective,
+                                                          const coll_poweraware_args_t *args,
+                                                          size_t bytes)
+{
+    if (!wanted(m, collective, bytes)) {
+        return NULL;
+    }
+    const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m);
+    if (NULL == state || m->ended) {
+        return NULL;
+    }
+    coll_poweraware_call_t *call = state->call;
+    coll_poweraware_call_begin(call, operation, collective);
+    algorithm_t *a = NULL;
+    if (m->algorithm[collective] >= 0) {
+        a = &coll_poweraware_algorithms[m->algorithm[collective]];
+        a = can(a, call, args, bytes) ? a : NULL;
+    } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {
+        a = of_table(state->choices, call, collective, args, bytes);
+    } else {
+        a = first_that_can(call, collective, args, bytes);
+    }
+    return NULL != a && has_memory(m, a) ? a : NULL;
+}

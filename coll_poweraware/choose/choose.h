@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Which algorithm a call takes.
+ */
+#ifndef COLL_POWERAWARE_CHOOSE_H
+#define COLL_POWERAWARE_CHOOSE_H
+
+#include "algorithms/algorithms.h"
+#include "module.h"
+
+/* What calls of this communicator may take, from parameters and the communicator's info.  False:
+   it is to be left alone. */
+bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module);
+
+/* Returns NULL for the stock function, else the communicator has a state, and its call is ready for
+   the algorithm; the same on every rank. */
+const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,
+                                                          pwr_operation_t *operation,
+                                                          coll_poweraware_collective_t collective,
+                                                          const coll_poweraware_args_t *args,
+                                                          size_t bytes);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The shared memory of a communicator, part by part, each when the first algorithm needs it.
+ *
+ * 1. The lowest rank of each node creates the part, unless its budget is spent; its process and a
+ *    serial number, which all know from the state, are the name.
+ * 2. All agree that every node has it (one Allreduce); the others attach.
+ * 3. All agree that everybody is attached (one Allreduce).
+ * 4. The name is removed: from here on the kernel frees the memory with the last process.
+ * Where somebody fails, the communicator does without this part for ever.
+ */
+#include "comm/state.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "comm/agree.h"
+#include "pwr_ompi/process.h"
+
+static void part_name(char *name, const coll_poweraware_state_t *state, pwr_segment_part_t part)
+{
+    snprintf(name, PWR_SEGMENT_NAME_MAX, "/poweraware.%u.%d.%d.%d", (unsigned)getuid(),
+             state->leader_pid, state->leader_serial, (int)part);
+}
+
+int coll_poweraware_next_serial(void)
+{
+    static atomic_int serial;
+    return atomic_fetch_add(&serial, 1);
+}
+
+/* ---- the budget of this process, over all of its communicators ---- */
+
+static _Atomic size_t spent_bytes;
+
+static bool spend(size_t bytes, size_t total_bytes)
+{
+    size_t before = atomic_fetch_add(&spent_bytes, bytes);
+    if (before + bytes <= total_bytes) {
+        return true;
+    }
+    atomic_fetch_sub(&spent_bytes, bytes);
+    return false;
+}
+
+static void give_back(size_t bytes)
+{
+    atomic_fetch_sub(&spent_bytes, bytes);
+}
+
+/* ---- what the user must know; a program may have thousands of communicators ---- */
+
+static int once(atomic_flag *told)
+{
+    return atomic_flag_test_and_set(told) ? 2 : 1;
+}
+
+static void say_over_budget(size_t bytes, size_t total_bytes)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    pwr_say(once(&told),
+            "%zu bytes of shared memory more would exceed "
+            "coll_poweraware_segments_total_bytes %zu: further communicators use stock "
+            "functions until others are freed",
+            bytes, total_bytes);
+}
+
+static void say_no_segment(size_t bytes, pwr_status_t status)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    pwr_say(once(&told),
+            "cannot create a shared memory segment of %zu bytes (%s): stock "
+            "functions are used; free space in /dev/shm or lower "
+            "coll_poweraware_segment_bytes",
+            bytes, pwr_status_text(status));
+}
+
+/* ---- the steps ---- */
+
+/* Step 1. */
+static bool create(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, const char *name)
+{
+    coll_poweraware_state_t *state = m->state;
+    size_t total_bytes = m->settings->segments_total_bytes;
+    size_t bytes = pwr_segment_part_bytes(&state->segment->shape, part);
+    if (!spend(bytes, total_bytes)) {
+        say_over_budget(bytes, total_bytes);
+        return false;
+    }
+    pwr_status_t status = pwr_segment_create(state->segment, part, name);
+    if (PWR_OK != status) {
+        give_back(bytes);
+        say_no_segment(bytes, status);
+        return false;
+    }
+    state->spent_bytes += bytes;
+    return true;
+}
+
+static bool share(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part)
+{
+    coll_poweraware_state_t *state = m->state;
+    bool leading = 0 == state->hierarchy->my_local;
+    char name[PWR_SEGMENT_NAME_MAX];
+    part_name(name, state, part);
+    bool created = leading && create(m, part, name); /* 1 */
+    bool ok = coll_poweraware_all_agree(m, created || !leading);
+    if (ok) { /* 2 */
+        ok = leading || PWR_OK == pwr_segment_attach(state->segment, part, name);
+        if (ok) {
+            pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
+                              state->hierarchy->my_local, pwr_process_wait_policy().oversubscribed);
+        }
+        ok = coll_poweraware_all_agree(m, ok); /* 3 */
+    }
+    if (created) {
+        pwr_segment_unlink(name); /* 4 */
+    }
+    return ok;
+}
+
+bool coll_poweraware_share(mca_coll_poweraware_module_t *m, pwr_segment_part_t part)
+{
+    coll_poweraware_shared_t *shared = &m->state->shared[part];
+    if (COLL_POWERAWARE_NOT_TRIED == *shared) {
+        *shared = share(m, part) ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_NOT_SHARED;
+        if (COLL_POWERAWARE_SHARED == *shared && PWR_SEGMENT_BOXES == part) {
+            m->operations.positions = &m->state->segment->positions;
+        }
+    }
+    return COLL_POWERAWARE_SHARED == *shared;
+}
+
+void coll_poweraware_unshare(coll_poweraware_state_t *state)
+{
+    pwr_segment_free(state->segment);
+    state->segment = NULL;
+    give_back(state->spent_bytes);
+    state->spent_bytes = 0;
+}

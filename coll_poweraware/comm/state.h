@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What algorithms need of a communicator, built collectively by the first call that may take one.
+ * One thread at a time uses a communicator, so nothing in here is locked.
+ */
+#ifndef COLL_POWERAWARE_STATE_H
+#define COLL_POWERAWARE_STATE_H
+
+#include "choose/decision.h"
+#include "module.h"
+
+#include "pwr_ompi/segment.h"
+
+struct coll_poweraware_call; /* primitives/primitives.h */
+
+typedef enum coll_poweraware_shared {
+    COLL_POWERAWARE_NOT_TRIED,
+    COLL_POWERAWARE_SHARED,
+    COLL_POWERAWARE_NOT_SHARED /* no room, no right: for ever */
+} coll_poweraware_shared_t;
+
+typedef struct coll_poweraware_state {
+    pwr_hierarchy_t *hierarchy;
+    pwr_segment_t *segment;
+    coll_poweraware_shared_t shared[PWR_SEGMENT_PARTS]; /* the same on all ranks */
+    size_t spent_bytes;                                 /* of my budget */
+    int leader_pid;                                     /* of my node's lowest rank, ... */
+    int leader_serial;                                  /* ... who creates the segment */
+    coll_poweraware_choices_t *choices;                 /* with scheme auto */
+    struct coll_poweraware_call *call;                  /* the one that is under way */
+    uint64_t word; /* by which others recognise this process; only while the state is built */
+} coll_poweraware_state_t;
+
+/* state.c: once per communicator; returns NULL when it cannot have one; the same on every rank.
+   decision: of all ranks, NULL without scheme auto.  The segment is there, but nothing of it is
+   mapped. */
+coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_t *module,
+                                                     const coll_poweraware_decision_t *decision);
+/* NULL is allowed. */
+void coll_poweraware_state_free(coll_poweraware_state_t *state);
+
+/* share.c: maps a part of the state's segment; the same answer on every rank.  Collective on the
+   first call for a part. */
+bool coll_poweraware_share(mca_coll_poweraware_module_t *module, pwr_segment_part_t part);
+void coll_poweraware_unshare(coll_poweraware_state_t *state);
+int coll_poweraware_next_serial(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What Open MPI calls: one function per collective.
+ *
+ * All of them are alike: the operation begins, an algorithm is chosen if one of ours may pay,
+ * levers go down; then the algorithm runs, or the saved function is called with the arguments as
+ * they came.  A call within another operation (of a stock function that calls others) goes straight
+ * to the saved function: it is not the application's, and what it is made for may be the very thing
+ * that an algorithm of ours needs first.
+ */
+#include "entry.h"
+
+#include "call.h"
+#include "choose/choose.h"
+#include "signatures.h"
+
+/* Which algorithm depends only on what all ranks know equally; how many bytes this one moves
+   decides alone on its levers. */
+#define HANDLED(constant, name, arguments, its_bytes, known)                                       \
+    static int name(PARAMS_##arguments comm_t *comm, mca_coll_base_module_t *module)               \
+    {                                                                                              \
+        mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
+        const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
+        const coll_poweraware_algorithm_t *algorithm = NULL;                                       \
+        coll_poweraware_args_t args;                                                               \
+        pwr_operation_t operation;                                                                 \
+        const size_t own_bytes = BYTES_##its_bytes;                                                \
+        const size_t bytes = (known) ? own_bytes : PWR_BYTES_UNKNOWN;                              \
+        const bool outermost =                                                                     \
+            coll_poweraware_begin(m, &operation, (int)collective, bytes, own_bytes);               \
+        if (outermost && own_bytes >= m->from_bytes[collective]) {                                 \
+            args = (coll_poweraware_args_t){MEMBERS_##arguments};                                  \
+            algorithm = coll_poweraware_choose(m, &operation, collective, &args, bytes);           \
+        }                                                                                          \
+        if (outermost) {                                                                           \
+            coll_poweraware_start(m, &operation, algorithm);                                       \
+        }                                                                                          \
+        int rc = NULL != algorithm                                                                 \
+                     ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
+                     : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
+        if (outermost) {                                                                           \
+            pwr_operation_end(&operation);                                                         \
+        }                                                                                          \
+        return rc;                                                                                 \
+    }
+COLL_POWERAWARE_HANDLED(HANDLED)
+
+/* A call, by whether its caller waits in it. */
+#define CALL_BLOCKING(name, call)                                                                  \
+    pwr_operation_t operation;                                                                     \
+    const bool outermost = coll_poweraware_begin(                                                  \
+        m, &operation, COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name,           \
+        PWR_BYTES_UNKNOWN, 0);                                                                     \
+    if (outermost) {                                                                               \
+        coll_poweraware_start(m, &operation, NULL);                                                \
+    }                                                                                              \
+    int rc = call;                                                                                 \
+    if (outermost) {                                                                               \
+        pwr_operation_end(&operation);                                                             \
+    }
+#define CALL_NONBLOCKING(name, call)                                                               \
+    ++m->calls[COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name];                  \
+    int rc = call;
+#define CALL_PERSISTENT CALL_NONBLOCKING
+
+#define COUNTED(name, arguments, kind)                                                             \
+    static int name(PARAMS_##arguments comm_t *comm, PARAMS_##kind mca_coll_base_module_t *module) \
+    {                                                                                              \
+        mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
+        CALL_##kind(name,                                                                          \
+                    m->saved.coll_##name(ARGS_##arguments comm,                                    \
+                                         ARGS_##kind m->saved.coll_##name##_module)) return rc;    \
+    }
+COLL_POWERAWARE_COUNTED(COUNTED)
+
+void coll_poweraware_offer(mca_coll_base_module_t *module, bool all)
+{
+    const bool BLOCKING = true, NONBLOCKING = all, PERSISTENT = all;
+#define OFFER_HANDLED(constant, name, arguments, bytes, known) module->coll_##name = name;
+    COLL_POWERAWARE_HANDLED(OFFER_HANDLED)
+#define OFFER_COUNTED(name, arguments, kind)                                                       \
+    if (kind) {                                                                                    \
+        module->coll_##name = name;                                                                \
+    }
+    COLL_POWERAWARE_COUNTED(OFFER_COUNTED)
+}

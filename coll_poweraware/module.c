@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * One module per communicator: what was there before us is saved first, our functions come last.
+ */
+#include "module.h"
+
+#include <string.h>
+
+#include "comm/state.h"
+
+coll_poweraware_totals_t coll_poweraware_totals;
+
+/* EACH(name), defined where it is used, for all collectives of ours and all that are counted. */
+#define EACH_HANDLED(constant, name, arguments, bytes, known) EACH(name)
+#define EACH_COUNTED(name, arguments, kind) EACH(name)
+#define FOR_ALL COLL_POWERAWARE_HANDLED(EACH_HANDLED) COLL_POWERAWARE_COUNTED(EACH_COUNTED)
+
+static void construct(mca_coll_poweraware_module_t *m)
+{
+    memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
+}
+
+/* Communicators may be freed in several threads at once. */
+static void add_to_totals(const mca_coll_poweraware_module_t *m)
+{
+    for (int i = 0; i < COLL_POWERAWARE_NUM_OPERATIONS; ++i) {
+        __atomic_fetch_add(&coll_poweraware_totals.calls[i], m->calls[i], __ATOMIC_RELAXED);
+    }
+    for (int i = 0; i < COLL_POWERAWARE_NUM_COLLECTIVES; ++i) {
+        __atomic_fetch_add(&coll_poweraware_totals.handled[i], m->handled[i], __ATOMIC_RELAXED);
+    }
+}
+
+static void destruct(mca_coll_poweraware_module_t *m)
+{
+    add_to_totals(m);
+    pwr_operations_end(&m->operations);
+    coll_poweraware_state_free(m->state);
+#define EACH(name)                                                                                 \
+    if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
+        OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
+    }
+    FOR_ALL
+#undef EACH
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_poweraware_module_t, mca_coll_base_module_t, construct, destruct);
+
+/* Without a function to fall back on a collective could not be declined. */
+static bool everything_is_there(const mca_coll_base_comm_coll_t *table)
+{
+#define IS_THERE(constant, name, arguments, bytes, known) &&NULL != table->coll_##name
+    return true COLL_POWERAWARE_HANDLED(IS_THERE);
+#undef IS_THERE
+}
+
+static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
+{
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (!everything_is_there(comm->c_coll)) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    m->saved = *comm->c_coll;
+    /* What this communicator or series does not have (neighbours without a topology) it does not
+       get from us either. */
+#define EACH(name)                                                                                 \
+    if (NULL == m->saved.coll_##name) {                                                            \
+        m->super.coll_##name = NULL;                                                               \
+    } else if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {            \
+        OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
+    }
+    FOR_ALL
+#undef EACH
+#define EACH(name)                                                                                 \
+    if (NULL != m->super.coll_##name) {                                                            \
+        comm->c_coll->coll_##name = m->super.coll_##name;                                          \
+        comm->c_coll->coll_##name##_module = &m->super;                                            \
+    }
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        FOR_ALL
+    }
+#undef EACH
+    return OMPI_SUCCESS;
+}
+
+static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
+{
+    mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+#define EACH(name)                                                                                 \
+    if (comm->c_coll->coll_##name##_module == &m->super) {                                         \
+        comm->c_coll->coll_##name = m->saved.coll_##name;                                          \
+        comm->c_coll->coll_##name##_module = m->saved.coll_##name##_module;                        \
+    }
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        FOR_ALL
+    }
+#undef EACH
+    return OMPI_SUCCESS;
+}
+
+mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicator_t *comm,
+                                                         const coll_poweraware_settings_t *settings,
+                                                         unsigned first_operation,
+                                                         unsigned first_algorithm)
+{
+    mca_coll_poweraware_module_t *m = OBJ_NEW(mca_coll_poweraware_module_t);
+    if (NULL != m) {
+        m->comm = comm;
+        m->settings = settings;
+        m->first_algorithm = first_algorithm;
+        pwr_operations_init(&m->operations, comm, first_operation, COLL_POWERAWARE_NUM_COLLECTIVES,
+                            m->classes);
+        m->super.coll_module_enable = enable;
+        m->super.coll_module_disable = disable;
+    }
+    return m;
+}

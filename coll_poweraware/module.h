@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The component on one communicator.
+ */
+#ifndef COLL_POWERAWARE_MODULE_H
+#define COLL_POWERAWARE_MODULE_H
+
+#include "collectives.h"
+#include "settings.h"
+
+#include "pwr_ompi/operation.h"
+
+struct coll_poweraware_state; /* comm/state.h */
+struct coll_poweraware_table; /* choose/table.h */
+
+typedef struct mca_coll_poweraware_module {
+    mca_coll_base_module_t super;
+    struct ompi_communicator_t *comm;
+    const coll_poweraware_settings_t *settings;
+    mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
+    struct coll_poweraware_state *state;
+    int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
+    size_t from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock */
+    const struct coll_poweraware_table *table; /* with scheme auto; NULL until all ranks agreed */
+    bool state_tried; /* state NULL then means: this communicator stays with stock functions */
+    bool ended;       /* revoked, or with a process that failed: stock functions from then on */
+    unsigned first_algorithm; /* number of the first one in the process */
+    pwr_operations_t operations;
+    pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];
+    uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
+    uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES]; /* by our algorithm or with levers moved */
+} mca_coll_poweraware_module_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
+
+/* A module that offers nothing yet; NULL when out of memory. */
+mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicator_t *comm,
+                                                         const coll_poweraware_settings_t *settings,
+                                                         unsigned first_operation,
+                                                         unsigned first_algorithm);
+
+/* Of communicators that are gone. */
+typedef struct coll_poweraware_totals {
+    uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
+    uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES];
+} coll_poweraware_totals_t;
+extern coll_poweraware_totals_t coll_poweraware_totals;
+
+#endif

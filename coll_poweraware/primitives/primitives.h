@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What algorithms are made of: post, complete, wait, throttled wait, chunks, boxes.
+ *
+ * Algorithms know the hierarchy, the segment and these.  They know neither MSRs nor Open MPI's
+ * series nor the report.
+ */
+#ifndef COLL_POWERAWARE_PRIMITIVES_H
+#define COLL_POWERAWARE_PRIMITIVES_H
+
+#include <setjmp.h>
+
+#include "collectives.h"
+#include "settings.h"
+
+#include "pwr_ompi/hierarchy.h"
+#include "pwr_ompi/operation.h"
+#include "pwr_ompi/segment.h"
+
+/* A shorter block costs less as a message than as a system call that looks up another process:
+   2 KiB among 4 ranks took 3 times as long by single copy, 4 KiB as long as by messages. */
+enum { COLL_POWERAWARE_SHORTEST_SINGLE_COPY = 4096 };
+
+typedef struct coll_poweraware_message {
+    ompi_request_t *request;
+    int peer;
+    bool receives;
+    bool bytes_due; /* if received, it must not come out empty */
+    bool by_ucx;    /* not through the PML */
+} coll_poweraware_message_t;
+
+/* Further lanes: sets of messages that are completed apart from the others. */
+enum { COLL_POWERAWARE_LANES = 1 + PWR_SEGMENT_SLOTS, COLL_POWERAWARE_LANE_MESSAGES = 32 };
+
+/* The most messages of lane 0 that an algorithm has outstanding: a window with all ranks of two
+   nodes, one to and from every node, or one to each child in a tree of nodes. */
+static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
+{
+    enum { TREE_CHILDREN = 32 };
+    int window =
+        hierarchy->max_local > hierarchy->num_nodes ? hierarchy->max_local : hierarchy->num_nodes;
+    return 2 * window + TREE_CHILDREN;
+}
+
+static inline int coll_poweraware_first_message(const pwr_hierarchy_t *hierarchy, int lane)
+{
+    return 0 == lane ? 0
+                     : coll_poweraware_max_requests(hierarchy) +
+                           (lane - 1) * COLL_POWERAWARE_LANE_MESSAGES;
+}
+
+/* Counts and displacements that an algorithm works out of what the application passed. */
+static inline size_t coll_poweraware_max_numbers(const pwr_hierarchy_t *hierarchy)
+{
+    enum { ARRAYS = 4 };
+    return ARRAYS * ((size_t)hierarchy->size + 1);
+}
+
+/* One call of a collective on one communicator.  What is the same for all of its calls comes
+   first. */
+typedef struct coll_poweraware_call {
+    struct ompi_communicator_t *comm;
+    const coll_poweraware_settings_t *settings;
+    const pwr_hierarchy_t *hierarchy;
+    pwr_segment_t *segment;
+    int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
+    coll_poweraware_message_t *messages; /* of all lanes, one after the other */
+    size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
+    char *scratch;   /* [COLL_POWERAWARE_SCRATCH_BYTES], see coll_poweraware_scratch */
+    pwr_operation_t *operation;
+    coll_poweraware_collective_t collective;
+    int tag;  /* of all messages of this call */
+    int lane; /* of which messages are posted and completed now */
+    int posted[COLL_POWERAWARE_LANES];
+    int error;             /* the first one on this rank; its messages are empty from then on */
+    size_t measured_bytes; /* of a message of which what it costs is to be known
+                              (algorithms/single_copy), else 0 */
+    uint64_t work_ns;      /* of that */
+    jmp_buf *way_out;      /* NULL where communicators cannot end while they are used */
+} coll_poweraware_call_t;
+
+/* call.c: once per communicator, but for pids; NULL when out of memory. */
+coll_poweraware_call_t *coll_poweraware_call_new(struct ompi_communicator_t *comm,
+                                                 const coll_poweraware_settings_t *settings,
+                                                 const pwr_hierarchy_t *hierarchy,
+                                                 pwr_segment_t *segment);
+void coll_poweraware_call_free(coll_poweraware_call_t *call);
+/* A new one. */
+void coll_poweraware_call_begin(coll_poweraware_call_t *call, pwr_operation_t *operation,
+                                coll_poweraware_collective_t collective);
+
+/* Memory of this rank that stays in its caches, for the algorithm: the same in all calls, because
+   to touch new pages costs as much time as to copy them.  NULL when out of memory. */
+enum { COLL_POWERAWARE_SCRATCH_BYTES = 128 * 1024 };
+char *coll_poweraware_scratch(coll_poweraware_call_t *call);
+
+/* Copies between memory of mine and of a local rank; where call->pids is not NULL.  Return an
+   OMPI_* code. */
+int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to, uint64_t from,
+                         size_t bytes);
+int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
+                          const void *from, size_t bytes);
+
+/* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
+   this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
+   never comes, and nothing is left over for the next call.  Returns OMPI_SUCCESS: _complete tells.
+   At most coll_poweraware_max_requests() may be outstanding in lane 0, and
+   COLL_POWERAWARE_LANE_MESSAGES in each of the others. */
+int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, int peer);
+int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
+                              struct ompi_datatype_t *datatype, int peer);
+/* Completes everything posted in this lane.  Returns the first error of the call so far; first, an
+   error that the algorithm met elsewhere, counts.  An empty message where bytes were due is an
+   error. */
+int coll_poweraware_complete(coll_poweraware_call_t *call, int first);
+
+/* Messages are posted in, and completed from, this lane from now on.  A call begins in lane 0 and
+   completes all that it used. */
+static inline void coll_poweraware_use_lane(coll_poweraware_call_t *call, int lane)
+{
+    call->lane = lane;
+}
+static inline coll_poweraware_message_t *coll_poweraware_message(const coll_poweraware_call_t *call,
+                                                                 int lane, int index)
+{
+    return &call->messages[coll_poweraware_first_message(call->hierarchy, lane) + index];
+}
+
+/* Cancels receives that are under way and forgets all messages, when the communicator has ended.
+   Returns whether all messages are over: else one may still touch the segment. */
+bool coll_poweraware_cancel_messages(coll_poweraware_call_t *call);
+
+/* Waits for a flag of the segment with the CPU given back.  This and all primitives that wait or
+   complete do not return when the communicator has ended (revoked, or a process of it failed): the
+   call then ends there and then, see call.h. */
+void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
+                          uint32_t target);
+
+/* The same with this rank's CPU throttled to T<level>, unless the flag is there already or level
+   is 0.  On return the CPU runs at full duty.  While throttled, this rank takes part in no
+   communication. */
+void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_site_t site,
+                                    pwr_flag_t *flag, uint32_t target, unsigned level);
+
+/* Whether this rank's clock is throttled where it rests in this call: then few long rests are
+   better than many short ones. */
+static inline bool coll_poweraware_throttles(const coll_poweraware_call_t *call)
+{
+    return pwr_operation_throttles(call->operation);
+}
+
+/* The network phase of a leader-based collective (ICPP 2010 V-B).  With T-states per core, resting
+   ranks go to the deepest state and the leader stays at full duty; with T-states per package, the
+   leader and those who share its package go to the partial state.
+   rest: wait for flag while leader is on the network. */
+void coll_poweraware_begin_leading(const coll_poweraware_call_t *call);
+void coll_poweraware_end_leading(const coll_poweraware_call_t *call);
+void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
+                          uint32_t target, int leader);
+
+/* Counts this rank on a flag that is complete, and waited for, at target. */
+void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
+
+/* For primitives: does not return when the communicator has ended. */
+void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
+
+/* ---- boxes: small messages between the ranks of a node (pwr_ompi/boxes.h) ----
+   Every rank of the node goes through the same rounds, each of a kind that all of them know.
+   local is an index of hierarchy->local_ranks; bytes is known to writer and readers alike. */
+void coll_poweraware_wait_in_round(void *call, pwr_box_wait_t what, pwr_flag_t *flag,
+                                   uint32_t target);
+static inline void coll_poweraware_begin_round(coll_poweraware_call_t *call)
+{
+    pwr_boxes_begin(&call->segment->boxes, coll_poweraware_wait_in_round, call);
+}
+/* I read nothing more of this round and those before.  Not needed where every rank waits for all.
+ */
+static inline void coll_poweraware_end_round(coll_poweraware_call_t *call)
+{
+    pwr_boxes_end(&call->segment->boxes);
+}
+
+/* A round in which everybody has a message of up to segment->box_bytes.  Every rank fills its box,
+   waiting first until nobody reads what was in it, and joins; who reads others' waits for all.
+   error: an OMPI_* code; after an error the message means nothing.  Who waits gets the first. */
+static inline unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call, size_t bytes)
+{
+    return pwr_boxes_fill(&call->segment->boxes, bytes);
+}
+static inline void coll_poweraware_join(coll_poweraware_call_t *call, int error)
+{
+    pwr_boxes_join(&call->segment->boxes, error);
+}
+static inline int coll_poweraware_wait_all(coll_poweraware_call_t *call)
+{
+    return pwr_boxes_wait_all(&call->segment->boxes);
+}
+/* A round without messages: all wait for all.  Returns the first error. */
+static inline int coll_poweraware_meet(coll_poweraware_call_t *call, int error)
+{
+    coll_poweraware_begin_round(call);
+    coll_poweraware_my_box(call, 0);
+    coll_poweraware_join(call, error);
+    return coll_poweraware_wait_all(call);
+}
+static inline const unsigned char *coll_poweraware_box(const coll_poweraware_call_t *call,
+                                                       int local, size_t bytes)
+{
+    return pwr_boxes_read(&call->segment->boxes, local, bytes);
+}
+/* For who goes on to post a set without ending the round before: the boxes of that. */
+static inline const unsigned char *coll_poweraware_last_box(const coll_poweraware_call_t *call,
+                                                            int local, size_t bytes)
+{
+    return pwr_boxes_read_last(&call->segment->boxes, local, bytes);
+}
+
+/* A round in which one rank has a message for all others, of up to
+   coll_poweraware_set_bytes(call). */
+static inline size_t coll_poweraware_set_bytes(const coll_poweraware_call_t *call)
+{
+    return call->segment->boxes.set_bytes;
+}
+static inline unsigned char *coll_poweraware_my_set(coll_poweraware_call_t *call, size_t bytes)
+{
+    return pwr_boxes_fill_set(&call->segment->boxes, bytes);
+}
+/* coll_poweraware_set_bytes(call) of room: for the poster before it posts, and in a round in which
+   everybody has a message for the only one who reads, after wait_all: the boxes lie in here. */
+static inline unsigned char *coll_poweraware_all_boxes(coll_poweraware_call_t *call)
+{
+    return pwr_boxes_area(&call->segment->boxes);
+}
+/* error: the poster's OMPI_* code; after an error the message means nothing. */
+static inline void coll_poweraware_post_set(coll_poweraware_call_t *call, int error)
+{
+    pwr_boxes_post(&call->segment->boxes, error);
+}
+/* poster: a rank of the communicator that is on the network before it posts. */
+const unsigned char *coll_poweraware_rest_for_set(coll_poweraware_call_t *call, int poster,
+                                                  size_t bytes, int *error);
+
+/* ---- chunks: large messages ---- */
+
+/* The next chunk's slot of the segment; the same on all ranks of the node. */
+typedef struct coll_poweraware_chunk {
+    pwr_slot_t *slot;
+    pwr_slot_expect_t *expect;
+    unsigned char *data; /* [segment->slot_bytes] */
+} coll_poweraware_chunk_t;
+
+coll_poweraware_chunk_t coll_poweraware_next_chunk(coll_poweraware_call_t *call);
+/* Waits until every rank of the node has released the slot's previous chunk. */
+void coll_poweraware_wait_free(const coll_poweraware_call_t *call,
+                               const coll_poweraware_chunk_t *chunk);
+/* This rank will not touch the chunk any more. */
+void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
+                                   coll_poweraware_chunk_t *chunk);
+
+/* A chunk of which only some ranks of the node have a part.  All of them claim it, in the same
+   order and with the same numbers; fillers then count themselves on `arrived`, readers on
+   `released`, the others do nothing.  A claim keeps its counts, so that several may be held. */
+typedef struct coll_poweraware_claim {
+    pwr_slot_t *slot;
+    unsigned char *data; /* [bytes] */
+    uint32_t free;       /* `released` when the slot may be filled */
+    uint32_t filled;     /* `arrived` when it is */
+    uint32_t gone;       /* `released` when all readers are through */
+} coll_poweraware_claim_t;
+
+/* bytes: at most segment->slot_bytes. */
+coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size_t bytes,
+                                              int fillers, int readers);
+
+/* How much of a message moves at once: coll_poweraware_chunk_bytes, if a slot has room for it. */
+size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the user has set: the MCA parameters coll_poweraware_* (params.c, doc/coll_poweraware.7).
+ */
+#ifndef COLL_POWERAWARE_SETTINGS_H
+#define COLL_POWERAWARE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectives.h"
+
+/* The schemes of ICPP 2010, section VII, and ours. */
+typedef enum coll_poweraware_scheme {
+    COLL_POWERAWARE_OFF,      /* the paper's default: stock algorithm, counted only */
+    COLL_POWERAWARE_DVFS,     /* freq-scaling: stock algorithm between DVFS down and up */
+    COLL_POWERAWARE_THROTTLE, /* proposed: DVFS and our algorithms with throttling */
+    COLL_POWERAWARE_AUTO      /* the same levers, algorithms from a decision table */
+} coll_poweraware_scheme_t;
+
+typedef enum coll_poweraware_scope {
+    COLL_POWERAWARE_SCOPE_CORE,   /* T-states act on the core they are written on */
+    COLL_POWERAWARE_SCOPE_PACKAGE /* T-states act on the whole package (Nehalem) */
+} coll_poweraware_scope_t;
+
+/* Values of coll_poweraware_<collective>_algorithm that are not an index of an algorithm. */
+enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
+
+typedef struct coll_poweraware_settings {
+    int priority;
+    int verbose;
+    int scheme;            /* coll_poweraware_scheme_t */
+    int tstate_scope;      /* coll_poweraware_scope_t */
+    int tstate;            /* level of throttled ranks, 1..7 */
+    int tstate_leader;     /* level of a leader's package, 0..7, when the scope is the package */
+    int group;             /* pwr_topo_level_t: what the ranks of a group share */
+    int alltoall_schedule; /* index of coll_poweraware_schedules */
+    int idle;              /* pwr_idle_where_t */
+    int report;            /* what rank 0 prints: off, summary, full */
+    int spin_us;           /* -1: from the calibration */
+    double max_slowdown;   /* percent; 0: not audited */
+    size_t min_bytes;      /* smaller calls stay with the stock function */
+    size_t segment_bytes;  /* of one node's segment */
+    size_t segments_total_bytes; /* of all segments that one process creates */
+    size_t chunk_bytes;          /* of a message that move at once */
+    int leaders;                 /* of each node in reductions */
+    int hang_report;             /* seconds after which a wait is spoken about; 0: never */
+    int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
+    bool pstates;
+    bool tstates;
+    size_t ucx_min_bytes; /* 0: none */
+    bool single_copy;
+    bool wait_monitor;    /* a waiting rank may rest on a cache line */
+    char *calibration;    /* NULL: where pwr_policy_load looks */
+    char *decision_table; /* NULL: the built-in one */
+    char *helper_dir;
+    char *run_dir;
+    char *root;
+    char *report_dir;
+    char *ranks_dir;
+    char *trace_dir;
+} coll_poweraware_settings_t;
+
+/* params.c.  *settings is a copy of our own, valid until freed. */
+int coll_poweraware_settings_register(coll_poweraware_settings_t *settings,
+                                      const mca_base_component_t *component);
+void coll_poweraware_settings_free(coll_poweraware_settings_t *settings);
+/* The words of the parameters. */
+const char *coll_poweraware_scheme_name(int scheme);
+const char *coll_poweraware_idle_name(int idle);
+const char *coll_poweraware_report_word(int report);
+
+#endif

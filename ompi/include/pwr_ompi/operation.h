@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * One operation of MPI that blocks: a collective, a window call.
+ *
+ * All components of ours bracket their operations with pwr_operation_begin and _end.  Between the
+ * two, ranks wait as the operation's class allows, levers are low if it is large enough, and what
+ * it took is accounted for.  An operation within another one (a stock collective that calls
+ * others) is a part of it: begin says so, and nothing else is to be done for it.
+ *
+ *   1. begin    its class, its account
+ *   2. start    how it is done is known: levers go down, waits begin to count
+ *   3. wait     any number of times (by a stock function: through pwr_ompi/idle.h)
+ *   4. end      levers come back, the class learns, the account is closed
+ *
+ * An operation belongs to one thread; operations of one pwr_operations_t come one after the other.
+ */
+#ifndef PWR_OMPI_OPERATION_H
+#define PWR_OMPI_OPERATION_H
+
+#include "pwr_ompi/compat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pwr/account.h"
+#include "pwr/audit.h"
+#include "pwr/history.h"
+#include "pwr/power.h"
+#include "pwr/wait.h"
+#include "pwr_ompi/hierarchy.h"
+#include "pwr_ompi/idle.h"
+#include "pwr_ompi/positions.h"
+#include "pwr_ompi/size_class.h"
+
+/* What an operation waits for.  Each is known apart from the others, and in each the first wait of
+   an operation from later ones: a peer that comes late keeps the first one waiting. */
+typedef enum pwr_site {
+    PWR_SITE_BOX_FREE,      /* nobody reads my box of an earlier round */
+    PWR_SITE_BOX_JOINED,    /* all ranks of the node have filled theirs */
+    PWR_SITE_BOX_POSTED,    /* one rank has filled the boxes of all */
+    PWR_SITE_SLOT_FREE,     /* nobody reads an earlier chunk */
+    PWR_SITE_SLOT_FILLED,   /* ranks of the node have filled it */
+    PWR_SITE_SLOT_REDUCED,  /* ranks of the node have reduced their slices */
+    PWR_SITE_SLOT_READY,    /* a leader is back from the network */
+    PWR_SITE_TURN,          /* of my group, in an Alltoall */
+    PWR_SITE_MESSAGES,      /* all of them */
+    PWR_SITE_LANE_MESSAGES, /* those of one lane */
+    PWR_SITES
+} pwr_site_t;
+
+/* What this rank knows of the operations of one name and size (size_class.h): how long their waits
+   last, and what saving in them costs. */
+typedef struct pwr_class {
+    pwr_history_t sites[PWR_SITES][2]; /* first wait of the operation, later ones */
+    pwr_audit_t audit;                 /* if audited */
+    pwr_account_cell_t *cell;          /* NULL: none so far; of the latest operation, ... */
+    int cell_algorithm;                /* ... which took this algorithm */
+    bool known;
+    bool audited;
+} pwr_class_t;
+
+/* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
+typedef struct pwr_operations {
+    struct ompi_communicator_t *comm;
+    unsigned first;                   /* the number of the first name (process.h) ... */
+    unsigned num_classed;             /* ... and how many from there on have classes */
+    pwr_class_t **classes;            /* [num_classed], each NULL or [PWR_SIZE_CLASSES] */
+    pwr_positions_t *positions;       /* of the node's ranks; NULL: there are none, on no rank */
+    const pwr_hierarchy_t *hierarchy; /* NULL: not known */
+    pwr_wait_stats_t waits;           /* of algorithms of ours */
+    uint64_t calls;
+    unsigned account_comm;
+    bool account_comm_known;
+    bool spoke; /* this rank has said that an operation may be hung */
+} pwr_operations_t;
+
+/* classes: [num_classed], zeroed, the caller's. */
+void pwr_operations_init(pwr_operations_t *operations, struct ompi_communicator_t *comm,
+                         unsigned first, unsigned num_classed, pwr_class_t **classes);
+/* What is known is kept for the report, as far as there is room. */
+void pwr_operations_end(pwr_operations_t *operations);
+
+/* What the call of an operation is accounted for (account.c). */
+typedef struct pwr_operation_start {
+    uint64_t ticks;
+    uint64_t cpu_ns; /* 0: not measured in this call */
+    pwr_power_counters_t levers;
+} pwr_operation_start_t;
+
+typedef struct pwr_operation {
+    pwr_idle_within_t within; /* while a stock function waits; first, to be found from it */
+    pwr_idle_within_t *outer;
+    const pwr_idle_awaited_t *in_stock; /* that the stock function waits for now */
+    pwr_operations_t *of;
+    unsigned name;
+    int algorithm;      /* PWR_ACCOUNT_NO_ALGORITHM: a stock function */
+    size_t own_bytes;   /* that this rank moves */
+    pwr_class_t *class; /* NULL: none */
+    pwr_wait_policy_t policy;
+    bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
+    uint32_t sites_seen; /* a bit for each that was passed */
+    bool levers;         /* this rank moves levers */
+    bool may_end;        /* the communicator may end meanwhile (ULFM) */
+    pwr_wait_stats_t waits;
+    pwr_operation_start_t start;
+} pwr_operation_t;
+
+/* 1.  name: a number of the process's; bytes: what all ranks know, or PWR_BYTES_UNKNOWN, own_bytes:
+   what this rank moves.  False: within another operation of this thread; *operation then means
+   nothing, and no more is to be called for it. */
+bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                         size_t bytes, size_t own_bytes);
+/* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
+void pwr_operation_start(pwr_operation_t *operation, int algorithm);
+/* 4.  Also after an error, or when the communicator has ended. */
+void pwr_operation_end(pwr_operation_t *operation);
+
+/* ---- 3. ---- */
+
+/* Called for each rank of the communicator whose message is missing. */
+typedef void (*pwr_missing_fn_t)(void *to, int rank, bool receives);
+
+/* What is waited for: a flag, or something that only messages of this process bring about. */
+typedef struct pwr_awaited {
+    pwr_site_t site;
+    unsigned level; /* T-state meanwhile (flags only); PWR_TSTATE_FULL: none */
+    pwr_flag_t *flag;
+    uint32_t target;
+    bool (*over)(void *arg); /* without a flag */
+    void *arg;
+    bool woken; /* every such message wakes this process */
+    /* Names those whose messages are missing, for a report; NULL: not known. */
+    void (*missing)(const void *arg, pwr_missing_fn_t tell, void *to);
+} pwr_awaited_t;
+
+/* Waits with the CPU given back.  With a level the CPU runs at that duty and is at full duty on
+   return; for the rare bounded progress calls it goes to full duty and back.  False: the
+   communicator has ended, and what was waited for may never come. */
+bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited);
+
+/* Whether this rank's clock can be throttled in this operation. */
+bool pwr_operation_throttles(const pwr_operation_t *operation);
+/* This rank's clock, while it is on the network for others of its package. */
+void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level);
+void pwr_operation_unthrottle(const pwr_operation_t *operation);
+
+/* ---- what became of the audits of communicators that are gone ---- */
+
+typedef struct pwr_audited {
+    unsigned operation;
+    int size_class;
+    pwr_audit_result_t result;
+} pwr_audited_t;
+enum { PWR_AUDITED_KEPT = 128 };
+/* Returns their number; *kept points to the first ones of them. */
+unsigned pwr_audited(const pwr_audited_t **kept);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What belongs to the process, however many components of ours it has loaded: levers, the wait
+ * policy, the meter, the record of the job, and the names of operations.
+ *
+ * Two components with levers of their own would be wrong: the second one would take a ceiling that
+ * the first one has lowered for full speed.  So this is a shared library with one object, opened by
+ * every component and closed by the last.  The first to open it says how.
+ */
+#ifndef PWR_OMPI_PROCESS_H
+#define PWR_OMPI_PROCESS_H
+
+#include "pwr_ompi/compat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pwr/account.h"
+#include "pwr/env.h"
+#include "pwr/meter.h"
+#include "pwr/power.h"
+#include "pwr/record.h"
+#include "pwr/ticks.h"
+#include "pwr/wait.h"
+
+/* Where waiting ranks give the CPU back. */
+typedef enum pwr_idle_where {
+    PWR_IDLE_OFF,        /* nowhere: poll as the paper's ranks do */
+    PWR_IDLE_OPERATIONS, /* in operations (pwr_ompi/operation.h), by algorithms of ours or stock */
+    PWR_IDLE_ALL         /* in all blocking calls of MPI (pwr_ompi/idle.h) */
+} pwr_idle_where_t;
+
+/* Strings stay the caller's and valid until it closes the process. */
+typedef struct pwr_process_config {
+    const mca_base_component_t *component;
+    pwr_idle_where_t idle;
+    bool saves;               /* ranks save power; false: they are only watched */
+    bool uses_pstates;        /* if they save */
+    bool uses_tstates;        /* if they save */
+    bool audits;              /* what saving costs is measured */
+    double max_slowdown;      /* by which saving may slow the application down: 0.01 is 1 % */
+    size_t lever_bytes;       /* operations of fewer bytes move no lever */
+    int hang_report_s;        /* waits that last so long are spoken about; 0: none */
+    int spin_us;              /* longest spin before a sleep; -1: from the calibration */
+    bool rests_on_cache_line; /* between the two, where the processor can */
+    const char *calibration;  /* NULL: where pwr_policy_load looks */
+    const char *helper_dir;
+    const char *run_dir;
+    const char *root;
+    const char *report_dir;            /* of the job's document; NULL: none */
+    const char *summary;               /* "off", "summary" or "full": what rank 0 prints */
+    const char *ranks_dir;             /* of each rank's report; NULL: none */
+    const pwr_record_fact_t *settings; /* [num_settings], for the job's document */
+    unsigned num_settings;
+} pwr_process_config_t;
+
+typedef struct pwr_process {
+    pwr_process_config_t config;
+    pwr_env_t env;
+    pwr_power_t *power; /* NULL: no levers */
+    const char *no_power_why;
+    pwr_meter_t *meter;     /* NULL: this rank reads no energy */
+    pwr_record_t *record;   /* NULL: nobody wants a report */
+    pwr_account_t *account; /* of record; NULL: nobody wants one */
+    bool mpi_threads;       /* MPI_THREAD_MULTIPLE */
+    pwr_ticks_t ticks;      /* by which operations are accounted for */
+    uint64_t start_ns;
+    pwr_wait_policy_t waits;     /* before MPI_Init tells whether ranks share CPUs */
+    pwr_wait_stats_t wait_stats; /* of algorithms of ours, on communicators that are gone */
+    pwr_wait_stats_t idle_stats; /* of other waits that gave the CPU back */
+    _Atomic bool armed;          /* it is decided whether levers are used */
+} pwr_process_t;
+
+/* Written by process.c alone. */
+extern pwr_process_t pwr_process;
+
+/* In a component's register hook: the names of its operations or algorithms.  Returns the number of
+   the first one; the others follow.  A process has room for PWR_PROCESS_NAMES; those beyond are
+   "other". */
+enum { PWR_PROCESS_NAMES = 128 };
+unsigned pwr_process_add_operations(const char *const *names, unsigned num);
+unsigned pwr_process_add_algorithms(const char *const *names, unsigned num);
+unsigned pwr_process_num_operations(void);
+const char *pwr_process_operation_name(unsigned operation);
+const char *pwr_process_algorithm_name(int algorithm); /* "stock" for a negative number */
+
+/* In a component's open hook: the only time at which processes can be told something before they
+   talk. */
+void pwr_process_publish(const pwr_process_config_t *config);
+/* In MPI_Init, once the pml is selected; each open is closed once. */
+void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads);
+/* Once MPI_COMM_SELF is there: the report of the whole job begins. */
+void pwr_process_begin_job(void);
+void pwr_process_close(void);
+
+bool pwr_process_wants_report(const pwr_process_config_t *config);
+/* Ranks wait by the ladder in operations. */
+bool pwr_process_idles(const pwr_process_config_t *config);
+/* The policy of waits that begin now: only after MPI_Init it is known whether ranks share CPUs. */
+pwr_wait_policy_t pwr_process_wait_policy(void);
+/* Decides once which levers there are, and says why there are none. */
+void pwr_process_arm_levers(void);
+
+/* One line to the user, prefixed with our name. */
+void pwr_say(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The level of what every rank has to say alike: rank 0 says it at this one, the others to whoever
+   asked for every rank's reasons. */
+int pwr_level_alike(int level);
+/* What is said: 0 as good as nothing, 1 what the user must know, 2 every rank's reasons. */
+void pwr_set_verbose(int verbose);
+
+/* "job", or "job-<J>" when MPI_Comm_spawn has made it. */
+void pwr_job_name(char *name, size_t room);
+/* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
+   MPI_Comm_spawn has made it.  False, and said, when it does not fit. */
+bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * POSIX shared memory for one node and communicator.
+ */
+#include "pwr_ompi/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static size_t set_bytes(const pwr_segment_shape_t *shape)
+{
+    return (size_t)shape->num_ranks * pwr_box_stride(shape->box_bytes);
+}
+
+static size_t lines_offset(void)
+{
+    return round_up(sizeof(pwr_segment_control_t), PAGE);
+}
+
+static size_t costs_offset(const pwr_segment_shape_t *shape)
+{
+    return lines_offset() + (size_t)shape->num_ranks * sizeof(pwr_rank_lines_t);
+}
+
+static size_t positions_offset(const pwr_segment_shape_t *shape)
+{
+    return round_up(costs_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_copy_costs_t),
+                    _Alignof(pwr_position_line_t));
+}
+
+static size_t boxes_offset(const pwr_segment_shape_t *shape)
+{
+    return round_up(
+        positions_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_position_line_t), PAGE);
+}
+
+static size_t boxes_end(const pwr_segment_shape_t *shape)
+{
+    return boxes_offset(shape) + round_up(PWR_BOX_ROUNDS * set_bytes(shape), PAGE);
+}
+
+pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
+{
+    pwr_segment_shape_t shape = {.num_ranks = num_ranks};
+    size_t share = bytes / 4 / PWR_BOX_ROUNDS / (size_t)num_ranks;
+    size_t least = pwr_box_stride(PWR_CACHE_LINE);
+    shape.box_bytes = share < least
+                          ? PWR_CACHE_LINE
+                          : PWR_CACHE_LINE + (share - least) / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    shape.box_bytes = shape.box_bytes > PWR_BOX_LARGEST ? PWR_BOX_LARGEST : shape.box_bytes;
+    size_t taken = boxes_end(&shape);
+    size_t left = bytes > taken ? bytes - taken : 0;
+    shape.slot_bytes = left / PWR_SEGMENT_SLOTS / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    shape.slot_bytes = shape.slot_bytes < PAGE ? PAGE : shape.slot_bytes;
+    return shape;
+}
+
+size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part_t part)
+{
+    return PWR_SEGMENT_BOXES == part ? boxes_end(shape) : PWR_SEGMENT_SLOTS * shape->slot_bytes;
+}
+
+pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
+{
+    pwr_segment_t *s = calloc(1, sizeof *s);
+    if (NULL == s) {
+        return NULL;
+    }
+    s->shape = *shape;
+    s->box_bytes = shape->box_bytes;
+    s->slot_bytes = shape->slot_bytes;
+    s->boxes.set_bytes = set_bytes(shape); /* known before anything is mapped */
+    return s;
+}
+
+static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
+{
+    s->control = (pwr_segment_control_t *)(void *)base;
+    s->boxes = (pwr_boxes_t){
+        .control = &s->control->boxes,
+        .lines = (pwr_rank_lines_t *)(void *)(base + lines_offset()),
+        .sets = base + boxes_offset(&s->shape),
+        .set_bytes = set_bytes(&s->shape),
+        .box_stride = pwr_box_stride(s->shape.box_bytes),
+    };
+    s->copier.costs = (pwr_copy_costs_t *)(void *)(base + costs_offset(&s->shape));
+    s->positions.lines = (pwr_position_line_t *)(void *)(base + positions_offset(&s->shape));
+}
+
+static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
+{
+    for (size_t i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
+        s->data[i] = base + i * s->slot_bytes;
+    }
+}
+
+static pwr_status_t map(int fd, pwr_segment_t *s, pwr_segment_part_t part)
+{
+    size_t bytes = pwr_segment_part_bytes(&s->shape, part);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == base) {
+        return pwr_status_from_errno(errno);
+    }
+    s->part[part] = base;
+    if (PWR_SEGMENT_BOXES == part) {
+        point_into_boxes(s, base);
+    } else {
+        point_into_chunks(s, base);
+    }
+    return PWR_OK;
+}
+
+void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local, int my_local,
+                       bool crowded)
+{
+    if (PWR_SEGMENT_BOXES == part) {
+        pwr_boxes_enter(&s->boxes, num_local, my_local, crowded);
+        pwr_copier_enter(&s->copier, s->copier.costs, num_local, my_local);
+        pwr_position_enter(&s->positions, s->positions.lines, num_local, my_local);
+    }
+}
+
+/* Free space is asked for first: filling memory until it is full, only to give it back, could end
+   other processes.  In pieces: a signal undoes the piece it interrupts, and a program that is
+   profiled gets many. */
+static int allocate(int fd, size_t bytes)
+{
+    const size_t piece = 1024 * 1024;
+    struct statvfs fs;
+    if (0 == fstatvfs(fd, &fs) && bytes / fs.f_frsize >= fs.f_bavail) {
+        return ENOSPC;
+    }
+    for (size_t done = 0; done < bytes; done += piece) {
+        size_t left = bytes - done;
+        int err;
+        do {
+            err = posix_fallocate(fd, (off_t)done, (off_t)(left < piece ? left : piece));
+        } while (EINTR == err);
+        if (0 != err) {
+            return err;
+        }
+    }
+    return 0;
+}
+
+pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
+{
+    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    if (fd < 0) {
+        return pwr_status_from_errno(errno);
+    }
+    int err = allocate(fd, pwr_segment_part_bytes(&segment->shape, part));
+    pwr_status_t status = 0 == err        ? map(fd, segment, part)
+                          : ENOSPC == err ? PWR_ERR_NOMEM
+                                          : pwr_status_from_errno(err);
+    close(fd);
+    if (PWR_OK != status) {
+        shm_unlink(name);
+    }
+    return status;
+}
+
+pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
+{
+    int fd = shm_open(name, O_RDWR, 0);
+    if (fd < 0) {
+        return pwr_status_from_errno(errno);
+    }
+    struct stat st;
+    pwr_status_t status = PWR_ERR_IO;
+    /* Another /dev/shm than the leader's (a container) may have anybody's file of that name. */
+    if (0 == fstat(fd, &st) && geteuid() == st.st_uid &&
+        (size_t)st.st_size == pwr_segment_part_bytes(&segment->shape, part)) {
+        status = map(fd, segment, part);
+    }
+    close(fd);
+    return status;
+}
+
+void pwr_segment_touch_slots(pwr_segment_t *s)
+{
+    if (s->touched || NULL == s->part[PWR_SEGMENT_CHUNKS]) {
+        return;
+    }
+    s->touched = true;
+    size_t bytes = pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS);
+    unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        __atomic_fetch_or(&slots[at], 0, __ATOMIC_RELAXED); /* others may be at work */
+    }
+}
+
+void pwr_segment_unlink(const char *name)
+{
+    shm_unlink(name);
+}
+
+void pwr_segment_free(pwr_segment_t *segment)
+{
+    if (NULL == segment) {
+        return;
+    }
+    for (int part = 0; part < PWR_SEGMENT_PARTS; ++part) {
+        if (NULL != segment->part[part]) {
+            munmap(segment->part[part], pwr_segment_part_bytes(&segment->shape, part));
+        }
+    }
+    free(segment);
+}

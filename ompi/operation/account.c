@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What operations cost: the table of this process (pwr/account.h), to which every operation adds.
+ *
+ * To read the CPU time of a thread is a system call, which would cost a short operation half of its
+ * time.  So that of short ones is measured now and then, in the first and then in each 256th, and
+ * that of all is worked out from it (pwr_account_cpu_ns).
+ */
+#include "operation_private.h"
+
+#include <stdatomic.h>
+
+#include "pwr/clock.h"
+#include "pwr_ompi/process.h"
+
+enum { CPU_EVERY = 256, LONG_CALL_NS = 50000 };
+
+static bool measures_cpu(const pwr_class_t *class)
+{
+    if (NULL == class || NULL == class->cell) {
+        return true;
+    }
+    const pwr_account_sums_t *sums = &class->cell->sums;
+    return 0 == sums->calls % CPU_EVERY || sums->ns / LONG_CALL_NS >= sums->calls;
+}
+
+/* Before levers are armed there are none. */
+static pwr_power_counters_t lever_use(void)
+{
+    if (NULL == pwr_process.power ||
+        !atomic_load_explicit(&pwr_process.armed, memory_order_relaxed)) {
+        return (pwr_power_counters_t){0};
+    }
+    return pwr_power_counters(pwr_process.power);
+}
+
+static uint64_t transitions(const pwr_power_counters_t *counters)
+{
+    return counters->pstate_writes + counters->tstate_writes;
+}
+
+void pwr_operation_account_open(pwr_operation_t *operation)
+{
+    pwr_operation_start_t *start = &operation->start;
+    start->levers = lever_use();
+    start->cpu_ns = measures_cpu(operation->class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+    start->ticks = pwr_ticks_now(&pwr_process.ticks);
+}
+
+static unsigned comm_of(pwr_operations_t *of)
+{
+    if (!of->account_comm_known) {
+        char name[MPI_MAX_OBJECT_NAME];
+        pwr_ompi_comm_name(of->comm, name, sizeof name);
+        of->account_comm =
+            pwr_account_comm(pwr_process.account, name, (uint64_t)ompi_comm_size(of->comm));
+        of->account_comm_known = true;
+    }
+    return of->account_comm;
+}
+
+static pwr_account_cell_t *find_cell(const pwr_operation_t *operation)
+{
+    pwr_operations_t *of = operation->of;
+    const pwr_class_t *class = operation->class;
+    const pwr_account_kind_t kind = {
+        .comm = comm_of(of),
+        .what = operation->name,
+        .algorithm = operation->algorithm,
+        .size_class =
+            NULL == class ? 0 : (unsigned)(class - of->classes[operation->name - of->first]),
+    };
+    return pwr_account_cell(pwr_process.account, &kind);
+}
+
+static pwr_account_cell_t *cell_of(const pwr_operation_t *operation)
+{
+    pwr_class_t *class = operation->class;
+    if (NULL == class) {
+        return find_cell(operation);
+    }
+    if (NULL == class->cell || operation->algorithm != class->cell_algorithm) {
+        class->cell = find_cell(operation);
+        class->cell_algorithm = operation->algorithm;
+    }
+    return class->cell;
+}
+
+void pwr_operation_account_close(pwr_operation_t *operation)
+{
+    const pwr_operation_start_t *start = &operation->start;
+    uint64_t ns =
+        pwr_ticks_ns(&pwr_process.ticks, pwr_ticks_now(&pwr_process.ticks) - start->ticks);
+    const pwr_power_counters_t levers = lever_use();
+    pwr_account_sums_t sums = {
+        .calls = 1,
+        .bytes = NULL == operation->class ? 0 : operation->own_bytes,
+        .ns = ns,
+        .longest_ns = ns,
+        .spin_ns = operation->waits.spin_ns,
+        .monitor_ns = operation->waits.monitor_ns,
+        .sleep_ns = operation->waits.sleep_ns,
+        .low_ns = levers.low_ns - start->levers.low_ns,
+        .throttled_ns = levers.throttled_ns - start->levers.throttled_ns,
+        .transitions = transitions(&levers) - transitions(&start->levers),
+    };
+    if (0 != start->cpu_ns) {
+        sums.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start->cpu_ns;
+        sums.cpu_of_ns = ns > sums.sleep_ns ? ns - sums.sleep_ns : 0;
+    }
+    pwr_account_add(cell_of(operation), &sums, pwr_process.mpi_threads);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What this rank knows of operations of one name and size on one communicator: how long their waits
+ * last (pwr/history.h), and what saving in them costs (pwr/audit.h).
+ */
+#include "operation_private.h"
+
+#include <stdlib.h>
+
+#include "pwr/clock.h"
+#include "pwr_ompi/process.h"
+
+static pwr_audited_t kept[PWR_AUDITED_KEPT];
+static unsigned num_audited; /* may exceed what is kept */
+
+unsigned pwr_audited(const pwr_audited_t **first)
+{
+    *first = kept;
+    return num_audited;
+}
+
+/* ---- the clocks of the audit ---- */
+
+static uint64_t now_ns(void *arg)
+{
+    (void)arg;
+    return pwr_env_now_ns(&pwr_process.env);
+}
+
+static uint64_t cpu_ns(void *arg)
+{
+    (void)arg;
+    return pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Of the node's processors. */
+static uint64_t energy_uj(void *arg)
+{
+    enum { MOST_DOMAINS = 64 };
+    pwr_meter_reading_t readings[MOST_DOMAINS];
+    const pwr_meter_t *meter = pwr_process.meter;
+    uint64_t sum = 0;
+    (void)arg;
+    if (NULL == meter || pwr_meter_num_domains(meter) > MOST_DOMAINS ||
+        PWR_OK != pwr_meter_read(pwr_process.meter, readings)) {
+        return 0;
+    }
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); ++i) {
+        if (PWR_DOMAIN_PACKAGE == pwr_meter_domain(meter, i)->kind) {
+            if (PWR_OK != readings[i].status) {
+                return 0;
+            }
+            sum += readings[i].energy_uj;
+        }
+    }
+    return sum;
+}
+
+static const pwr_audit_clock_t clocks = {
+    .now_ns = now_ns, .cpu_ns = cpu_ns, .energy_uj = energy_uj};
+
+/* ---- classes ---- */
+
+/* Whether operations of up to so many bytes may move levers.  The audit asks before the first of
+   them, so they are armed here; where the bytes are not known, and may be few, they may be there.
+ */
+static bool has_levers(size_t bytes)
+{
+    if (NULL == pwr_process.power || bytes < pwr_process.config.lever_bytes) {
+        return false;
+    }
+    if (PWR_BYTES_UNKNOWN == bytes && !pwr_process.armed) {
+        return true;
+    }
+    pwr_process_arm_levers();
+    return pwr_power_has_tstates(pwr_process.power) || pwr_power_has_pstates(pwr_process.power);
+}
+
+static void begin_class(pwr_class_t *class, unsigned index, int size_class)
+{
+    uint64_t seed = (uint64_t)index * PWR_SIZE_CLASSES + (uint64_t)size_class;
+    class->known = true;
+    class->audited = pwr_process.config.audits;
+    if (class->audited) {
+        pwr_audit_init(&class->audit, &clocks, pwr_process.config.max_slowdown,
+                       has_levers(pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS
+                                                                    : PWR_AUDIT_LADDER,
+                       seed);
+    }
+}
+
+pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes)
+{
+    unsigned index = name - of->first;
+    if (index >= of->num_classed || (!pwr_process.config.saves && NULL == pwr_process.account)) {
+        return NULL;
+    }
+    pwr_class_t **classes = &of->classes[index];
+    if (NULL == *classes) {
+        *classes = calloc(PWR_SIZE_CLASSES, sizeof **classes);
+        if (NULL == *classes) {
+            return NULL;
+        }
+    }
+    int size_class = pwr_size_class(bytes);
+    pwr_class_t *class = &(*classes)[size_class];
+    if (!class->known) {
+        begin_class(class, index, size_class);
+    }
+    return class;
+}
+
+/* Communicators may be freed in several threads at once. */
+static void keep_results(const pwr_class_t *classes, unsigned operation)
+{
+    for (int i = 0; i < PWR_SIZE_CLASSES; ++i) {
+        if (!classes[i].audited) {
+            continue;
+        }
+        unsigned at = __atomic_fetch_add(&num_audited, 1, __ATOMIC_RELAXED);
+        if (at < PWR_AUDITED_KEPT) {
+            kept[at] = (pwr_audited_t){.operation = operation,
+                                       .size_class = i,
+                                       .result = pwr_audit_result(&classes[i].audit)};
+        }
+    }
+}
+
+void pwr_classes_free(pwr_operations_t *of)
+{
+    for (unsigned i = 0; i < of->num_classed; ++i) {
+        if (NULL != of->classes[i]) {
+            keep_results(of->classes[i], of->first + i);
+            free(of->classes[i]);
+            of->classes[i] = NULL;
+        }
+    }
+}
+
+/* ---- an operation ---- */
+
+bool pwr_class_may_move_levers(const pwr_class_t *class)
+{
+    return NULL == class || !class->audited || PWR_AUDIT_LEVERS == pwr_audit_depth(&class->audit);
+}
+
+static uint32_t lingering(uint32_t ns)
+{
+    uint64_t longer = (uint64_t)PWR_AUDIT_LINGER_FACTOR * ns;
+    return longer < PWR_AUDIT_LINGER_LEAST_NS ? PWR_AUDIT_LINGER_LEAST_NS
+           : longer < UINT32_MAX              ? (uint32_t)longer
+                                              : UINT32_MAX;
+}
+
+/* Nothing is saved but in waits so long that nobody notices how late a sleep ends: the deepest idle
+   states of processors take 0.3 ms to leave.  Else whoever waits a second would burn half of it in
+   the first hundred operations. */
+enum { REFERENCE_POLL_NS = 20 * 1000 * 1000 };
+
+bool pwr_class_begin(const pwr_class_t *class, pwr_wait_policy_t *policy)
+{
+    pwr_audit_depth_t depth =
+        NULL != class && class->audited ? pwr_audit_depth(&class->audit) : PWR_AUDIT_LEVERS;
+    if (PWR_AUDIT_REFERENCE == depth) {
+        policy->poll_ns = REFERENCE_POLL_NS > policy->poll_ns ? REFERENCE_POLL_NS : policy->poll_ns;
+        return false;
+    }
+    if (PWR_AUDIT_LINGER == depth) {
+        policy->spin_ns = lingering(policy->spin_ns);
+        policy->monitor_ns = 0 == policy->monitor_ns ? 0 : lingering(policy->monitor_ns);
+        return false;
+    }
+    return NULL != class && 0 == policy->poll_ns;
+}
+
+void pwr_class_end(pwr_class_t *class)
+{
+    if (NULL == class || !class->audited || !pwr_audit_call_over(&class->audit, &clocks)) {
+        return;
+    }
+    const pwr_audit_change_t *change = &class->audit.last;
+    pwr_say(2, "audit: from %s to %s at call %llu: slower by %.1f %% (%.1f to %.1f %%)",
+            pwr_audit_depth_name(change->from), pwr_audit_depth_name(change->to),
+            (unsigned long long)change->call, 100.0 * change->slowdown.middle,
+            100.0 * change->slowdown.low, 100.0 * change->slowdown.high);
+}

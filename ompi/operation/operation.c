@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * An operation from its begin to its end (pwr_ompi/operation.h).
+ */
+#include "operation_private.h"
+
+#include "levers.h"
+#include "pwr_ompi/events.h"
+#include "pwr_ompi/process.h"
+#include "wait.h"
+
+/* The one that this thread is in. */
+static _Thread_local const pwr_operation_t *current;
+
+void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm, unsigned first,
+                         unsigned num_classed, pwr_class_t **classes)
+{
+    of->comm = comm;
+    of->first = first;
+    of->num_classed = num_classed;
+    of->classes = classes;
+}
+
+void pwr_operations_end(pwr_operations_t *of)
+{
+    pwr_wait_stats_add(&pwr_process.wait_stats, &of->waits);
+    pwr_classes_free(of);
+}
+
+static bool is_stock(const pwr_operation_t *operation)
+{
+    return operation->algorithm < 0;
+}
+
+/* 1. */
+bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                         size_t bytes, size_t own_bytes)
+{
+    if (NULL != current) {
+        return false;
+    }
+    current = operation;
+    ++of->calls;
+    operation->of = of;
+    operation->name = name;
+    operation->own_bytes = own_bytes;
+    operation->waits = (pwr_wait_stats_t){0};
+    pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
+    operation->class = pwr_class_of(of, name, bytes);
+    if (NULL != pwr_process.account) {
+        pwr_operation_account_open(operation);
+    }
+    return true;
+}
+
+/* 2. */
+void pwr_operation_start(pwr_operation_t *operation, int algorithm)
+{
+    operation->algorithm = algorithm;
+    operation->levers =
+        pwr_class_may_move_levers(operation->class) && pwr_levers_low(operation->own_bytes);
+    if (NULL != operation->of->positions) {
+        pwr_position_begin(operation->of->positions, operation->name);
+    }
+    operation->policy = pwr_process_wait_policy();
+    bool shortens = pwr_class_begin(operation->class, &operation->policy);
+    operation->knows_sites = shortens && !is_stock(operation);
+    operation->sites_seen = 0;
+    operation->may_end = pwr_ompi_comms_may_end();
+    if (is_stock(operation)) {
+        operation->in_stock = NULL;
+        operation->within.policy = &operation->policy;
+        operation->within.wait = pwr_wait_in_stock;
+        operation->outer = pwr_idle_enter(&operation->within);
+    }
+}
+
+/* Threads wait in stock functions of different communicators at the same time. */
+static void add_waits(const pwr_operation_t *operation)
+{
+    if (0 == operation->waits.waits) {
+        return;
+    }
+    if (is_stock(operation)) {
+        pwr_wait_stats_add(&pwr_process.idle_stats, &operation->waits);
+    } else {
+        pwr_wait_stats_add_plainly(&operation->of->waits, &operation->waits);
+    }
+}
+
+/* 4. */
+void pwr_operation_end(pwr_operation_t *operation)
+{
+    pwr_operations_t *of = operation->of;
+    if (is_stock(operation)) {
+        pwr_idle_leave(operation->outer);
+    }
+    if (NULL != of->positions) {
+        pwr_position_end(of->positions);
+    }
+    if (operation->levers) {
+        pwr_levers_full();
+    }
+    add_waits(operation);
+    pwr_class_end(operation->class);
+    if (NULL != pwr_process.account) {
+        pwr_operation_account_close(operation);
+    }
+    pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
+    current = NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the files of ompi/operation share.
+ */
+#ifndef PWR_OMPI_OPERATION_PRIVATE_H
+#define PWR_OMPI_OPERATION_PRIVATE_H
+
+#include "pwr_ompi/operation.h"
+
+/* class.c: NULL when nothing is ever saved, the name has no classes, or out of memory.  Every rank
+   asks for the same classes in the same order. */
+pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes);
+void pwr_classes_free(pwr_operations_t *of);
+/* Around an operation; class may be NULL.  begin makes of the usual policy that of the operation,
+   and returns whether what is known of its sites may shorten waits. */
+bool pwr_class_may_move_levers(const pwr_class_t *class);
+bool pwr_class_begin(const pwr_class_t *class, pwr_wait_policy_t *policy);
+void pwr_class_end(pwr_class_t *class);
+
+/* account.c: where the process has an account. */
+void pwr_operation_account_open(pwr_operation_t *operation);
+void pwr_operation_account_close(pwr_operation_t *operation);
+
+#endif

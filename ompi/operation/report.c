@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What this rank did, as one JSON file (coll_poweraware_ranks_dir).
+ */
+#include "pwr_ompi/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pwr/clock.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/hang.h"
+#include "pwr_ompi/operation.h"
+#include "pwr_ompi/process.h"
+#include "pwr_ompi/ucx.h"
+
+#include "opal/util/proc.h"
+
+static double seconds(uint64_t ns)
+{
+    return 1e-9 * (double)ns;
+}
+
+/* Names are the application's, and need not be UTF-8. */
+static json_t *text(const char *value)
+{
+    json_t *json = json_string(NULL == value ? "" : value);
+    if (NULL != json) {
+        return json;
+    }
+    char *plain = strdup(value);
+    for (char *c = plain; NULL != plain && '\0' != *c; ++c) {
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    }
+    json = json_string(NULL == plain ? "" : plain);
+    free(plain);
+    return json;
+}
+
+/* JSON has no infinity. */
+static json_t *bound(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Moves the members of an object to another one. */
+static void take(json_t *into, json_t *members)
+{
+    json_object_update(into, members);
+    json_decref(members);
+}
+
+static json_t *identity(void)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const pwr_topo_t *topo = NULL == pwr_process.power ? NULL : pwr_power_topo(pwr_process.power);
+    int cpu = NULL != topo && pwr_topo_num_my_cpus(topo) == 1 ? (int)pwr_topo_my_cpu(topo, 0) : -1;
+    json_int_t offset_ns =
+        (json_int_t)pwr_clock_ns(CLOCK_REALTIME) - (json_int_t)pwr_clock_ns(CLOCK_MONOTONIC);
+    return json_pack("{s:i, s:o, s:i, s:i, s:i, s:I, s:f, s:f}", "rank",
+                     (int)OPAL_PROC_MY_NAME.vpid, "host", text(host), "pid", (int)getpid(), "cpu",
+                     cpu, "package", NULL == topo ? -1 : pwr_topo_my_package(topo),
+                     "realtime_offset_ns", offset_ns, "cpu_s",
+                     seconds(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID)), "wall_s",
+                     seconds(pwr_env_now_ns(&pwr_process.env) - pwr_process.start_ns));
+}
+
+/* ---- accounts ---- */
+
+static json_t *sums_of(const pwr_account_sums_t *sums)
+{
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "calls",
+                     (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
+                     seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
+                     seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
+                     seconds(sums->sleep_ns), "cpu_s", 1e-9 * pwr_account_cpu_ns(sums),
+                     "low_frequency_s", seconds(sums->low_ns), "throttled_s",
+                     seconds(sums->throttled_ns), "transitions", (json_int_t)sums->transitions);
+}
+
+static void set_size(json_t *object, int size_class)
+{
+    size_t bytes = pwr_size_class_bytes(size_class);
+    if (PWR_BYTES_UNKNOWN != bytes) {
+        json_object_set_new(object, "up_to_bytes", json_integer((json_int_t)bytes));
+    }
+}
+
+static json_t *cell_of(const pwr_account_t *account, const pwr_account_cell_t *cell)
+{
+    const pwr_account_kind_t kind = pwr_account_kind(cell);
+    const pwr_account_comm_t *comm = &account->comms[kind.comm];
+    json_t *json =
+        json_pack("{s:o, s:I, s:s, s:s}", "communicator",
+                  text(PWR_ACCOUNT_OTHERS == kind.comm ? "others" : comm->name), "size",
+                  (json_int_t)comm->size, "collective", pwr_process_operation_name(kind.what),
+                  "algorithm", pwr_process_algorithm_name(kind.algorithm));
+    set_size(json, (int)kind.size_class);
+    take(json, sums_of(&cell->sums));
+    return json;
+}
+
+static void add_accounts(json_t *report)
+{
+    const pwr_account_t *account = pwr_process.account;
+    json_t *cells = json_array();
+    unsigned index = 0;
+    const pwr_account_cell_t *cell;
+    while (NULL != account && NULL != (cell = pwr_account_next(account, &index))) {
+        json_array_append_new(cells, cell_of(account, cell));
+    }
+    json_object_set_new(report, "accounts", cells);
+    if (NULL != account) {
+        json_object_set_new(report, "accounts_rest", sums_of(&account->rest.sums));
+    }
+}
+
+/* Names in the order of their numbers, by which traces name operations. */
+static json_t *operations(void)
+{
+    json_t *names = json_array();
+    for (unsigned i = 0; i < pwr_process_num_operations(); ++i) {
+        json_array_append_new(names, json_string(pwr_process_operation_name(i)));
+    }
+    return names;
+}
+
+/* ---- waits ---- */
+
+static json_t *waits_of(const pwr_wait_stats_t *waits)
+{
+    return json_pack("{s:I, s:I, s:f, s:f, s:f}", "waits", (json_int_t)waits->waits, "sleeps",
+                     (json_int_t)waits->sleeps, "spin_s", seconds(waits->spin_ns), "monitor_s",
+                     seconds(waits->monitor_ns), "sleep_s", seconds(waits->sleep_ns));
+}
+
+static void add_waits(json_t *report)
+{
+    const pwr_doorbell_counts_t bells = pwr_doorbell_counts();
+    json_object_set_new(report, "wait", waits_of(&pwr_process.wait_stats));
+    json_object_set_new(report, "idle", waits_of(&pwr_process.idle_stats));
+    json_object_set_new(
+        report, "bells",
+        json_pack("{s:I, s:I}", "heard", (json_int_t)bells.heard, "rung", (json_int_t)bells.rung));
+    json_object_set_new(report, "ucx_messages", json_integer((json_int_t)pwr_ucx_messages()));
+}
+
+/* ---- audits ---- */
+
+static json_t *estimate(const pwr_audit_estimate_t *estimate)
+{
+    return json_pack("{s:f, s:o, s:o}", "middle", estimate->middle, "low", bound(estimate->low),
+                     "high", bound(estimate->high));
+}
+
+static json_t *audited(const pwr_audited_t *audited)
+{
+    const pwr_audit_result_t *result = &audited->result;
+    json_t *json = json_pack("{s:s}", "collective", pwr_process_operation_name(audited->operation));
+    set_size(json, audited->size_class);
+    take(json, json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "calls", (json_int_t)result->calls,
+                         "pairs", (int)result->pairs, "depth", pwr_audit_depth_name(result->depth),
+                         "slowdown", estimate(&result->slowdown), "cpu", estimate(&result->cpu),
+                         "changes", (int)result->changes));
+    if (result->energy_samples > 0.0) {
+        json_object_set_new(json, "energy", estimate(&result->energy));
+    }
+    if (0 != result->changes) {
+        const pwr_audit_change_t *change = &result->last;
+        json_object_set_new(json, "last_change",
+                            json_pack("{s:I, s:s, s:s, s:o}", "call", (json_int_t)change->call,
+                                      "from", pwr_audit_depth_name(change->from), "to",
+                                      pwr_audit_depth_name(change->to), "slowdown",
+                                      estimate(&change->slowdown)));
+    }
+    return json;
+}
+
+static void add_audits(json_t *report)
+{
+    const pwr_audited_t *first;
+    unsigned num = pwr_audited(&first);
+    unsigned kept = num < PWR_AUDITED_KEPT ? num : PWR_AUDITED_KEPT;
+    json_t *audits = json_array();
+    for (unsigned i = 0; i < kept; ++i) {
+        json_array_append_new(audits, audited(&first[i]));
+    }
+    json_object_set_new(report, "max_slowdown", json_real(pwr_process.config.max_slowdown));
+    json_object_set_new(
+        report, "energy_source",
+        text(NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter)));
+    json_object_set_new(report, "audits_lost", json_integer(num - kept));
+    json_object_set_new(report, "audits", audits);
+}
+
+/* ---- hangs ---- */
+
+static void add_ranks(json_t *list, const pwr_hang_ranks_t *ranks)
+{
+    for (int i = 0; i < ranks->num && i < PWR_HANG_NAMED; ++i) {
+        json_array_append_new(list, json_integer(ranks->rank[i]));
+    }
+}
+
+static json_t *ranks_of(const pwr_hang_t *hang, pwr_hang_sort_t sort)
+{
+    json_t *list = json_array();
+    add_ranks(list, &hang->ranks[sort]);
+    return list;
+}
+
+/* missing: those who are known to be it. */
+static json_t *hang_of(const pwr_hang_t *hang)
+{
+    json_t *missing = json_array();
+    int num_missing = 0;
+    for (pwr_hang_sort_t sort = PWR_HANG_ABSENT; sort <= PWR_HANG_ELSEWHERE; ++sort) {
+        num_missing += hang->ranks[sort].num;
+        add_ranks(missing, &hang->ranks[sort]);
+    }
+    return json_pack("{s:s, s:o, s:i, s:f, s:i, s:o, s:o, s:o, s:o}", "collective",
+                     pwr_process_operation_name(hang->operation), "communicator", text(hang->comm),
+                     "cid", (int)hang->cid, "seconds", seconds(hang->waited_ns), "num_missing",
+                     num_missing, "missing", missing, "working", ranks_of(hang, PWR_HANG_WORKING),
+                     "senders", ranks_of(hang, PWR_HANG_SENDERS), "receivers",
+                     ranks_of(hang, PWR_HANG_RECEIVERS));
+}
+
+static void add_hangs(json_t *report)
+{
+    const pwr_hang_t *first;
+    int num = pwr_hangs(&first);
+    json_t *hangs = json_array();
+    for (int i = 0; i < num && i < PWR_HANGS_KEPT; ++i) {
+        json_array_append_new(hangs, hang_of(&first[i]));
+    }
+    json_object_set_new(report, "num_hangs", json_integer(num));
+    json_object_set_new(report, "hangs", hangs);
+}
+
+/* ---- levers ---- */
+
+static const char *or_off(const char *backend)
+{
+    return NULL == backend ? "off" : backend;
+}
+
+static void add_power(json_t *report)
+{
+    pwr_power_counters_t counters = {0};
+    const char *why = pwr_process.no_power_why;
+    const char *pstates = NULL;
+    const char *tstates = NULL;
+    if (NULL != pwr_process.power) {
+        pstates = pwr_power_pstate_backend(pwr_process.power);
+        tstates = pwr_power_tstate_backend(pwr_process.power);
+        counters = pwr_power_counters(pwr_process.power);
+        why = pwr_power_why_off(pwr_process.power);
+    }
+    take(report,
+         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:o}", "pstate_writes",
+                   (json_int_t)counters.pstate_writes, "tstate_writes",
+                   (json_int_t)counters.tstate_writes, "skipped", (json_int_t)counters.skipped,
+                   "errors", (json_int_t)counters.errors, "adopted", (json_int_t)counters.adopted,
+                   "yielded", (json_int_t)counters.yielded, "withdrawn",
+                   (json_int_t)counters.withdrawn, "pstates", or_off(pstates), "tstates",
+                   or_off(tstates), "why_off", text(why)));
+}
+
+/* Out of memory: members are missing. */
+void pwr_report_write(const char *path, json_t *more)
+{
+    json_t *report = identity();
+    take(report, more);
+    json_object_set_new(report, "operations", operations());
+    add_accounts(report);
+    add_waits(report);
+    add_audits(report);
+    add_hangs(report);
+    add_power(report);
+    if (0 != json_dump_file(report, path, JSON_REAL_PRECISION(12))) {
+        pwr_say(1, "cannot write %s: %s", path, strerror(errno));
+    }
+    json_decref(report);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The one way in which operations wait, whatever for.
+ *
+ * 1. What is there already is told to the site (pwr/history.h): it did not wait.
+ * 2. The policy of the operation, shortened by what the site knows; throttled waits expect a long
+ *    phase.
+ * 3. The ladder, again and again: a wait that lasts too long is spoken about (hang.c), and where
+ *    communicators may end it looks for that.
+ * 4. The site, the operation's sums and the trace learn how long it was.
+ */
+#include "wait.h"
+
+#include "hang.h"
+#include "levers.h"
+#include "operation_private.h"
+#include "pwr/lever.h"
+#include "pwr_ompi/events.h"
+#include "pwr_ompi/process.h"
+
+/* Where communicators may end, a wait looks for that so often. */
+enum { LOOK_NS = 100 * 1000 * 1000 };
+
+/* A throttled wait progresses this seldom, and ever more seldom: other messages of the application
+   still move, and the lever writes around it cost next to nothing. */
+enum { FIRST_PROGRESS_NS = 5 * 1000 * 1000, LONGEST_PROGRESS_NS = 160 * 1000 * 1000 };
+
+typedef struct waiting {
+    pwr_operation_t *operation;
+    const pwr_awaited_t *awaited;
+    bool throttled;
+    uint64_t gap_ns; /* throttled: between two calls of progress */
+    uint64_t next_ns;
+} waiting_t;
+
+static bool is_over(const pwr_awaited_t *awaited)
+{
+    return NULL != awaited->flag ? pwr_flag_reached(awaited->flag, awaited->target)
+                                 : awaited->over(awaited->arg);
+}
+
+/* ---- progress ---- */
+
+static int progress(void *arg)
+{
+    (void)arg;
+    return pwr_ompi_progress();
+}
+
+static int progress_throttled(void *arg)
+{
+    waiting_t *w = arg;
+    uint64_t now_ns = pwr_env_now_ns(&pwr_process.env);
+    if (now_ns < w->next_ns) {
+        return 0;
+    }
+    pwr_levers_unthrottle();
+    int moved = pwr_ompi_progress();
+    pwr_levers_throttle(w->awaited->level);
+    if (w->gap_ns < LONGEST_PROGRESS_NS) {
+        w->gap_ns *= 2;
+    }
+    w->next_ns = now_ns + w->gap_ns;
+    return moved;
+}
+
+/* ---- 2. ---- */
+
+static pwr_history_t *site_of(pwr_operation_t *operation, pwr_site_t site)
+{
+    if (!operation->knows_sites) {
+        return NULL;
+    }
+    uint32_t bit = UINT32_C(1) << site;
+    bool seen = 0 != (operation->sites_seen & bit);
+    operation->sites_seen |= bit;
+    return &operation->class->sites[site][seen];
+}
+
+static pwr_wait_policy_t policy_of(const waiting_t *w, const pwr_history_t *site)
+{
+    pwr_wait_policy_t policy = w->operation->policy;
+    if (w->throttled) {
+        policy.spin_ns = 0;
+        policy.monitor_ns = 0;
+        policy.sleep_min_ns = FIRST_PROGRESS_NS;
+        policy.sleep_max_ns = LONGEST_PROGRESS_NS;
+    } else if (NULL != site) {
+        pwr_history_apply(site, &policy);
+    }
+    return policy;
+}
+
+/* ---- 3. ---- */
+
+static bool has_ended(const pwr_operation_t *operation)
+{
+    return operation->may_end && OMPI_SUCCESS != pwr_ompi_comm_error(operation->of->comm);
+}
+
+/* How long a wait for a flag lasts that is given up; Open MPI itself ends requests. */
+static uint64_t given_up_after_ns(const waiting_t *w, const pwr_wait_policy_t *policy)
+{
+    bool looks = w->operation->may_end && NULL != w->awaited->flag &&
+                 (0 == policy->longest_ns || LOOK_NS < policy->longest_ns);
+    return looks ? LOOK_NS : policy->longest_ns;
+}
+
+static bool wait_once(waiting_t *w, const pwr_wait_policy_t *policy)
+{
+    const pwr_awaited_t *awaited = w->awaited;
+    pwr_wait_stats_t *stats = &w->operation->waits;
+    if (NULL == awaited->flag) {
+        return PWR_OK == pwr_idle_wait(awaited->over, awaited->arg, awaited->woken, policy, stats);
+    }
+    uint64_t deadline_ns = w->operation->may_end ? pwr_env_now_ns(&pwr_process.env) + LOOK_NS : 0;
+    return PWR_OK == pwr_wait_until(awaited->flag, awaited->target, policy,
+                                    w->throttled ? progress_throttled : progress, w, deadline_ns,
+                                    stats);
+}
+
+/* Returns whether it is over. */
+static bool wait_long_enough(waiting_t *w, const pwr_wait_policy_t *policy)
+{
+    pwr_hang_watch_t watch;
+    pwr_hang_watch_begin(&watch, w->operation, w->awaited, policy);
+    bool over = wait_once(w, watch.policy);
+    while (!over && !(NULL != w->awaited->flag && has_ended(w->operation))) {
+        pwr_hang_watch_expired(&watch, given_up_after_ns(w, watch.policy));
+        over = wait_once(w, watch.policy);
+    }
+    pwr_hang_watch_end(&watch);
+    return over;
+}
+
+/* ---- 4. ---- */
+
+static uint64_t waited_ns(const pwr_wait_stats_t *waits)
+{
+    return waits->spin_ns + waits->monitor_ns + waits->sleep_ns;
+}
+
+bool pwr_operation_throttles(const pwr_operation_t *operation)
+{
+    return operation->levers && NULL != pwr_process.power &&
+           pwr_power_has_tstates(pwr_process.power);
+}
+
+void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level)
+{
+    if (pwr_operation_throttles(operation)) {
+        pwr_levers_throttle(level);
+    }
+}
+
+void pwr_operation_unthrottle(const pwr_operation_t *operation)
+{
+    if (pwr_operation_throttles(operation)) {
+        pwr_levers_unthrottle();
+    }
+}
+
+bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited)
+{
+    pwr_history_t *site = site_of(operation, awaited->site);
+    if (is_over(awaited)) { /* 1 */
+        if (NULL != site) {
+            pwr_history_add(site, 0);
+        }
+        return true;
+    }
+    waiting_t w = {.operation = operation, .awaited = awaited};
+    if (PWR_TSTATE_FULL != awaited->level && pwr_operation_throttles(operation)) {
+        w.throttled = true;
+        w.gap_ns = FIRST_PROGRESS_NS;
+        w.next_ns = pwr_env_now_ns(&pwr_process.env) + FIRST_PROGRESS_NS;
+        pwr_levers_throttle(awaited->level);
+    }
+    const pwr_wait_policy_t policy = policy_of(&w, site); /* 2 */
+    const pwr_wait_stats_t before = operation->waits;
+    bool over = wait_long_enough(&w, &policy); /* 3 */
+    if (w.throttled) {
+        pwr_levers_unthrottle();
+    }
+    if (NULL != site) { /* 4 */
+        pwr_history_add(site, waited_ns(&operation->waits) - waited_ns(&before));
+    }
+    pwr_events_add_wait(&before, &operation->waits);
+    return over;
+}
+
+/* ---- stock functions ---- */
+
+static void missing_requests(const void *arg, pwr_missing_fn_t tell, void *to)
+{
+    const pwr_operation_t *operation = arg;
+    const pwr_idle_awaited_t *awaited = operation->in_stock;
+    for (size_t i = 0; i < awaited->num_requests; ++i) {
+        const ompi_request_t *request = awaited->requests[i];
+        int rank;
+        bool receives;
+        if (!REQUEST_COMPLETE(request) &&
+            pwr_idle_peer_of(request, operation->of->comm, &rank, &receives)) {
+            tell(to, rank, receives);
+        }
+    }
+}
+
+static bool stock_is_over(void *arg)
+{
+    const pwr_operation_t *operation = arg;
+    return operation->in_stock->over(operation->in_stock->arg);
+}
+
+/* Sites know nothing of these: which of its waits this one is, only the stock function knows. */
+void pwr_wait_in_stock(pwr_idle_within_t *within, const pwr_idle_awaited_t *in_stock)
+{
+    pwr_operation_t *operation = (pwr_operation_t *)within;
+    const pwr_idle_awaited_t *outer = operation->in_stock;
+    const pwr_awaited_t awaited = {
+        .site = PWR_SITE_MESSAGES,
+        .over = stock_is_over,
+        .arg = operation,
+        .woken = in_stock->woken,
+        .missing = missing_requests,
+    };
+    operation->in_stock = in_stock;
+    (void)pwr_operation_wait(operation, &awaited);
+    operation->in_stock = outer;
+}

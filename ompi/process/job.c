@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The report of the whole job (pwr/record.h): every rank has a page, the lowest rank of a node
+ * leads it, and in MPI_Finalize all ledgers are added up along a tree to rank 0's.
+ *
+ *   1. MPI_Init: ranks tell each other that they take part, for parameters and installations may
+ *      differ; an attribute of MPI_COMM_SELF is set, which MPI_Finalize deletes first of all,
+ *      while everything still works, and after what the program itself has put there.
+ *   2. A rank that gets there finishes its page.  A leader asks its recorder for the node's ledger,
+ *      which is there when all ranks of the node have come.
+ *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
+ *      up, and sends to its parent if that takes part.  What comes from leaders is a few KB, from
+ *      others nothing.  Whoever is missing is missing in the document, which then says so.
+ *   4. Rank 0 hands the sum over, and prints what comes back.
+ *
+ * Waiting for ranks that are late costs nothing, as MPI_Finalize would wait for them anyway, and
+ * the CPU is given back meanwhile.
+ */
+#include "pwr_ompi/process.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "names.h"
+#include "pwr/clock.h"
+#include "pwr/ledger.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/idle.h"
+#include "pwr_ompi/modex.h"
+#include "pwr_ompi/size_class.h"
+
+#include "ompi/attribute/attribute.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "opal/util/proc.h"
+
+/* A rank that is here has called all of its collectives, and messages of one sender and tag arrive
+   in their order: those of a Gather that others are still in come first. */
+#define TAG MCA_COLL_BASE_TAG_GATHER
+
+static const char takes_part[] = "record";
+
+static bool recorder_runs; /* this rank's, who leads its node */
+
+/* ---- 1. ---- */
+
+void pwr_job_publish(void)
+{
+    if (pwr_process_wants_report(&pwr_process.config)) {
+        pwr_modex_send(pwr_process.config.component, takes_part, PWR_MODEX_JOB, "", 1);
+    }
+}
+
+static const char *job_name(char *room, size_t size)
+{
+    const char *space = getenv("PMIX_NAMESPACE");
+    if (NULL == space) { /* started without mpirun */
+        snprintf(room, size, "process-%d", (int)getpid());
+        space = room;
+    }
+    return space;
+}
+
+void pwr_job_open(void)
+{
+    char room[32];
+    const pwr_record_config_t config = {
+        .run_directory = pwr_process.config.run_dir,
+        .job = job_name(room, sizeof room),
+        .process = (unsigned)OPAL_PROC_MY_NAME.vpid,
+    };
+    if (pwr_process_wants_report(&pwr_process.config) &&
+        PWR_OK != pwr_record_open(&pwr_process.env, &config, &pwr_process.record)) {
+        pwr_process.record = NULL;
+        pwr_say(1, "no memory to account for calls: the report has none");
+    }
+    if (NULL != pwr_process.record) {
+        pwr_process.account = pwr_record_account(pwr_process.record);
+        pwr_process.ticks = pwr_ticks_open("");
+    }
+}
+
+void pwr_job_close(void)
+{
+    pwr_record_close(pwr_process.record);
+    pwr_process.record = NULL;
+}
+
+/* ---- 1., of a leader: what the recorder has to know ---- */
+
+static const char *absolute(const char *directory, char path[PATH_MAX])
+{
+    char here[PATH_MAX];
+    if (NULL == directory || '/' == directory[0] || NULL == getcwd(here, sizeof here)) {
+        return directory;
+    }
+    int length = snprintf(path, PATH_MAX, "%s/%s", here, directory);
+    return length < PATH_MAX ? path : directory;
+}
+
+static const char *version_text(void)
+{
+#define TEXT_OF(number) #number
+#define DOTTED(major, minor, release) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(release)
+    return DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#undef DOTTED
+#undef TEXT_OF
+}
+
+static void start_recorder(void)
+{
+    enum { MOST_SETTINGS = 16 };
+    char directory[PATH_MAX];
+    char name[32];
+    char room[32];
+    uint64_t class_bytes[PWR_SIZE_CLASSES];
+    for (int i = 0; i < PWR_SIZE_CLASSES; ++i) {
+        size_t bytes = pwr_size_class_bytes(i);
+        class_bytes[i] = PWR_BYTES_UNKNOWN == bytes ? UINT64_MAX : bytes;
+    }
+    pwr_job_name(name, sizeof name);
+    pwr_record_fact_t facts[2 + MOST_SETTINGS] = {
+        {"software", "open_mpi", version_text(), 0.0},
+        {"job", "id", job_name(room, sizeof room), 0.0},
+    };
+    unsigned num_settings = pwr_process.config.num_settings;
+    num_settings = num_settings < MOST_SETTINGS ? num_settings : MOST_SETTINGS;
+    for (unsigned i = 0; i < num_settings; ++i) {
+        facts[2 + i] = pwr_process.config.settings[i];
+    }
+    const pwr_record_about_t about = {
+        .directory = absolute(pwr_process.config.report_dir, directory),
+        .name = name,
+        .summary = pwr_process.config.summary,
+        .processes = (unsigned)ompi_comm_size(MPI_COMM_WORLD),
+        .node_processes = (unsigned)opal_process_info.num_local_peers + 1,
+        .collectives = pwr_names_of_operations(),
+        .algorithms = pwr_names_of_algorithms(),
+        .class_bytes = class_bytes,
+        .num_classes = PWR_SIZE_CLASSES,
+        .facts = facts,
+        .num_facts = 2 + num_settings,
+    };
+    pwr_status_t status = pwr_record_start(pwr_process.record, &about);
+    recorder_runs = PWR_OK == status;
+    if (!recorder_runs) {
+        pwr_say(pwr_level_alike(1),
+                "no report of the job: cannot start poweraware-record (%s); "
+                "coll_poweraware_helper_dir says where it is",
+                pwr_status_text(status));
+    }
+}
+
+/* ---- waiting ---- */
+
+static pwr_wait_policy_t patience(void)
+{
+    enum { SPIN_NS = 50000, SLEEP_MIN_NS = 100000, SLEEP_MAX_NS = 16000000 };
+    return (pwr_wait_policy_t){
+        .spin_ns = SPIN_NS,
+        .sleep_min_ns = SLEEP_MIN_NS,
+        .sleep_max_ns = SLEEP_MAX_NS,
+        .oversubscribed = pwr_idle_is_crowded(),
+    };
+}
+
+static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
+{
+    const pwr_wait_policy_t policy = patience();
+    pwr_wait_stats_t stats = {0};
+    (void)pwr_idle_wait(over, arg, woken, &policy, &stats);
+}
+
+static bool recorder_has_answered(void *arg)
+{
+    (void)arg;
+    return pwr_record_is_answered(pwr_process.record);
+}
+
+static bool request_is_over(void *arg)
+{
+    return pwr_ompi_request_is_over(arg);
+}
+
+/* The result of a message to or from a rank of MPI_COMM_WORLD; rc: of its start. */
+static int end_of(int rc, ompi_request_t *request, int peer)
+{
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    wait_until(request_is_over, request, pwr_idle_is_woken_by(MPI_COMM_WORLD, peer));
+    ompi_status_public_t status;
+    rc = ompi_request_wait(&request, &status);
+    return rc;
+}
+
+/* ---- 2. ---- */
+
+static bool i_lead(void)
+{
+    return 0 == opal_process_info.my_local_rank;
+}
+
+static void finish_page(void)
+{
+    pwr_power_counters_t counters = {0};
+    pwr_record_end_t end = {
+        .wall_ns = pwr_env_now_ns(&pwr_process.env) - pwr_process.start_ns,
+        .cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .why_no_levers = pwr_process.no_power_why,
+    };
+    if (NULL != pwr_process.power) {
+        counters = pwr_power_counters(pwr_process.power);
+        end.pstates = pwr_power_pstate_backend(pwr_process.power);
+        end.tstates = pwr_power_tstate_backend(pwr_process.power);
+        end.why_no_levers = pwr_power_why_off(pwr_process.power);
+    }
+    end.pstate_writes = counters.pstate_writes;
+    end.tstate_writes = counters.tstate_writes;
+    end.skipped = counters.skipped;
+    pwr_record_finish(pwr_process.record, &end);
+}
+
+static void add_my_node(pwr_ledger_t *ledger)
+{
+    void *packed;
+    size_t bytes;
+    pwr_status_t status = pwr_record_ask_ledger(pwr_process.record);
+    if (PWR_OK == status) {
+        wait_until(recorder_has_answered, NULL, false);
+        status = pwr_record_ledger(pwr_process.record, &packed, &bytes);
+    }
+    if (PWR_OK != status) {
+        pwr_say(1, "this node is missing in the job's report: poweraware-record %s",
+                PWR_ERR_TIMEOUT == status ? "does not answer" : "is gone");
+        return;
+    }
+    (void)pwr_ledger_add_packed(ledger, packed, bytes);
+    free(packed);
+}
+
+/* ---- 3. ---- */
+
+static bool rank_takes_part(int rank)
+{
+    size_t bytes;
+    const ompi_proc_t *proc = ompi_comm_peer_lookup(MPI_COMM_WORLD, rank);
+    void *data = pwr_modex_receive(pwr_process.config.component, takes_part, &proc->super, &bytes);
+    free(data);
+    return NULL != data;
+}
+
+static int receive(void *buffer, size_t bytes, int from)
+{
+    ompi_request_t *request;
+    int rc = MCA_PML_CALL(irecv(buffer, bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request));
+    return end_of(rc, request, from);
+}
+
+static int send_to(const void *buffer, size_t bytes, int to)
+{
+    ompi_request_t *request;
+    bool before = pwr_doorbell_ring(true);
+    int rc = MCA_PML_CALL(isend(buffer, bytes, MPI_BYTE, to, TAG, MCA_PML_BASE_SEND_STANDARD,
+                                MPI_COMM_WORLD, &request));
+    pwr_doorbell_ring(before);
+    return end_of(rc, request, to);
+}
+
+/* Ledgers travel in pieces, so that one for which there is no memory can be received and thrown
+   away: its sender waits until it is. */
+enum { PIECE_BYTES = 65536 };
+
+static size_t piece_of(uint64_t bytes, uint64_t done)
+{
+    return bytes - done < PIECE_BYTES ? (size_t)(bytes - done) : PIECE_BYTES;
+}
+
+static int receive_all(char *buffer, uint64_t bytes, int from)
+{
+    static char nowhere[PIECE_BYTES];
+    int rc = OMPI_SUCCESS;
+    for (uint64_t done = 0; OMPI_SUCCESS == rc && done < bytes; done += PIECE_BYTES) {
+        rc = receive(NULL == buffer ? nowhere : buffer + done, piece_of(bytes, done), from);
+    }
+    return rc;
+}
+
+static void add_child(pwr_ledger_t *ledger, int child)
+{
+    uint64_t bytes = 0;
+    if (!rank_takes_part(child) || OMPI_SUCCESS != receive(&bytes, sizeof bytes, child) ||
+        0 == bytes) {
+        return;
+    }
+    char *packed = malloc((size_t)bytes);
+    int rc = receive_all(packed, bytes, child);
+    if (NULL == packed || NULL == ledger) {
+        pwr_say(1, "out of memory: some nodes are missing in the job's report");
+    } else if (OMPI_SUCCESS == rc) {
+        (void)pwr_ledger_add_packed(ledger, packed, (size_t)bytes);
+    }
+    free(packed);
+}
+
+/* Of a ledger without nodes only the length, 0. */
+static void send_to_parent(const pwr_ledger_t *ledger, int parent)
+{
+    size_t bytes = 0;
+    char *packed = NULL == ledger || 0 == pwr_ledger_num_nodes(ledger)
+                       ? NULL
+                       : pwr_ledger_pack(ledger, &bytes);
+    uint64_t length = NULL == packed ? 0 : bytes;
+    int rc = rank_takes_part(parent) ? send_to(&length, sizeof length, parent) : OMPI_ERROR;
+    for (uint64_t done = 0; OMPI_SUCCESS == rc && done < length; done += PIECE_BYTES) {
+        rc = send_to(packed + done, piece_of(length, done), parent);
+    }
+    free(packed);
+}
+
+static void gather(pwr_ledger_t *ledger)
+{
+    int rank = ompi_comm_rank(MPI_COMM_WORLD);
+    int size = ompi_comm_size(MPI_COMM_WORLD);
+    for (int bit = 1; bit < size; bit *= 2) {
+        if (0 != (rank & bit)) {
+            send_to_parent(ledger, rank - bit);
+            return;
+        }
+        if (rank + bit < size) {
+            add_child(ledger, rank + bit);
+        }
+    }
+}
+
+/* ---- 4. ---- */
+
+static void publish(const pwr_ledger_t *ledger)
+{
+    char why[512] = "";
+    char *summary = NULL;
+    size_t bytes;
+    void *packed = pwr_ledger_pack(ledger, &bytes);
+    pwr_status_t status =
+        NULL == packed ? PWR_ERR_NOMEM : pwr_record_ask_document(pwr_process.record, packed, bytes);
+    free(packed);
+    if (PWR_OK == status) {
+        wait_until(recorder_has_answered, NULL, false);
+        status = pwr_record_summary(pwr_process.record, &summary, why, sizeof why);
+    }
+    if (PWR_OK != status) {
+        pwr_say(1, "no report of the job: %s", pwr_status_text(status));
+    } else if ('\0' != why[0]) {
+        pwr_say(1, "no report of the job: %s", why);
+    }
+    if (NULL != summary) {
+        fputs(summary, stderr);
+    }
+    free(summary);
+}
+
+static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    pwr_ledger_t *ledger = pwr_ledger_new(); /* NULL: others' go past */
+    if (NULL != pwr_process.record) {
+        finish_page();
+    }
+    if (recorder_runs && NULL != ledger) {
+        add_my_node(ledger);
+    }
+    gather(ledger);
+    if (0 == ompi_comm_rank(MPI_COMM_WORLD) && recorder_runs && NULL != ledger) {
+        publish(ledger);
+    }
+    pwr_ledger_free(ledger);
+    return MPI_SUCCESS;
+}
+
+void pwr_job_begin(void)
+{
+    ompi_attribute_fn_ptr_union_t copy = {
+        /* communicators made of MPI_COMM_SELF have nothing to report */
+        .attr_communicator_copy_fn = pwr_ompi_attr_is_not_copied};
+    ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
+    int key = MPI_KEYVAL_INVALID;
+    if (!pwr_process_wants_report(&pwr_process.config)) {
+        return;
+    }
+    if (OMPI_SUCCESS != ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL) ||
+        OMPI_SUCCESS != ompi_attr_set_c(COMM_ATTR, MPI_COMM_SELF, &MPI_COMM_SELF->c_keyhash, key,
+                                        NULL, false)) {
+        pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
+        return;
+    }
+    if (i_lead() && NULL != pwr_process.record) {
+        start_recorder();
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Opening and closing what belongs to the process (pwr_ompi/process.h).
+ */
+#include "pwr_ompi/process.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job.h"
+#include "waits.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/first_here.h"
+#include "pwr_ompi/idle.h"
+
+#include "opal/util/proc.h"
+
+static unsigned users; /* components that have published and not closed */
+static bool opened;
+
+/* ---- the configuration ---- */
+
+static void for_each_string(pwr_process_config_t *config, const char *(*change)(const char *))
+{
+    const char **const strings[] = {&config->calibration, &config->helper_dir, &config->run_dir,
+                                    &config->root,        &config->report_dir, &config->ranks_dir};
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
+        *strings[i] = change(*strings[i]);
+    }
+}
+
+static const char *copy(const char *text)
+{
+    return NULL == text ? NULL : strdup(text);
+}
+
+static const char *drop(const char *text)
+{
+    free((char *)text);
+    return NULL;
+}
+
+/* ---- before MPI_Init exchanges what processes know of each other ---- */
+
+void pwr_process_publish(const pwr_process_config_t *config)
+{
+    if (0 != users++) {
+        return;
+    }
+    pwr_process.config = *config;
+    for_each_string(&pwr_process.config, copy);
+    if (pwr_process_idles(config)) {
+        pwr_doorbell_publish(config->component, PWR_IDLE_ALL == config->idle);
+    }
+    if (pwr_process_wants_report(config)) {
+        pwr_job_publish();
+    }
+}
+
+/* ---- levers ---- */
+
+/* The library's messages: a warning is for the user, the rest for whoever asked for more.  What
+   keeps levers off from the start (no guardian, a bad folder) is the same for all ranks; what
+   happens later happens to one. */
+static void log_line(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    int warning = pwr_process.armed ? 1 : pwr_level_alike(1);
+    pwr_say(PWR_LOG_WARN == level ? warning : 2, "%s", line);
+}
+
+/* Levers need a process whose only computing thread is the one that waits in MPI. */
+static const char *why_no_power(const pwr_process_config_t *config, bool mpi_threads)
+{
+    return !config->saves ? "scheme is off"
+           : mpi_threads  ? "MPI_THREAD_MULTIPLE: another thread may be computing"
+                          : NULL;
+}
+
+static void open_power(const pwr_process_config_t *config, bool mpi_threads)
+{
+    pwr_process.no_power_why = why_no_power(config, mpi_threads);
+    if (NULL != pwr_process.no_power_why) {
+        return;
+    }
+    const pwr_power_config_t levers = {
+        .use_pstates = config->uses_pstates,
+        .use_tstates = config->uses_tstates,
+        .run_directory = config->run_dir,
+    };
+    pwr_status_t status = pwr_power_open(&pwr_process.env, &levers, &pwr_process.power);
+    if (PWR_OK != status) {
+        pwr_process.power = NULL;
+        pwr_process.no_power_why = pwr_status_text(status);
+    }
+}
+
+/* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
+void pwr_process_arm_levers(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (NULL != pwr_process.power) {
+        pwr_power_arm(pwr_process.power);
+    }
+    if (atomic_flag_test_and_set(&told)) {
+        return;
+    }
+    pwr_process.armed = true;
+    const char *why =
+        NULL == pwr_process.power ? pwr_process.no_power_why : pwr_power_why_off(pwr_process.power);
+    if (NULL != why && '\0' != why[0]) {
+        pwr_say(pwr_level_alike(1), "no levers, waiting ranks still give the CPU back: %s", why);
+    }
+}
+
+/* ---- the meter of the audit ---- */
+
+/* Only what is measured: what a model says of CPU time the audit knows already. */
+static pwr_meter_t *open_measured(char *why, unsigned why_size)
+{
+    pwr_meter_t *meter = NULL;
+    const char *name;
+    for (unsigned nth = 0; NULL == meter && NULL != (name = pwr_meter_backend_name(nth)); ++nth) {
+        if (0 != strcmp("model", name) && 0 != strcmp("nvml", name) &&
+            PWR_OK != pwr_meter_open_nth(&pwr_process.env, pwr_power_topo(pwr_process.power), nth,
+                                         why, why_size, &meter)) {
+            meter = NULL;
+        }
+    }
+    return meter;
+}
+
+/* One rank of each node looks, where somebody wants to know. */
+static void open_meter(const pwr_process_config_t *config)
+{
+    char why[512] = "";
+    if (NULL == config->ranks_dir || NULL == pwr_process.power || !config->audits ||
+        0 != opal_process_info.my_local_rank) {
+        return;
+    }
+    pwr_process.meter = open_measured(why, sizeof why);
+    if (NULL == pwr_process.meter) {
+        pwr_say(2, "no energy in the audit: %s", why);
+    }
+}
+
+/* ---- open and close ---- */
+
+void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
+{
+    if (opened) {
+        return;
+    }
+    opened = true;
+    /* the caller's settings are there by now, and its strings are ours */
+    pwr_process.config.settings = config->settings;
+    pwr_process.config.num_settings = config->num_settings;
+    pwr_process.mpi_threads = mpi_threads;
+    const pwr_process_config_t *mine = &pwr_process.config;
+    pwr_process.env = (pwr_env_t){
+        .root = NULL == mine->root ? "" : mine->root,
+        .now_ns = pwr_env_real.now_ns,
+        .log = log_line,
+        .helper_dir = mine->helper_dir,
+    };
+    pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
+    open_power(mine, mpi_threads);
+    pwr_waits_prepare(mine, mpi_threads);
+    pwr_job_open();
+    open_meter(mine);
+}
+
+void pwr_process_begin_job(void)
+{
+    static bool begun;
+    if (opened && !begun) {
+        begun = true;
+        pwr_job_begin();
+    }
+}
+
+static void close_all(void)
+{
+    pwr_idle_stop();
+    pwr_process.account = NULL;
+    pwr_job_close();
+    pwr_meter_close(pwr_process.meter);
+    pwr_power_close(pwr_process.power);
+    opened = false;
+}
+
+void pwr_process_close(void)
+{
+    if (0 == users || 0 != --users) {
+        return;
+    }
+    if (opened) {
+        close_all();
+    }
+    pwr_first_here_forget();
+    pwr_doorbell_take_down();
+    for_each_string(&pwr_process.config, drop);
+    pwr_process = (pwr_process_t){.config = {.summary = "off"}};
+}

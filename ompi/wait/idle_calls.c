@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Blocking calls of MPI give the CPU back.
+ *
+ * Open MPI waits for requests through a table of functions, and calls its pml through another. Ours
+ * take the places of those that block: they wait by the ladder until the saved function would not
+ * have to wait, and then call it.  What blocks elsewhere: idle_hook.c.  Those that only look are
+ * marked as such for it.
+ *
+ * For stock collectives alone they are there while one is under way, so that other calls are as
+ * fast as ever.  Where other threads may call meanwhile, they stay, and pass on what is of no
+ * collective.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/events.h"
+#include "pwr_ompi/idle.h"
+
+#include "idle_private.h"
+
+#include "ompi/mca/pml/pml.h"
+
+static struct {
+    enum { NOWHERE, WITHIN, WITHIN_WITH_THREADS, EVERYWHERE } where;
+    pwr_wait_policy_t policy; /* everywhere */
+    pwr_wait_stats_t *stats;  /* everywhere */
+    ompi_request_fns_t requests;
+    mca_pml_base_module_t pml;
+} saved;
+
+/* Of the stock collective that this thread is in. */
+static _Thread_local pwr_idle_within_t *within;
+
+/* ---- the ladder ---- */
+
+static bool is_passed_on(void)
+{
+    return NULL == within && EVERYWHERE != saved.where;
+}
+
+/* Most waits of ranks that keep step are over before it pays to prepare for a longer one: to sleep
+   and to be woken takes as long as so many looks.  Where CPUs are shared, each look lets others
+   have theirs, which costs nothing. */
+static bool is_over_soon(bool (*over)(void *arg), void *arg, bool crowded)
+{
+    enum { LOOKS = 64, LOOKS_CROWDED = 12 };
+    int looks = crowded ? LOOKS_CROWDED : LOOKS;
+    bool outer = pwr_idle_waits;
+    bool is_over = false;
+    pwr_idle_waits = true;
+    for (int i = 0; i < looks && !is_over; ++i) {
+        pwr_idle_look(crowded);
+        is_over = over(arg);
+    }
+    pwr_idle_waits = outer;
+    return is_over;
+}
+
+typedef struct requests {
+    ompi_request_t **all;
+    size_t count;
+    size_t first; /* that is not known to be over */
+} requests_t;
+
+static void wait_everywhere(const pwr_idle_awaited_t *awaited)
+{
+    pwr_wait_policy_t policy = saved.policy;
+    pwr_wait_stats_t stats = {0};
+    const pwr_wait_stats_t none = {0};
+    policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
+    (void)pwr_idle_wait(awaited->over, awaited->arg, awaited->woken, &policy, &stats);
+    pwr_events_add_wait(&none, &stats);
+    pwr_wait_stats_add(saved.stats, &stats);
+}
+
+static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const requests_t *requests)
+{
+    const pwr_wait_policy_t *policy = NULL != within ? within->policy : &saved.policy;
+    if (is_over_soon(over, arg, policy->oversubscribed || pwr_idle_is_crowded())) {
+        return;
+    }
+    const pwr_idle_awaited_t awaited = {
+        .over = over,
+        .arg = arg,
+        .woken = woken && pwr_idle_is_woken(NULL != within),
+        .requests = requests->all,
+        .num_requests = requests->count,
+    };
+    if (NULL != within) {
+        within->wait(within, &awaited);
+    } else {
+        wait_everywhere(&awaited);
+    }
+}
+
+/* ---- requests ---- */
+
+static bool all_over(void *arg)
+{
+    requests_t *requests = arg;
+    while (requests->first < requests->count &&
+           pwr_ompi_request_is_over(requests->all[requests->first])) {
+        ++requests->first;
+    }
+    return requests->first == requests->count;
+}
+
+/* Or none is active. */
+static bool any_over(void *arg)
+{
+    const requests_t *requests = arg;
+    size_t inactive = 0;
+    for (size_t i = 0; i < requests->count; ++i) {
+        ompi_request_t *request = requests->all[i];
+        if (OMPI_REQUEST_INACTIVE == request->req_state) {
+            ++inactive;
+        } else if (pwr_ompi_request_is_over(request)) {
+            return true;
+        }
+    }
+    return inactive == requests->count;
+}
+
+/* Sockets wake for messages.  Files, and what the application completes itself, are looked at. */
+static bool are_messages(const requests_t *requests)
+{
+    for (size_t i = 0; i < requests->count; ++i) {
+        const ompi_request_t *request = requests->all[i];
+        if (!REQUEST_COMPLETE(request) && OMPI_REQUEST_PML != request->req_type &&
+            OMPI_REQUEST_COLL != request->req_type) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wait_for_requests(bool (*over)(void *arg), size_t count, ompi_request_t **all)
+{
+    requests_t requests = {.all = all, .count = count};
+    if (!is_passed_on() && !over(&requests)) {
+        wait_until(over, &requests, are_messages(&requests), &requests);
+    }
+}
+
+static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
+{
+    wait_for_requests(all_over, 1, request);
+    return saved.requests.req_wait(request, status);
+}
+
+static int wait_any(size_t count, ompi_request_t **all, int *index, ompi_status_public_t *status)
+{
+    wait_for_requests(any_over, count, all);
+    return saved.requests.req_wait_any(count, all, index, status);
+}
+
+static int wait_all(size_t count, ompi_request_t **all, ompi_status_public_t *statuses)
+{
+    wait_for_requests(all_over, count, all);
+    return saved.requests.req_wait_all(count, all, statuses);
+}
+
+static int wait_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    wait_for_requests(any_over, count, all);
+    return saved.requests.req_wait_some(count, all, num_over, indices, statuses);
+}
+
+/* ---- pml ---- */
+
+/* Blocking calls leave no request behind, whatever happened. */
+static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
+{
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = wait_one(&request, status);
+    if (MPI_REQUEST_NULL == request || OMPI_SUCCESS == rc) {
+        return rc;
+    }
+    if (!REQUEST_COMPLETE(request)) { /* from anybody, and somebody has failed */
+        ompi_request_cancel(request);
+        rc = pwr_ompi_blocking_error(rc);
+    }
+    ompi_request_free(&request);
+    return rc;
+}
+
+static int blocking_recv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int source,
+                         int tag, struct ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    if (is_passed_on()) {
+        return saved.pml.pml_recv(buffer, count, datatype, source, tag, comm, status);
+    }
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_irecv(buffer, count, datatype, source, tag, comm, &request);
+    return finish(rc, request, status);
+}
+
+static int blocking_mrecv(void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                          struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_imrecv(buffer, count, datatype, message, &request);
+    return finish(rc, request, status);
+}
+
+static int blocking_send(const void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                         int destination, int tag, mca_pml_base_send_mode_t mode,
+                         struct ompi_communicator_t *comm)
+{
+    if (is_passed_on()) {
+        return saved.pml.pml_send(buffer, count, datatype, destination, tag, mode, comm);
+    }
+    ompi_request_t *request = NULL;
+    int rc = mca_pml.pml_isend(buffer, count, datatype, destination, tag, mode, comm, &request);
+    return finish(rc, request, MPI_STATUS_IGNORE);
+}
+
+typedef struct probing {
+    int source;
+    int tag;
+    struct ompi_communicator_t *comm;
+    struct ompi_message_t **message; /* NULL: only to look */
+    ompi_status_public_t *status;
+    int matched;
+    int rc;
+} probing_t;
+
+static bool probe_over(void *arg)
+{
+    probing_t *p = arg;
+    p->rc =
+        NULL == p->message
+            ? mca_pml.pml_iprobe(p->source, p->tag, p->comm, &p->matched, p->status)
+            : mca_pml.pml_improbe(p->source, p->tag, p->comm, &p->matched, p->message, p->status);
+    return OMPI_SUCCESS != p->rc || 0 != p->matched;
+}
+
+/* A look makes progress after it has looked, so what wakes may be over before we sleep. */
+static int probe_until_matched(probing_t *probing)
+{
+    static const requests_t none = {0};
+    if (!probe_over(probing)) {
+        wait_until(probe_over, probing, false, &none);
+    }
+    return probing->rc;
+}
+
+static int blocking_probe(int source, int tag, struct ompi_communicator_t *comm,
+                          ompi_status_public_t *status)
+{
+    probing_t probing = {.source = source, .tag = tag, .comm = comm, .status = status};
+    return probe_until_matched(&probing);
+}
+
+static int blocking_mprobe(int source, int tag, struct ompi_communicator_t *comm,
+                           struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    probing_t probing = {
+        .source = source, .tag = tag, .comm = comm, .message = message, .status = status};
+    return probe_until_matched(&probing);
+}
+
+/* ---- calls that only look ---- */
+
+static int test_one(ompi_request_t **request, int *completed, ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test(request, completed, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_any(size_t count, ompi_request_t **all, int *index, int *completed,
+                    ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_any(count, all, index, completed, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_all(size_t count, ompi_request_t **all, int *completed,
+                    ompi_status_public_t *statuses)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_all(count, all, completed, statuses);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int test_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    pwr_idle_looks = true;
+    int rc = saved.requests.req_test_some(count, all, num_over, indices, statuses);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int look(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.pml.pml_iprobe(source, tag, comm, matched, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                         struct ompi_message_t **message, ompi_status_public_t *status)
+{
+    pwr_idle_looks = true;
+    int rc = saved.pml.pml_improbe(source, tag, comm, matched, message, status);
+    pwr_idle_looks = false;
+    return rc;
+}
+
+/* ---- on and off ---- */
+
+/* What stock collectives wait with: X(table, saved one, function, ours). */
+#define WAITS(X)                                                                                   \
+    X(ompi_request_functions, saved.requests, req_wait, wait_one)                                  \
+    X(ompi_request_functions, saved.requests, req_wait_any, wait_any)                              \
+    X(ompi_request_functions, saved.requests, req_wait_all, wait_all)                              \
+    X(ompi_request_functions, saved.requests, req_wait_some, wait_some)                            \
+    X(mca_pml, saved.pml, pml_recv, blocking_recv)                                                 \
+    X(mca_pml, saved.pml, pml_send, blocking_send)
+
+/* What else applications call. */
+#define OTHERS(X)                                                                                  \
+    X(ompi_request_functions, saved.requests, req_test, test_one)                                  \
+    X(ompi_request_functions, saved.requests, req_test_any, test_any)                              \
+    X(ompi_request_functions, saved.requests, req_test_all, test_all)                              \
+    X(ompi_request_functions, saved.requests, req_test_some, test_some)                            \
+    X(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)                                               \
+    X(mca_pml, saved.pml, pml_probe, blocking_probe)                                               \
+    X(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)                                             \
+    X(mca_pml, saved.pml, pml_iprobe, look)                                                        \
+    X(mca_pml, saved.pml, pml_improbe, look_and_take)
+
+#define PUT(table, before, function, ours)                                                         \
+    if ((ours) != (table).function) {                                                              \
+        (before).function = (table).function;                                                      \
+        (table).function = (ours);                                                                 \
+    }
+
+/* Only what is still ours: others may have come after us. */
+#define PUT_BACK(table, before, function, ours)                                                    \
+    if ((ours) == (table).function) {                                                              \
+        (table).function = (before).function;                                                      \
+    }
+
+static void put_waits(void)
+{
+    WAITS(PUT)
+}
+
+static void put_back_waits(void)
+{
+    WAITS(PUT_BACK)
+}
+
+void pwr_idle_within_start(bool threads)
+{
+    saved.where = threads ? WITHIN_WITH_THREADS : WITHIN;
+    if (threads) {
+        put_waits();
+    }
+}
+
+void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
+{
+    saved.where = EVERYWHERE;
+    saved.policy = *policy;
+    saved.policy.longest_ns = 0;
+    saved.stats = stats;
+    put_waits();
+    OTHERS(PUT)
+    pwr_idle_hook(&saved.policy, stats);
+}
+
+void pwr_idle_stop(void)
+{
+    if (EVERYWHERE == saved.where) {
+        pwr_idle_unhook();
+        OTHERS(PUT_BACK)
+    }
+    if (NOWHERE != saved.where) {
+        put_back_waits();
+    }
+    saved.where = NOWHERE;
+}
+
+/* ---- stock collectives ---- */
+
+pwr_idle_within_t *pwr_idle_enter(pwr_idle_within_t *inner)
+{
+    pwr_idle_within_t *outer = within;
+    if (NULL == outer && NOWHERE != saved.where) {
+        pwr_doorbell_ring(true);
+        if (WITHIN == saved.where) {
+            put_waits();
+        }
+    }
+    within = inner;
+    return outer;
+}
+
+void pwr_idle_leave(pwr_idle_within_t *outer)
+{
+    within = outer;
+    if (NULL == outer && NOWHERE != saved.where) {
+        pwr_doorbell_ring(false);
+        if (WITHIN == saved.where) {
+            put_back_waits();
+        }
+    }
+}
