@@ -74,11 +74,11 @@ def parts() -> None:
     p.arrow(655, 460, 655, 406)
     for y in (80, 188, 296):
         p.arrow(210, y, 210, y + 29)
-    p.box(470, 20, 370, 60, ORANGE, ["bench/driver, comparison, report", "bench/run, bench/collectives -> document -> page"])
+    p.box(470, 20, 370, 60, ORANGE, ["bench/run, collectives, waits", "jobs -> document -> page of poweraware/"])
     p.box(470, 110, 370, 60, ORANGE, ["bench/osu, bench/tune", "13 collectives; poweraware-tune: which of ours pay"])
-    p.box(470, 200, 370, 60, ORANGE, ["bench/cluster", "nodes from namespaces, TCP between them"])
+    p.box(470, 200, 370, 60, ORANGE, ["bench/testbed/cluster", "nodes from namespaces, TCP between them"])
     p.box(470, 326, 370, 78, GREY, ["power hardware, as files", "real: /sys/.../cpufreq, /dev/cpu/N/msr, powercap",
-                                   "bench/emulator: the same files from FUSE"])
+                                   "bench/testbed/emulator: the same files from FUSE"])
     p.arrow(655, 80, 655, 108)
     p.arrow(655, 170, 655, 198)
     p.arrow(655, 260, 655, 324)

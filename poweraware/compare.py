@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from bench.report import text
-from bench.report.document import DocumentError, read_json
-from bench.report.tables import Table
-from bench.report.words import number
 from poweraware import job
 from poweraware.job import Job
+from poweraware.session import text
+from poweraware.session.document import DocumentError, read_json
+from poweraware.session.tables import Table
+from poweraware.session.words import number
 from poweraware.student import quantile
 
 LEVEL = 0.99  # of all figures of a group together

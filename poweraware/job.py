@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from bench.report.document import DocumentError, Origin, convert, read_json, refuse
-from bench.report.schema import Problem, Schema, problems
+from poweraware.session.document import DocumentError, Origin, convert, read_json, refuse
+from poweraware.session.schema import Problem, Schema, problems
 
 FORMAT = "poweraware-job"
 _NAME = "poweraware-job.schema.json"

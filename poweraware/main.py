@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from bench.report import text
-from bench.report.document import DocumentError
 from poweraware import compare, export, job, run, sessions, tables, trace
+from poweraware.session import text
+from poweraware.session.document import DocumentError
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed; or a session of bench/run"
 
@@ -109,7 +109,7 @@ def _write_page(paths: Sequence[Path], output: Path) -> None:
 def _page(paths: Sequence[Path]) -> str:
     if sessions.all_or_none(paths):
         documents = [sessions.load(path) for path in paths]
-        from bench.report import page as session_page  # here, so that the rest works without matplotlib
+        from poweraware.session import page as session_page  # here, so that the rest works without matplotlib
 
         return session_page.render(documents, [sessions.name_of(path) for path in paths])
     jobs = [job.load(path) for path in paths]

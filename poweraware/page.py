@@ -6,9 +6,9 @@ from __future__ import annotations
 from html import escape
 from typing import Sequence
 
-from bench.report.page import as_box, as_picture, as_table, whole
 from poweraware import pictures, tables, words
 from poweraware.job import Job
+from poweraware.session.page import as_box, as_picture, as_table, whole
 
 
 def render(jobs: Sequence[Job], names: Sequence[str]) -> str:

@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from bench.report.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
-from bench.report.words import number, size
 from poweraware.job import CallClass, Job, Power, Sums
+from poweraware.session.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
+from poweraware.session.words import number, size
 
 _MOST_NODES = 12
 _MOST_ROWS = 14

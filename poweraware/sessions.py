@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
 
-from bench.report import document
-from bench.report.document import BASELINE, Document, DocumentError, read_json
 from poweraware import job
 from poweraware.compare import Group
 from poweraware.job import Job
+from poweraware.session import document
+from poweraware.session.document import BASELINE, Document, DocumentError, read_json
 
 _FILE = "document.json"
 

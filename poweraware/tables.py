@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import List, Optional, Sequence
 
-from bench.report import text
-from bench.report.tables import Table
-from bench.report.words import number, plural, size
 from poweraware import words
 from poweraware.job import CallClass, Job, Node, Sums
+from poweraware.session import text
+from poweraware.session.tables import Table
+from poweraware.session.words import number, plural, size
 
 _ATTRIBUTED = "energy of calls"
 

@@ -8,11 +8,11 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from bench.report.page import as_picture, as_table, whole
-from bench.report.document import DocumentError
-from bench.report.picture import WIDTH_IN, Picture, legend_above, render
-from bench.report.tables import Table
-from bench.report.words import number
+from poweraware.session.document import DocumentError
+from poweraware.session.page import as_picture, as_table, whole
+from poweraware.session.picture import WIDTH_IN, Picture, legend_above, render
+from poweraware.session.tables import Table
+from poweraware.session.words import number
 from poweraware.trace import Interval, Rank
 
 _MOST_RANKS = 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import List
 
-from bench.report.words import origin, plural
 from poweraware.job import Job
+from poweraware.session.words import origin, plural
 
 
 def setting(job: Job) -> str:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from bench.cluster.launch import parse_version
-from bench.cluster.paths import TOP, search_administration
+from bench.testbed.cluster.launch import parse_version
+from bench.testbed.cluster.paths import TOP, search_administration
 from series import archive, results, sources, spaces
 from series.cache import Distribution
 from series.errors import Unavailable

@@ -7,7 +7,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bench.cluster.namespaces import privileged
+from bench.testbed.cluster.namespaces import privileged
 from series.errors import Unavailable
 
 _ENTER = Path(__file__).resolve().parent / "enter"

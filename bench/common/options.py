@@ -47,8 +47,8 @@ def add_job_options(parser: argparse.ArgumentParser, jobs: str, repetitions: int
                         help="build directory (default: $PWR_BUILDDIR, else build)")
     parser.add_argument("--plugin-dir", type=Path, metavar="DIR",
                         help="folder that holds only the component (default: from the build)")
-    parser.add_argument("--cluster-program", type=Path, metavar="FILE", default=TOP / "bench/cluster/cluster",
-                        help="the program that makes clusters (default: bench/cluster/cluster)")
+    parser.add_argument("--cluster-program", type=Path, metavar="FILE", default=TOP / "bench/testbed/cluster/cluster",
+                        help="the program that makes clusters (default: bench/testbed/cluster/cluster)")
 
 
 def job_options(given: argparse.Namespace, name: str, arguments: Sequence[str]) -> Dict[str, Any]:
@@ -66,7 +66,7 @@ def job_options(given: argparse.Namespace, name: str, arguments: Sequence[str]) 
         "build": build,
         "plugin_dir": (given.plugin_dir or build / "coll_poweraware" / "component").resolve(),
         "cluster_program": given.cluster_program,
-        "command": [f"bench/{name}", *arguments],
+        "command": [f"bench/{name}/{name}", *arguments],
     }
 
 

@@ -5,7 +5,7 @@
  * descriptor and against opening the file each time, interleaved in one run.
  *
  * It moves real levers of one CPU, through every back end that works here, and puts them back.
- * On an emulated machine (bench/emulator/emulate) the times are those of the emulator, the system
+ * On an emulated machine (bench/testbed/emulator/emulate) the times are those of the emulator, the system
  * calls are the real ones.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""A machine's figures from a session of bench/run osu, and how far the models are off with them.
+"""A machine's figures from a session of bench/run/run osu, and how far the models are off with them.
 
 Power: in calls every core is awake (stock functions and throttled ranks of the paper poll), so that a node draws
 static_w + core_dyn_w * x, where x adds up duty * (f / f_max) ** exponent over its cores.  Runs under off, dvfs and throttle
@@ -15,8 +15,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from bench.model import predict
 from bench.model.machines import Machine
-from bench.report import energy, summary
-from bench.report.document import Document, DocumentError, NodeStates, Run
+from poweraware.session import energy, summary
+from poweraware.session.document import Document, DocumentError, NodeStates, Run
 
 _SCHEMES = {"off": "default", "dvfs": "dvfs", "throttle": "throttle, paper"}
 _EXPONENTS = [1 + step / 100 for step in range(0, 201)]

@@ -59,7 +59,7 @@ class Machine:
 _NEHALEM_DUTIES = tuple(1 - j / 8 for j in range(8))
 
 # ICPP 2010, section VII: 8 nodes, 2 packages x 4 cores, 1.6 to 2.4 GHz, transitions of 10-15 us, InfiniBand QDR.
-# Power as derived in bench/emulator/machines/icpp2010.machine from the paper's 2.3, 1.8 and 1.6 kW; core_idle_w is an
+# Power as derived in bench/testbed/emulator/machines/icpp2010.machine from the paper's 2.3, 1.8 and 1.6 kW; core_idle_w is an
 # assumption there.  t_w: QDR carries 3.2 GB/s of data through PCIe 2.0 x8.  C_net = 1.5 is our assumption (only its
 # ratio to c_net_power shows in what the paper prints); c_net_power and c_throttle are fitted to the paper's +10 % and
 # +15 %, see paper.py.  Eight cores copy 6 GB/s through shared memory together: an assumption.

@@ -13,10 +13,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from bench.model import calibrate, corrections, machines, paper, predict
 from bench.model.machines import Machine
-from bench.report.document import DocumentError
-from bench.report.tables import Table
-from bench.report.text import as_table
 from poweraware import sessions
+from poweraware.session.document import DocumentError
+from poweraware.session.tables import Table
+from poweraware.session.text import as_table
 
 Answer = Tuple[Table, List[Dict[str, Any]]]  # for people, and for programs
 
@@ -114,7 +114,7 @@ _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace], Answer], str]] = {
     "predict": (_predict, "time, power and energy of a collective under each scheme"),
     "break-even": (_break_even, "from which length or size on energy is saved"),
     "sensitivity": (_sensitivity, "what predictions depend on, as a table and as pictures"),
-    "calibrate": (_calibrate, "a machine's figures from a session of bench/run osu"),
+    "calibrate": (_calibrate, "a machine's figures from a session of bench/run/run osu"),
     "machine": (_machine, "the figures of a machine that go into the models"),
 }
 

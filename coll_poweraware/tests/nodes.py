@@ -18,8 +18,8 @@ import trace_rules as rules  # noqa: E402
 
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
-CLUSTER = SRC / "bench" / "cluster" / "cluster"
-MACHINES = SRC / "bench" / "emulator" / "machines"
+CLUSTER = SRC / "bench" / "testbed" / "cluster" / "cluster"
+MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
 ALWAYS = {
     "coll": "poweraware",
     "coll_poweraware_scheme": "throttle",

@@ -80,7 +80,7 @@ static void close_source(source_t *source)
     free(source->counters.items);
 }
 
-/* An emulator shows this file (bench/emulator).  The GPUs that an emulated machine shows are the
+/* An emulator shows this file (bench/testbed/emulator).  The GPUs that an emulated machine shows are the
    real one's. */
 static bool is_emulated(const pwr_env_t *env, const pwr_meter_backend_t *backend)
 {

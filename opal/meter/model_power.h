@@ -11,7 +11,7 @@
  *
  * Sources: linear in utilisation: Fan, Weber, Barroso, "Power Provisioning for a Warehouse-sized
  * Computer" (ISCA 2007).  Exponent: Kandalla et al. (ICPP 2010), whose cores draw 14.9 W at 2.4 GHz
- * and 7.1 W at 1.6 GHz (derivation in bench/emulator/machines/icpp2010.machine).
+ * and 7.1 W at 1.6 GHz (derivation in bench/testbed/emulator/machines/icpp2010.machine).
  */
 #ifndef PWR_MODEL_POWER_H
 #define PWR_MODEL_POWER_H

@@ -23,7 +23,7 @@ import pytest
 
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
-EMULATE = SRC / "bench" / "emulator" / "emulate"
+EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
 SCHEMA = SRC / "opal" / "policy" / "calibration.schema.json"
 PROGRAMS = ("poweraware-calibrate", "poweraware-guard")
 RUNGS = {"spin", "pause", "yield", "futex", "futex_same_cpu", "futex_crowded", "epoll"}
@@ -89,7 +89,7 @@ def folder() -> Iterator[Path]:
 
 
 def need_emulator() -> None:
-    if not (BUILD / "bench" / "emulator" / "pwr-emulator").exists():
+    if not (BUILD / "bench" / "testbed" / "emulator" / "pwr-emulator").exists():
         pytest.skip("no pwr-emulator is built: needs fuse3, and 'make' before 'make check'")
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))

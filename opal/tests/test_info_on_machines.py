@@ -22,7 +22,7 @@ import pytest
 
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
-EMULATE = SRC / "bench" / "emulator" / "emulate"
+EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
 SCHEMA = SRC / "opal" / "tools" / "info" / "poweraware-info.schema.json"
 PROGRAMS = ("poweraware-info", "poweraware-guard", "poweraware-start", "poweraware-likwid")
 NOBODY = 65534
@@ -121,7 +121,7 @@ def folder() -> Iterator[Path]:
 
 
 def need_emulator() -> None:
-    if not (BUILD / "bench" / "emulator" / "pwr-emulator").exists():
+    if not (BUILD / "bench" / "testbed" / "emulator" / "pwr-emulator").exists():
         pytest.skip("no pwr-emulator is built: needs fuse3, and 'make' before 'make check'")
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))

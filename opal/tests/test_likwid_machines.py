@@ -17,8 +17,8 @@ from typing import Dict, List, Optional, Tuple
 
 import pytest
 
-from bench.emulator.tests.conftest import _rights, emulate  # noqa: F401  (fixtures)
-from bench.emulator.tests.conftest import Emulate, Result, need_root
+from bench.testbed.emulator.tests.conftest import _rights, emulate  # noqa: F401  (fixtures)
+from bench.testbed.emulator.tests.conftest import Emulate, Result, need_root
 
 BUILD = Path(os.environ["PWR_BUILDDIR"]) / "opal"
 SBIN = "/usr/sbin:/usr/local/sbin:" + os.environ.get("PATH", "")
@@ -33,7 +33,7 @@ needs_liblikwid = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _emulator() -> None:
-    if not (BUILD.parent / "bench" / "emulator" / "pwr-emulator").exists():
+    if not (BUILD.parent / "bench" / "testbed" / "emulator" / "pwr-emulator").exists():
         pytest.skip("no pwr-emulator is built: needs fuse3, and 'make' before 'make check'")
 
 

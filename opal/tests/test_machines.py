@@ -3,7 +3,7 @@
 """The levers on every kind of machine: which back ends are chosen, what exactly is written, and that
 all of it is put back.
 
-Each machine of bench/emulator/machines is met as root and as an ordinary user; walk_levers goes once
+Each machine of bench/testbed/emulator/machines is met as root and as an ordinary user; walk_levers goes once
 down (lowest frequency, T7) and up again; the emulator's trace tells what the hardware saw.
 """
 
@@ -23,8 +23,8 @@ import pytest
 
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
-EMULATE = SRC / "bench" / "emulator" / "emulate"
-MACHINES = SRC / "bench" / "emulator" / "machines"
+EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
+MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
 MSR = "msr:0x19a"
 MAX, MIN, SPEED = "scaling_max_freq", "scaling_min_freq", "scaling_setspeed"
 NOBODY = 65534

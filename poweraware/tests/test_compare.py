@@ -13,9 +13,9 @@ from typing import Any, Callable, Dict, List
 
 import pytest
 
-from bench.report.document import DocumentError
 from poweraware import compare, job, main, student
 from poweraware.compare import Group
+from poweraware.session.document import DocumentError
 from poweraware.tests.synthetic import make_job
 
 Json = Dict[str, Any]

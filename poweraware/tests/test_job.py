@@ -13,8 +13,8 @@ from typing import Any, Callable, Dict
 
 import pytest
 
-from bench.report.document import DocumentError
 from poweraware import export, job, tables, words
+from poweraware.session.document import DocumentError
 from poweraware.tests.synthetic import make_job, part_of
 
 Json = Dict[str, Any]

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from bench.report.tests.browser import screenshot  # noqa: E402
 from poweraware import job, page  # noqa: E402
+from poweraware.session.tests.browser import screenshot  # noqa: E402
 from poweraware.tests.synthetic import make_job, part_of  # noqa: E402
 
 

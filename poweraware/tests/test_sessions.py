@@ -9,8 +9,8 @@ from typing import List
 
 import pytest
 
-from bench.report.tests.synthetic import make_document
 from poweraware import main, sessions
+from poweraware.session.tests.synthetic import make_document
 from poweraware.tests.synthetic import make_job
 
 

@@ -16,12 +16,12 @@ import pytest
 
 from bench.model import calibrate, corrections, equations, machines, paper, predict
 from bench.model.machines import ICPP2010, MODERN, Machine
-from bench.report.document import DocumentError, from_json
-from bench.report.tests import synthetic
+from poweraware.session.document import DocumentError, from_json
+from poweraware.session.tests import synthetic
 
 HERE = Path(__file__).resolve().parent
 MODEL = HERE.parent / "model"
-MACHINE_FILE = HERE.parents[1] / "emulator/machines/icpp2010.machine"
+MACHINE_FILE = HERE.parents[1] / "testbed/emulator/machines/icpp2010.machine"
 
 # Figures that are easy to work with: p(f_max) = 10 + 10, p(f_min) = 10 + 10 / 4, c_7 = (10 + 10 / 32) / 12.5.
 PLAIN = Machine(
@@ -163,7 +163,7 @@ def test_wrong_options(wrong: List[str]) -> None:
     assert done.returncode == 2 and "Traceback" not in done.stderr and "usage: model" in done.stderr
 
 
-# ---- calibration: the session of bench/report/tests/synthetic.py, whose powers are known exactly ----
+# ---- calibration: the session of poweraware/session/tests/synthetic.py, whose powers are known exactly ----
 
 
 def test_powers_of_a_session_come_out() -> None:

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""bench/collectives with a fake poweraware-tune whose figures are known: which jobs, which ratios."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List
+
+import pytest
+
+from bench.collectives import figures, options, text
+
+HERE = Path(__file__).resolve().parent
+COLLECTIVES = HERE.parent / "collectives"
+WITHOUT_PAGE = HERE.parents[1] / "common" / "without_matplotlib"
+
+
+@dataclass
+class World:
+    """A build folder of fakes."""
+
+    folder: Path
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "out"
+
+    def run(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        line = [sys.executable, str(COLLECTIVES), "--build", str(self.folder / "build"), "--output", str(self.output)]
+        line += ["--cluster-program", str(self.folder / "cluster"), "--mpirun", str(self.folder / "mpirun")]
+        ours = {"FAKE_CALLS": str(self.folder / "calls"), "PYTHONPATH": str(WITHOUT_PAGE)}
+        environment = {**os.environ, **ours, **variables}
+        return subprocess.run([*line, *arguments], env=environment, capture_output=True, text=True, timeout=120,
+                              check=False)
+
+    def calls(self) -> List[str]:
+        return (self.folder / "calls").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    tune = tmp_path / "build/bench/tune/poweraware-tune"
+    component = tmp_path / "build/coll_poweraware/component/mca_coll_poweraware.so"
+    for path in (tune, component):
+        path.parent.mkdir(parents=True)
+    component.touch()
+    shutil.copy(HERE / "fake_tune", tune)
+    shutil.copy(HERE / "fake_cluster", tmp_path / "cluster")
+    (tmp_path / "mpirun").write_text('#!/bin/sh\nwhile [ "${1##*/}" != poweraware-tune ]; do shift; done\nexec "$@"\n')
+    (tmp_path / "mpirun").chmod(0o755)
+    return made
+
+
+def test_document_page_and_summary(world: World) -> None:
+    done = world.run("--layouts", "1x2,4x4", "--repetitions", "2", PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((world.output / "document.json").read_text())
+    assert [(r["collective"], r["nodes"], r["ranks_per_node"], r["size"]) for r in document["ratios"]] == [
+        ("barrier", 1, 2, 0), ("barrier", 4, 4, 0), ("bcast", 1, 2, 8), ("bcast", 1, 2, 4096), ("bcast", 4, 4, 8),
+        ("bcast", 4, 4, 4096)]  # fmt: skip
+    for ratio in document["ratios"]:
+        assert ratio["best_stock"] == "basic" and ratio["ours"] == "auto" and ratio["blocks"] == 12
+        assert ratio["ratio"] == pytest.approx(0.5 if ratio["collective"] == "bcast" else 2.0)
+        assert ratio["low"] == pytest.approx(ratio["ratio"]) == ratio["high"]
+    summary = (world.output / "summary.txt").read_text()
+    assert summary in done.stdout
+    assert "6 points, 2 above 1.05" in summary
+    lines = [line.split() for line in summary.splitlines()]
+    assert ["bcast", "0.500", "0.500", "0.500"] in lines and ["barrier", "2.000", "2.000", "2.000"] in lines
+    assert ["all", "0.794", "0.794", "0.794"] in lines  # (0.5 * 0.5 * 2) ** (1 / 3)
+    page = (world.output / "page.html").read_text()
+    tree.fromstring(page.partition("\n")[2])
+    assert page.count("<img src=") == 2 and "16 ranks shared" in page
+
+
+def test_every_layout_has_its_job_and_clusters_go(world: World) -> None:
+    world.run("--layouts", "1x2,4x4", "--repetitions", "2", "--seed", "7", "--sizes", "8,64", "--mca", "pml", "ob1")
+    names = {word for line in world.calls() for word in line.split() if word.startswith("collectives-")}
+    assert len(names) == 1  # one cluster at a time, always of the same name
+    name = names.pop()
+    calls = [line.replace(name, "NAME") for line in world.calls()]
+    assert [line.split(" --")[0] for line in calls] == ["tune", "up 4", "run", "tune", "down"] * 2
+    assert "run --name NAME --ppn 4 --timeout 3600 --mca pml ob1" in calls[2]
+    assert "--layouts 4x4 --seed 7 " in calls[3] and "--layouts 4x4 --seed 8 " in calls[8]
+    assert "--variants stock,tuned,basic," in calls[3] and ",auto " in calls[3] and "--sizes 8,64" in calls[3]
+
+
+def test_a_failing_job_ends_it_and_the_cluster(world: World) -> None:
+    done = world.run("--layouts", "2x2", FAKE_FAILS="1")
+    assert done.returncode == 1 and "exit status 3" in done.stderr
+    assert world.calls()[-1].startswith("down ")
+
+
+def test_resume_keeps_what_is_there(world: World) -> None:
+    assert world.run("--layouts", "1x2", "--repetitions", "1").returncode == 0
+    before = len(world.calls())
+    done = world.run("--layouts", "1x2,1x4", "--repetitions", "1", "--resume")
+    assert done.returncode == 0
+    assert len(world.calls()) == before + 1 and "--layouts 1x4" in world.calls()[-1]
+
+
+def test_wrong_data_is_said(world: World) -> None:
+    done = world.run("--layouts", "1x2", "--repetitions", "1", FAKE_WRONG="1")
+    assert done.returncode == 1
+    assert "WRONG DATA, left out: tuned: bcast, 4096 bytes, 1x2" in done.stdout
+    assert {r["best_stock"] for r in json.loads((world.output / "document.json").read_text())["ratios"]} == {"basic"}
+
+
+def test_a_table_is_made_of_all_runs(world: World) -> None:
+    table = world.folder / "table.json"
+    done = world.run("--table", str(table), "--layouts", "1x2,2x2", "--repetitions", "1")
+    assert done.returncode == 0 and table.read_text() == "the table"
+    measured = [line for line in world.calls() if "--measurements" in line]
+    assert all("--variants" not in line for line in measured)
+    last = world.calls()[-1]
+    assert f"--output {table}" in last and last.count("--from") == 2
+    assert "--source bench/collectives/collectives " in last and f"--table {table}" in last.partition("--source")[2]
+
+
+def test_what_is_not_built_is_named(world: World) -> None:
+    (world.folder / "build/bench/tune/poweraware-tune").unlink()
+    done = world.run("--layouts", "1x2")
+    assert done.returncode == 1 and "poweraware-tune" in done.stderr and "build first" in done.stderr
+
+
+@pytest.mark.parametrize("layouts", ["1x1", "2", "x2", "2x", "2x2,", "ax2"])
+def test_layouts_that_are_refused(world: World, layouts: str) -> None:
+    done = world.run("--layouts", layouts)
+    assert done.returncode == 2 and "is not NODESxRANKS" in done.stderr
+
+
+def test_han_of_4_1_is_left_out() -> None:
+    assert "han" not in options.parse([], 4).stock and "han" in options.parse([], 5).stock
+    assert "xhc" in options.parse([], 6).stock
+
+
+def test_intervals_enclose_the_ratio_and_narrow() -> None:
+    def document(blocks: int) -> dict:  # type: ignore[type-arg]
+        noise = [1 + 0.1 * ((k * 7) % 10 - 4.5) / 4.5 for k in range(blocks)]
+        series = {"stock": [10.0] * blocks, "box": [8 * n for n in noise]}
+        variants = [{"name": name, "wrong": False, "us": us, "cpu_us": us} for name, us in series.items()]
+        return {"points": [{"collective": "bcast", "nodes": 1, "ranks_per_node": 2, "size": 8, "variants": variants}]}
+
+    few, many = (figures.ratios([document(blocks)], 1)[0] for blocks in (10, 100))
+    for ratio in (few, many):
+        assert ratio.low <= ratio.ratio <= ratio.high and ratio.ratio == pytest.approx(0.8, rel=0.05)
+    assert many.high - many.low < few.high - few.low
+    assert text.means([few], "box")[1] == ["bcast", f"{few.ratio:.3f}", f"{few.ratio:.3f}"]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""What the document says about machine, software and origin of figures."""
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Dict, List, Optional
+
+from bench.run.options import TOP, Options
+from poweraware.session import document as doc
+
+
+def host() -> doc.Host:
+    """The real machine."""
+    return doc.Host(
+        name=platform.node(),
+        cpus=len(os.sched_getaffinity(0)),
+        cpu_model=_cpu_model(),
+        kernel=platform.release(),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
+
+
+def software(build: Path) -> doc.Software:
+    """Versions of Open MPI and of this package."""
+    return doc.Software(open_mpi=_open_mpi_version(), poweraware=_own_version(build))
+
+
+def cluster(options: Options) -> doc.Cluster:
+    """The cluster as asked for; its nodes are name spaces of this host."""
+    return doc.Cluster(
+        nodes=len(options.layout),
+        layout=options.layout,
+        ranks=sum(options.layout),
+        virtual=True,
+        machine=options.machine.stem if options.machine is not None else None,
+        link=doc.Link(options.rate_mbit, options.latency_us),
+    )
+
+
+def settings(options: Options) -> doc.Settings:
+    """What was asked for."""
+    return doc.Settings(
+        family=options.family.name,
+        benchmarks=options.family.benchmarks,
+        programs=[
+            doc.Program(benchmark, program.origin, program.label)
+            for benchmark, program in options.family.programs.items()
+        ],
+        schemes=options.schemes,
+        messages=options.family.messages,
+        repetitions=options.repetitions,
+        seed=options.seed,
+        interval_ms=options.interval_ms,
+    )
+
+
+def provenance(options: Options, runs: List[doc.Run]) -> doc.Provenance:
+    """Origin of the figures that the runs hold."""
+    time = doc.Origin("measured", "Clocks of the host around real communication of real processes.")
+    return doc.Provenance(time, _energy_origin(options, runs), _states_origin(options, runs))
+
+
+def _energy_origin(options: Options, runs: List[doc.Run]) -> doc.Origin:
+    meters = [meter for run in runs for meter in run.energy]
+    sources = sorted({meter.source for meter in meters if meter.source is not None})
+    if not sources:
+        reasons = [meter.why_absent for meter in meters if meter.why_absent is not None]
+        return doc.Origin("absent", f"Not sampled: {reasons[0] if reasons else 'no run yet'}.")
+    read = f"read by poweraware-sample through {', '.join(sources)}"
+    if options.machine is not None:
+        return doc.Origin(
+            "emulated",
+            f"Counters of {options.machine.name}, {read}: its power model, driven by what each "
+            "process did and by the controls that were really written. No joule of the host.",
+        )
+    kind = "modelled" if sources == ["model"] else "measured"
+    return doc.Origin(kind, f"Counters of the host, which all nodes share, {read}.")
+
+
+def _states_origin(options: Options, runs: List[doc.Run]) -> doc.Origin:
+    if options.machine is None:
+        return doc.Origin("absent", "Only emulated power hardware traces who wrote what and when.")
+    if not any(run.states for run in runs):
+        return doc.Origin("absent", "The emulated nodes left no trace.")
+    return doc.Origin(
+        "emulated",
+        f"Every write to a control of {options.machine.name} with its time: what each CPU was "
+        "asked for, before the machine's rules for CPUs that share a clock.",
+    )
+
+
+def packages(lscpu: Optional[str]) -> Dict[int, int]:
+    """CPU -> package from the output of `lscpu -p=CPU,SOCKET`."""
+    found: Dict[int, int] = {}
+    for line in (lscpu or "").splitlines():
+        cells = line.split(",")
+        if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
+            found[int(cells[0])] = int(cells[1])
+    return found
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match.group(1).strip() if match else platform.machine()
+
+
+def _open_mpi_version() -> str:
+    mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if mpirun is None:
+        return "unknown"
+    done = subprocess.run(
+        [mpirun, "--version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    match = re.search(r"\((?:Open MPI|OpenRTE)\) (\S+)", done.stdout)
+    return match.group(1) if match else "unknown"
+
+
+def _own_version(build: Path) -> str:
+    for path, pattern in (
+        (build / "config.h", r'#define PACKAGE_VERSION "([^"]+)"'),
+        (TOP / "configure.ac", r"AC_INIT\(\[poweraware\], \[([^\]]+)\]"),
+    ):
+        try:
+            match = re.search(pattern, path.read_text(encoding="utf-8"))
+        except OSError:
+            continue
+        if match:
+            return match.group(1)
+    return "unknown"

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Whole sessions of the driver with stand-ins for cluster, benchmarks and sampler."""
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Dict, List
+
+import pytest
+
+from poweraware.session import energy, summary
+from poweraware.session.document import Document, load
+
+FAKES = Path(__file__).resolve().parent / "fakes"
+TOP = Path(__file__).resolve().parents[3]
+WITHOUT_PAGE = TOP / "bench" / "common" / "without_matplotlib"
+TIMEOUT_S = 60
+
+
+def install(script: str, target: Path, variable: str = "FAKE=") -> None:
+    """A command that runs one of the stand-ins with this interpreter and a variable."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(f'#!/bin/sh\n{variable} exec "{sys.executable}" "{FAKES / script}" "$@"\n')
+    target.chmod(0o755)
+
+
+@dataclass
+class World:
+    """Everything a session touches."""
+
+    folder: Path
+    build: Path
+    state: Path
+    output: Path
+
+    def command(self, *extra: str) -> List[str]:
+        words = self.usual("osu")
+        words += ["--sizes", "1024:2048", "--iterations", "4", "--benchmarks", "alltoall"]
+        return [*words, "--schemes", "off,dvfs,throttle", *extra]
+
+    def usual(self, family: str) -> List[str]:
+        words = [family, "--build", str(self.build), "--output", str(self.output)]
+        words += ["--cluster-program", str(self.folder / "cluster")]
+        words += ["--layout", "2,1", "--machine", str(self.folder / "invented.machine")]
+        words += ["--repetitions", "1", "--interval-ms", "5", "--seed", "3"]
+        return [sys.executable, "-B", "-m", "bench.run.main", *words]
+
+    def environment(self, changes: Dict[str, str]) -> Dict[str, str]:
+        paths = {"FAKE_STATE": str(self.state), "PYTHONPATH": f"{WITHOUT_PAGE}:{TOP}"}
+        return {**os.environ, **paths, **changes}
+
+    def run(self, *extra: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+        return self.run_command(self.command(*extra), changes)
+
+    def run_command(self, command: List[str], changes: Dict[str, str]) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command,
+            env=self.environment(changes),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+
+    def start(self, *extra: str, **changes: str) -> "subprocess.Popen[bytes]":
+        log = (self.folder / "driver.log").open("wb")
+        return subprocess.Popen(
+            self.command(*extra), env=self.environment(changes), stdout=log, stderr=log
+        )
+
+    def document(self) -> Document:
+        return load(self.output / "document.json")
+
+    def calls(self) -> List[str]:
+        return (self.state / "calls").read_text().splitlines()
+
+    def assert_nothing_is_left(self) -> None:
+        assert not (self.state / "up").exists()
+        for pid in (self.state / "pids").read_text().split():
+            wait_until(functools.partial(gone, int(pid)), f"end of process {pid}")
+
+
+def gone(pid: int) -> bool:
+    """No such process, or a zombie nobody has asked for."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] == "Z"
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline, f"no {what}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path, tmp_path / "build", tmp_path / "state", tmp_path / "out")
+    made.state.mkdir()
+    install("cluster.py", tmp_path / "cluster")
+    install("sampler.py", made.build / "opal/poweraware-sample")
+    install("osu.py", made.build / "bench/osu/osu_alltoall")
+    component = made.build / "coll_poweraware/component"
+    component.mkdir(parents=True)
+    (component / "mca_coll_poweraware.so").touch()
+    (tmp_path / "invented.machine").write_text("# invented\ntstate_scope = package\n")
+    return made
+
+
+def test_a_good_session(world: World) -> None:
+    done = world.run("--mca", "coll_tuned_priority", "1", PYTHONPATH=str(TOP))
+    assert done.returncode == 0, done.stderr
+    assert f"Page: {world.output}/report.html" in done.stdout and (world.output / "report.html").exists()
+    document = world.document()
+    assert document.complete and len(document.runs) == 3
+    assert {run.scheme for run in document.runs} == {"off", "dvfs", "throttle"}
+    for run in document.runs:
+        assert run.failure is None and run.window == "rows"
+        assert [row.bytes for row in run.rows] == [1024, 2048]
+        assert run.mca["coll_poweraware_scheme"] == run.scheme
+        assert run.mca["coll_poweraware_priority"] == "95"
+        assert run.mca["coll_poweraware_tstate_scope"] == "package"
+        assert run.mca["coll_tuned_priority"] == "1"
+        assert [rank.node for rank in run.ranks] == [0, 0, 1]
+        assert all(rank.cpu_s == 0.25 for rank in run.ranks)
+        assert run.job is not None and run.job["settings"]["scheme"] == run.scheme
+        begin_ns, end_ns = run.interval_ns()
+        assert run.start_ns < begin_ns < end_ns < run.end_ns
+        # Two nodes of 100 W; core-0 is a part of package-0.
+        assert energy.run_energy_j(run, 2) == pytest.approx(2 * 100.0 * (end_ns - begin_ns) / 1e9)
+    assert len({tuple(run.command[run.command.index("--") :]) for run in document.runs}) == 1
+    assert document.provenance.energy.kind == document.provenance.states.kind == "emulated"
+    assert "alltoall   throttle" in done.stdout
+    assert (world.output / "summary.txt").read_text() in done.stdout
+    assert "time left not known yet] run 1/3: alltoall-" in done.stderr
+    assert "s left] run 3/3: alltoall-" in done.stderr
+    world.assert_nothing_is_left()
+
+
+def test_states_are_those_of_the_run(world: World) -> None:
+    done = world.run("--schemes", "throttle,off")
+    assert done.returncode == 0
+    assert "run: no page: no matplotlib" in done.stderr and not (world.output / "report.html").exists()
+    for run in world.document().runs:
+        assert [states.node for states in run.states] == [0, 1]
+        still, throttled = run.states[0].cpus
+        assert still.transitions == 0 and still.changes.duty_percent == [100.0]
+        if run.scheme == "off":
+            assert throttled.changes.duty_percent == [100.0]
+            continue
+        assert throttled.transitions == 4
+        assert throttled.changes.duty_percent == [100.0, 12.5, 100.0, 12.5, 100.0]
+        assert set(throttled.changes.freq_khz) == {2.4e6}
+        row = run.rows[0]
+        assert row.t_begin_ns is not None and row.t_end_ns is not None
+        assert row.t_begin_ns - 1e6 < throttled.changes.t_ns[1] < row.t_end_ns
+        total = sum(item.seconds for item in throttled.residency)
+        assert total == pytest.approx((run.end_ns - run.start_ns) / 1e9)
+
+
+def test_schemes_are_interleaved_and_the_seed_decides(world: World) -> None:
+    assert world.run("--repetitions", "3", "--seed", "1").returncode == 0
+    order = [run.scheme for run in world.document().runs]
+    for at in range(0, 9, 3):
+        assert sorted(order[at : at + 3]) == ["dvfs", "off", "throttle"]
+    assert order[:3] != order[3:6] or order[3:6] != order[6:]
+
+
+@pytest.mark.parametrize(
+    "kind, said",
+    [
+        ("fail", "exit status 13: MPI_ABORT was invoked"),
+        ("wrong", "wrong data for message sizes 2048"),
+        ("cut", "the results end at 1024 bytes"),
+        ("wrong-job", "job.json: $.totals.joules: is "),
+    ],
+)
+def test_a_bad_run_is_visible_and_the_others_count(world: World, kind: str, said: str) -> None:
+    done = world.run(FAKE_OSU=f"{kind}:dvfs")
+    assert done.returncode == 1
+    document = world.document()
+    assert document.complete
+    failures = {run.scheme: run.failure for run in document.runs}
+    assert failures["off"] is None and failures["throttle"] is None
+    assert (failures["dvfs"] or "").startswith(said)
+    assert f"Run alltoall-dvfs-1 failed and is left out: {said}" in " ".join(done.stdout.split())
+    assert document.good_runs("alltoall", "dvfs") == []
+    world.assert_nothing_is_left()
+
+
+def test_a_hanging_run_is_ended(world: World) -> None:
+    done = world.run("--timeout", "2", "--schemes", "off,dvfs", FAKE_OSU="hang:dvfs")
+    assert done.returncode == 1
+    failures = {run.scheme: run.failure for run in world.document().runs}
+    assert failures == {"off": None, "dvfs": "took over 2 s and was ended"}
+    world.assert_nothing_is_left()
+
+
+def test_a_lost_cluster_is_brought_up_again(world: World) -> None:
+    done = world.run(FAKE_OSU="node-dies:dvfs")  # seed 3: dvfs is not the last
+    assert done.returncode == 1
+    failures = {run.scheme: run.failure for run in world.document().runs}
+    assert failures == {"off": None, "throttle": None, "dvfs": "exit status 137"}
+    assert sum(call.startswith("up") for call in world.calls()) == 2
+    assert all(run.states for run in world.document().runs if run.failure is None)
+    world.assert_nothing_is_left()
+
+
+def test_without_a_sampler_there_are_times_and_a_reason(world: World) -> None:
+    (world.build / "opal/poweraware-sample").unlink()
+    assert world.run().returncode == 0
+    document = world.document()
+    assert document.provenance.energy.kind == "absent"
+    assert document.runs[0].energy[0].why_absent == "poweraware-sample is not built"
+    assert document.runs[0].rows
+
+
+def test_a_failing_sampler_says_why(world: World) -> None:
+    assert world.run(FAKE_SAMPLER="fail").returncode == 0
+    why = world.document().runs[0].energy[1].why_absent
+    assert why is not None and "no energy meter: powercap: no such directory" in why
+
+
+def test_real_hardware_is_sampled_once_for_all_nodes(world: World) -> None:
+    assert world.run("--machine", "none", "--schemes", "off").returncode == 0
+    document = world.document()
+    run = document.runs[0]
+    assert [meter.covers for meter in run.energy] == [[0, 1]]
+    assert document.provenance.energy.kind == "measured" and not run.states
+    begin_ns, end_ns = run.interval_ns()
+    assert energy.run_energy_j(run, 2) == pytest.approx(100.0 * (end_ns - begin_ns) / 1e9)
+
+
+def test_osu_programs_from_a_folder_use_the_time_in_mpi(world: World) -> None:
+    install("osu.py", world.folder / "osu/mpi/collective/osu_alltoall")
+    assert world.run("--osu-dir", str(world.folder / "osu")).returncode == 0
+    for run in world.document().runs:
+        begin_ns, end_ns = run.interval_ns()
+        assert run.window == "job" and run.start_ns < begin_ns < end_ns < run.end_ns
+        assert [row.bytes for row in run.rows] == [1024, 2048]
+        assert all(row.validated and row.t_begin_ns is None for row in run.rows)
+        assert run.job is not None and run.ranks == []
+        assert summary.run_cpu_s(run) == run.job["totals"]["cpu_s"]
+        assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * (end_ns - begin_ns) / 1e9, rel=0.02)
+        assert "--json" not in run.command
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_takes_everything_down_and_keeps_what_there_is(
+    world: World, number: signal.Signals
+) -> None:
+    install("osu.py", world.build / "bench/osu/osu_bcast", "FAKE_OSU=hang")
+    process = world.start("--schemes", "off", "--benchmarks", "alltoall,bcast")
+    wait_until((world.output / "runs/bcast-off-1/output.txt").exists, "hanging run")
+    process.send_signal(number)
+    assert process.wait(TIMEOUT_S) == 128 + number
+    document = world.document()
+    assert not document.complete and [run.id for run in document.runs] == ["alltoall-off-1"]
+    assert "not complete" in (world.output / "summary.txt").read_text()
+    world.assert_nothing_is_left()
+
+
+def test_even_a_killed_driver_leaves_no_cluster(world: World) -> None:
+    process = world.start(FAKE_OSU="hang")
+    wait_until(lambda: any((world.output / "runs").glob("*/output.txt")), "first run")
+    process.kill()
+    process.wait(TIMEOUT_S)
+    wait_until(lambda: not (world.state / "up").exists(), "cluster down")
+    world.assert_nothing_is_left()
+
+
+def test_keep_cluster(world: World) -> None:
+    assert world.run("--keep-cluster", "--cluster-name", "mine").returncode == 0
+    assert (world.state / "up").exists()
+    assert all(call.split()[1:3] == ["--name", "mine"] for call in world.calls())
+    assert not any(call.startswith("down") for call in world.calls())
+
+
+def test_a_cluster_that_does_not_come_up(world: World) -> None:
+    done = world.run(FAKE_CLUSTER="no-up")
+    assert done.returncode == 1
+    assert "cluster up failed (exit status 1): cluster: user namespaces are switched off" in (
+        done.stderr
+    )
+
+
+def test_everything_missing_is_named_at_once(world: World) -> None:
+    (world.build / "bench/osu/osu_alltoall").unlink()
+    (world.build / "coll_poweraware/component/mca_coll_poweraware.so").unlink()
+    done = world.run()
+    assert done.returncode == 1
+    assert "osu_alltoall in " in done.stderr and "mca_coll_poweraware.so in " in done.stderr
+    assert not (world.state / "calls").exists()
+
+
+def test_earlier_results_are_replaced_only_on_demand(world: World) -> None:
+    assert world.run("--schemes", "off").returncode == 0
+    (world.output / "notes.txt").touch()
+    refused = world.run("--schemes", "dvfs")
+    assert refused.returncode == 1 and "from an earlier session" in refused.stderr
+    assert [run.scheme for run in world.document().runs] == ["off"]
+    assert world.run("--schemes", "dvfs", "--force").returncode == 0
+    assert [run.scheme for run in world.document().runs] == ["dvfs"]
+    assert [path.name for path in (world.output / "runs").iterdir()] == ["alltoall-dvfs-1"]
+    assert (world.output / "notes.txt").exists()
+
+
+NPB = """
+ NAS Parallel Benchmarks 3.4 -- FT Benchmark
+ Class           =                        S
+ Time in seconds =                     0.25
+ Verification    =               SUCCESSFUL
+"""
+
+
+def test_npb_of_the_user(world: World) -> None:
+    (world.folder / "report").write_text(NPB)
+    install("kernel.py", world.folder / "npb/bin/ft.S.x")
+    install("kernel.py", world.folder / "npb/bin/ft.S.2")  # for this number of ranks
+    command = [*world.usual("npb"), "--layout", "1,1", "--npb-dir", str(world.folder / "npb"), "--benchmarks", "ft", "--classes", "S"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    document = world.document()
+    assert document.settings.family == "npb" and document.settings.messages is None
+    (program,) = document.settings.programs
+    assert (program.benchmark, program.origin, program.label) == ("ft.S", "given", "NPB FT, class S")
+    assert {run.scheme for run in document.runs} == {"off", "dvfs", "throttle", "auto"}
+    for run in document.runs:
+        assert run.window == "job" and run.result is not None
+        assert run.result.seconds == 0.25 and run.result.verified
+        assert run.command[-1].endswith("/ft.S.2")
+        assert (world.output / "runs" / run.id / "arguments").read_text() == ""
+    assert "Energy of applications, as tables I and II of the paper" in done.stdout
+
+
+def test_our_kernels_are_labelled_and_their_own_time_counts(world: World) -> None:
+    (world.folder / "report").write_text("Begin = @BEGIN@ ns\nEnd = @END@ ns\nTime in seconds  = 0.05\nVerification = SUCCESSFUL\n")
+    install("kernel.py", world.build / "bench/npb/ft_like")
+    command = [*world.usual("npb"), "--layout", "1,1", "--benchmarks", "ft", "--schemes", "off"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    (run,) = world.document().runs
+    begin_ns, end_ns = run.interval_ns()
+    assert run.window == "program" and run.start_ns < begin_ns < end_ns < run.end_ns
+    assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * (end_ns - begin_ns) / 1e9)
+    assert (world.output / "runs" / run.id / "arguments").read_text() == "W"
+    assert "FT-like kernel of poweraware (not NPB), class W  ours" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (NPB.replace("SUCCESSFUL", "UNSUCCESSFUL"), "its results are wrong (verification)"),
+        ("nothing\n", "it did not say whether its results are right"),
+    ],
+)
+def test_npb_with_wrong_results(world: World, text: str, said: str) -> None:
+    (world.folder / "report").write_text(text)
+    install("kernel.py", world.build / "bench/npb/is_like")
+    command = [*world.usual("npb"), "--benchmarks", "is", "--schemes", "off"]
+    done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 1
+    assert [run.failure for run in world.document().runs] == [said]
+
+
+def test_cpmd(world: World) -> None:
+    (world.folder / "report").write_text("ELAPSED TIME :    0 HOURS  1 MINUTES  2.50 SECONDS\nPROGRAM CPMD ENDED AT: now\n")
+    install("kernel.py", world.folder / "cpmd.x")
+    (world.folder / "wat32-1.inp").touch()
+    (world.folder / "pp").mkdir()
+    given = ["--cpmd-binary", "cpmd.x", "--cpmd-input", "wat32-1.inp", "--cpmd-pp", "pp"]
+    given = [word if word.startswith("--") else str(world.folder / word) for word in given]
+    done = world.run_command([*world.usual("cpmd"), *given, "--schemes", "off"], {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 0, done.stderr
+    (run,) = world.document().runs
+    assert run.benchmark == "cpmd.wat32-1" and run.result is not None
+    assert run.result.seconds == 62.5 and run.result.verified is None
+    arguments = (world.output / "runs" / run.id / "arguments").read_text().splitlines()
+    assert arguments == [str(world.folder / "wat32-1.inp"), str(world.folder / "pp")]
+
+
+def test_in_the_stead_of_cpmd(world: World) -> None:
+    """pw.x finds its input where it runs, hpcc leaves its results there."""
+    (world.folder / "report").write_text("Success=1\n")
+    install("kernel.py", world.folder / "hpcc", "FAKE_FILE=hpccoutf.txt")
+    install("kernel.py", world.folder / "pw.x")
+    given = ["--hpcc-binary", str(world.folder / "hpcc"), "--pw-binary", str(world.folder / "pw.x")]
+    done = world.run_command([*world.usual("cpmd"), *given, "--schemes", "off"], {"FAKE_OUTPUT": str(world.folder / "report")})
+    assert done.returncode == 1
+    failures = {run.benchmark: run.failure for run in world.document().runs}
+    assert failures == {"pw.si8": "the calculation did not converge", "hpcc": None}
+    folder = world.output / "runs" / "pw.si8-off-1"
+    assert (folder / "arguments").read_text().split() == ["-in", "si8.in"]
+    assert (folder / "si8.in").exists() and (folder / "Si.upf").exists()
+
+
+def test_programs_that_are_missing_are_named(world: World) -> None:
+    done = world.run_command([*world.usual("npb"), "--layout", "1,1"], {})
+    assert done.returncode == 1
+    assert "ft_like in " in done.stderr and "(needs fftw3); is_like in " in done.stderr
+    done = world.run_command([*world.usual("cpmd"), "--pw-binary", "/nowhere/pw.x", "--benchmarks", "pw.si8"], {})
+    assert done.returncode == 1
+    assert "/nowhere/pw.x (Debian, Ubuntu: package quantum-espresso)" in done.stderr
+
+
+def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:
+    command = [str(TOP / "bench/run/run"), "osu", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S,
+                          check=True)  # fmt: skip
+    assert "--benchmarks" in done.stdout

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The tables, which summary and page share, and the summary."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from bench.waits import experiments
+from bench.waits.figures import Estimate, Row
+from poweraware.session import words
+from poweraware.session.tables import Table
+from poweraware.session.text import as_paragraph, as_table
+
+
+def render(found: Sequence[Row], head: Dict[str, Any]) -> str:
+    """The summary."""
+    parts = ["\n".join(map(as_paragraph, setting(head)))]
+    if head["failures"]:
+        parts.append("\n".join(f"FAILED, left out: {line}" for line in head["failures"]))
+    parts += [as_table(table) for table in tables(found)]
+    parts += goals_met(found)
+    return "\n\n".join(parts) + "\n"
+
+
+def setting(head: Dict[str, Any]) -> List[str]:
+    """Where it was measured, what is emulated, what was left out."""
+    lines = [
+        f"{head['library']} on {head['host']} ({words.plural(head['cpus'], 'CPU')}), {head['date']}; "
+        f"{words.plural(head['repetitions'], 'job')} of each way at each point."
+    ]
+    emulated = [layout for layout in head["layouts"] if not layout.startswith("1x")]
+    if emulated:
+        lines.append(f"Times and CPU seconds are measured. The nodes of {', '.join(emulated)} are emulated: name spaces "
+                     "of this machine, which share its CPUs.")  # fmt: skip
+    else:
+        lines.append("Times and CPU seconds are measured, on this machine.")
+    for layout in head["layouts"]:
+        nodes, ranks = map(int, layout.split("x"))
+        if nodes * ranks > head["cpus"]:
+            lines.append(f"{layout}: {nodes * ranks} ranks shared {words.plural(head['cpus'], 'CPU')}: times are "
+                         "stretched, and depend on how the kernel lets ranks take turns.")  # fmt: skip
+    if head["awake"]:
+        lines.append("A process of the lowest priority kept each CPU from halting, so wakes cost less than on CPUs that "
+                     "halt.")  # fmt: skip
+    if head["stolen"] >= 0.005:
+        lines.append(f"The host of this virtual machine took {head['stolen']:.1%} of its CPUs' time.")
+    return lines + [f"{line}." for line in (*head["skipped"], *head["notes"])]
+
+
+def tables(found: Sequence[Row]) -> List[Table]:
+    """One of each experiment that was measured."""
+    made = []
+    for experiment in experiments.ALL.values():
+        mine = [row for row in found if row.point.experiment == experiment.name]
+        if mine:
+            made.append(_table(experiment, mine))
+    return made
+
+
+def _table(experiment: experiments.Experiment, mine: Sequence[Row]) -> Table:
+    skew = experiment.name == "skew"
+    heads = ["load", "way", "compared with", "time (us)", "ratio [95 %]"]
+    heads += ["after (us)", "difference [95 %]"] if skew else []
+    heads += ["CPU (us)", "ratio [95 %]", "goals met"]
+    lines = []
+    for row in mine:
+        line = [row.point.label, row.way, row.base, words.number(row.time_us.value), _of(row, row.time_ratio)]
+        if skew:
+            assert row.after_us is not None
+            line += [words.number(row.after_us.value), _of(row, row.after_more_us)]
+        lines.append(line + [words.number(row.cpu_us.value), _of(row, row.cpu_ratio), _met(row)])
+    return Table(f"{experiment.name}: {experiment.title}", heads, lines, _note(experiment, mine))
+
+
+def _note(experiment: experiments.Experiment, mine: Sequence[Row]) -> str:
+    texts = dict.fromkeys(goal.text for row in mine for goal in experiments.goals(row.point, row.way))
+    goals = f" Goals: {'; '.join(texts)}." if texts else ""
+    seldom = {row.point.label for row in mine if row.late_was_last is not None and row.late_was_last < 0.9}
+    crowd = f" In over 10 % of the calls the late rank was not the last: {'; '.join(sorted(seldom))}." if seldom else ""
+    return experiment.note[0].upper() + experiment.note[1:] + goals + crowd
+
+
+def _of(row: Row, estimate: Optional[Estimate]) -> str:
+    """An estimate with its interval."""
+    if estimate is None or row.way == row.base:
+        return "-"
+    if row.repetitions == 1:
+        return _short(estimate.value)
+    return f"{_short(estimate.value)} [{_short(estimate.low)}, {_short(estimate.high)}]"
+
+
+def _short(value: float) -> str:
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def _met(row: Row) -> str:
+    if not row.verdicts:
+        return "-"
+    missed = [verdict.text.split()[0].replace("at", "after") for verdict in row.verdicts if not verdict.met]
+    return f"no ({', '.join(missed)})" if missed else "yes"
+
+
+def goals_met(found: Sequence[Row]) -> List[str]:
+    """How many, for each way that has goals."""
+    lines = []
+    for way in dict.fromkeys(row.way for row in found if row.verdicts):
+        verdicts = [verdict for row in found if row.way == way for verdict in row.verdicts]
+        lines.append(f"{way}: {sum(v.met for v in verdicts)} of {words.plural(len(verdicts), 'goal')} met")
+    return lines

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The benchmark document as Python objects; schema.json says what each field means."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, get_type_hints
+
+from poweraware.session.schema import Problem, load_schema, problems
+
+FORMAT = "poweraware-benchmark"
+VERSION = 2
+BASELINE = "off"
+
+_SHOWN_PROBLEMS = 5
+
+
+class DocumentError(Exception):
+    """A document that cannot be used; the text names the file and the JSON path."""
+
+
+@dataclass
+class Origin:
+    kind: str
+    note: str
+
+
+@dataclass
+class Host:
+    name: str
+    cpus: int
+    cpu_model: str
+    kernel: str
+    memory_bytes: Optional[int] = None
+
+
+@dataclass
+class Software:
+    open_mpi: str
+    poweraware: str
+
+
+@dataclass
+class Link:
+    rate_mbit: Optional[float] = None
+    latency_us: Optional[float] = None
+
+
+@dataclass
+class Cluster:
+    nodes: int
+    layout: List[int]
+    ranks: int
+    virtual: bool
+    machine: Optional[str]
+    link: Link
+
+
+@dataclass
+class Provenance:
+    time: Origin
+    energy: Origin
+    states: Origin
+
+
+@dataclass
+class Program:
+    benchmark: str
+    origin: str
+    label: str
+
+
+@dataclass
+class Messages:
+    min_bytes: int
+    max_bytes: int
+    iterations: int
+    warmup: int
+
+
+@dataclass
+class Settings:
+    family: str
+    benchmarks: List[str]
+    programs: List[Program]
+    schemes: List[str]
+    messages: Optional[Messages]
+    repetitions: int
+    seed: int
+    interval_ms: float
+
+
+@dataclass
+class Row:
+    bytes: int
+    iterations: Optional[int]
+    avg_us: float
+    min_us: Optional[float] = None
+    max_us: Optional[float] = None
+    t_begin_ns: Optional[int] = None
+    t_end_ns: Optional[int] = None
+    cpu_s: Optional[float] = None
+    validated: Optional[bool] = None
+
+
+@dataclass
+class Rank:
+    rank: int
+    host: str
+    node: Optional[int]
+    pid: Optional[int]
+    cpu_s: Optional[float]
+
+
+@dataclass
+class Samples:
+    t_ns: List[int] = field(default_factory=list)
+    uj: List[List[float]] = field(default_factory=list)
+
+
+@dataclass
+class NodeEnergy:
+    node: int
+    covers: List[int]
+    source: Optional[str]
+    domains: List[str]
+    total_domains: List[str]
+    samples: Samples
+    why_absent: Optional[str] = None
+
+
+@dataclass
+class Residency:
+    freq_khz: Optional[float]
+    duty_percent: float
+    seconds: float
+
+
+@dataclass
+class Changes:
+    t_ns: List[int] = field(default_factory=list)
+    freq_khz: List[Optional[float]] = field(default_factory=list)
+    duty_percent: List[float] = field(default_factory=list)
+
+
+@dataclass
+class CpuStates:
+    cpu: int
+    package: Optional[int]
+    transitions: int
+    residency: List[Residency]
+    changes: Changes
+
+
+@dataclass
+class NodeStates:
+    node: int
+    window_begin_ns: int
+    window_end_ns: int
+    complete: bool
+    cpus: List[CpuStates]
+
+
+@dataclass
+class Result:
+    seconds: Optional[float]
+    verified: Optional[bool]
+    check: str
+    begin_ns: Optional[int] = None
+    end_ns: Optional[int] = None
+
+
+@dataclass
+class Run:
+    id: str
+    benchmark: str
+    scheme: str
+    repetition: int
+    command: List[str]
+    mca: Dict[str, str]
+    exit_status: Optional[int]
+    failure: Optional[str]
+    start_ns: int
+    end_ns: int
+    wall_s: float
+    window: str
+    rows: List[Row] = field(default_factory=list)
+    ranks: List[Rank] = field(default_factory=list)
+    energy: List[NodeEnergy] = field(default_factory=list)
+    states: List[NodeStates] = field(default_factory=list)
+    result: Optional[Result] = None
+    job: Optional[Dict[str, Any]] = None
+
+    def interval_ns(self) -> Tuple[int, int]:
+        """Begin and end of what the run's time and energy are taken over."""
+        if self.window == "rows":
+            begins = [row.t_begin_ns for row in self.rows if row.t_begin_ns is not None]
+            ends = [row.t_end_ns for row in self.rows if row.t_end_ns is not None]
+            if begins and ends:
+                return min(begins), max(ends)
+        if self.window == "program" and self.result is not None:
+            if self.result.begin_ns is not None and self.result.end_ns is not None:
+                return self.result.begin_ns, self.result.end_ns
+        if self.window == "job" and self.job is not None:
+            begin_ns = int(self.job["begin_ns"])
+            return begin_ns, begin_ns + int(self.job["totals"]["seconds"] * 1e9)
+        return self.start_ns, self.end_ns
+
+
+@dataclass
+class Document:
+    format: str
+    version: int
+    created: str
+    complete: bool
+    command: List[str]
+    host: Host
+    software: Software
+    cluster: Cluster
+    provenance: Provenance
+    settings: Settings
+    runs: List[Run] = field(default_factory=list)
+
+    def is_of_applications(self) -> bool:
+        """Whether its benchmarks are applications, which have no message sizes."""
+        return self.settings.messages is None
+
+    def benchmarks(self) -> List[str]:
+        """Benchmarks that have runs, in the order asked for."""
+        present = {run.benchmark for run in self.runs}
+        return [name for name in self.settings.benchmarks if name in present]
+
+    def schemes(self) -> List[str]:
+        """Schemes that have runs, in the order asked for, the baseline first."""
+        present = {run.scheme for run in self.runs}
+        asked = [name for name in self.settings.schemes if name in present]
+        return sorted(asked, key=lambda name: name != BASELINE)
+
+    def good_runs(self, benchmark: str, scheme: str) -> List[Run]:
+        """Runs that count, in order of repetition."""
+        runs = [
+            run
+            for run in self.runs
+            if (run.benchmark, run.scheme) == (benchmark, scheme) and run.failure is None
+        ]
+        return sorted(runs, key=lambda run: run.repetition)
+
+
+def refuse(found: List[Problem], origin: str) -> None:
+    """Raises a DocumentError that names the first problems, if there are any."""
+    if found:
+        lines = [f"{origin}: {path}: {what}" for path, what in found[:_SHOWN_PROBLEMS]]
+        if len(found) > _SHOWN_PROBLEMS:
+            lines.append(f"{origin}: and {len(found) - _SHOWN_PROBLEMS} more")
+        raise DocumentError("\n".join(lines))
+
+
+def from_json(data: Any, origin: str) -> Document:
+    """Checks and converts a parsed document; origin names it in messages."""
+    refuse(list(problems(data, *(load_schema(),) * 2)), origin)
+    refuse(list(_inconsistencies(data)), origin)
+    document: Document = convert(Document, data)
+    return document
+
+
+def load(path: Path) -> Document:
+    """Reads and checks a document."""
+    return from_json(read_json(path), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """A file's content; a DocumentError says what keeps it from being read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{path}: is not UTF-8 text: {error.reason}") from error
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from error
+
+
+def save(document: Document, path: Path) -> None:
+    """Writes the document so that a reader sees the old or the new one, never a part."""
+    text = json.dumps(dataclasses.asdict(document), separators=(",", ":"), allow_nan=False)
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _inconsistencies(data: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    """What the schema language cannot say: columns of equal length, times that ascend."""
+    for i, run in enumerate(data["runs"]):
+        for j, energy in enumerate(run["energy"]):
+            yield from _energy_inconsistencies(energy, f"$.runs[{i}].energy[{j}]")
+        for j, states in enumerate(run["states"]):
+            for k, cpu in enumerate(states["cpus"]):
+                path = f"$.runs[{i}].states[{j}].cpus[{k}].changes"
+                changes = cpu["changes"]
+                for name in ("freq_khz", "duty_percent"):
+                    if len(changes[name]) != len(changes["t_ns"]):
+                        yield f"{path}.{name}", "is not as long as t_ns"
+                yield from _ascending(changes["t_ns"], path + ".t_ns")
+
+
+def _energy_inconsistencies(energy: Dict[str, Any], path: str) -> Iterator[Tuple[str, str]]:
+    samples = energy["samples"]
+    if len(samples["uj"]) != len(energy["domains"]):
+        yield f"{path}.samples.uj", f"must have one list for each of {energy['domains']}"
+    for k, column in enumerate(samples["uj"]):
+        if len(column) != len(samples["t_ns"]):
+            yield f"{path}.samples.uj[{k}]", "is not as long as t_ns"
+        yield from _ascending(column, f"{path}.samples.uj[{k}]")
+    yield from _ascending(samples["t_ns"], f"{path}.samples.t_ns")
+    for name in energy["total_domains"]:
+        if name not in energy["domains"]:
+            yield f"{path}.total_domains", f"names {name}, which is not among the domains"
+
+
+def _ascending(values: List[float], path: str) -> Iterator[Tuple[str, str]]:
+    for k in range(1, len(values)):
+        if values[k] < values[k - 1]:
+            yield f"{path}[{k}]", "is smaller than the one before it"
+            return
+
+
+def convert(hint: Any, value: Any) -> Any:
+    """A checked JSON value as the dataclass, list or plain value that hint asks for."""
+    if value is None:
+        return None
+    if dataclasses.is_dataclass(hint):
+        hints = get_type_hints(hint)
+        return hint(**{name: convert(hints[name], member) for name, member in value.items()})
+    origin = getattr(hint, "__origin__", None)
+    if origin is Union:  # Optional[X]
+        return convert(hint.__args__[0], value)
+    if origin is list:
+        return [convert(hint.__args__[0], item) for item in value]
+    if origin is dict:
+        return {name: convert(hint.__args__[1], member) for name, member in value.items()}
+    return value

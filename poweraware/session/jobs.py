@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Figures of a run that are in its job's document (poweraware-job.schema.json)."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from poweraware.session.document import Run
+
+EXCHANGES = ("alltoall", "alltoallv", "alltoallw")
+PARTS = ("Alltoall(v, w)", "other collectives", "not in collectives")  # of a process's time
+
+
+def cpu_s(run: Run) -> Optional[float]:
+    """CPU seconds of all processes, from MPI_Init to MPI_Finalize."""
+    return None if run.job is None else float(run.job["totals"]["cpu_s"])
+
+
+def of_collective(run: Run, collective: str, figure: str) -> Optional[float]:
+    """A sum (calls, seconds, spin_s ..) over all classes of a collective; None without a document."""
+    if run.job is None:
+        return None
+    return sum(float(each[figure]) for each in run.job["calls"] if each["collective"] == collective)
+
+
+def of_all_calls(run: Run, figure: str) -> Optional[float]:
+    """The same over all collectives."""
+    if run.job is None:
+        return None
+    return sum(float(each[figure]) for each in [*run.job["calls"], run.job["other_calls"]])
+
+
+def of_levers(run: Run, figure: str) -> Optional[float]:
+    """A sum over nodes: pstate_writes, tstate_writes or skipped."""
+    return None if run.job is None else sum(float(node["levers"][figure]) for node in run.job["nodes"])
+
+
+def per_process_s(run: Run) -> Optional[Dict[str, float]]:
+    """What a process did with its time, mean over processes: in exchanges of blocks, in other collectives, else."""
+    if run.job is None:
+        return None
+    processes = int(run.job["reported"])
+    exchanges = sum(of_collective(run, name, "seconds") or 0.0 for name in EXCHANGES)
+    inside = of_all_calls(run, "seconds") or 0.0
+    total = float(run.job["totals"]["process_s"])
+    parts = dict(zip(PARTS, (exchanges, inside - exchanges, total - inside)))
+    return {name: max(0.0, seconds) / processes for name, seconds in parts.items()} if processes else None
+
+
+def why_off(run: Run) -> Dict[str, int]:
+    """Why levers did not move, with the number of nodes that say so."""
+    reasons: Dict[str, int] = {}
+    nodes: List[Any] = [] if run.job is None else run.job["nodes"]
+    for node in nodes:
+        reason = node["levers"]["why_off"]
+        if reason:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    return reasons

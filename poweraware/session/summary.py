@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The headline figures of a document: time, power and energy per benchmark and scheme."""
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
+
+from poweraware.session import energy, jobs
+from poweraware.session.document import BASELINE, Document, Row, Run
+
+
+@dataclass
+class Spread:
+    """Mean and sample standard deviation over repetitions (0 when there is only one)."""
+
+    mean: float
+    deviation: float
+    count: int
+
+
+def spread(values: List[float]) -> Optional[Spread]:
+    """None without values."""
+    if not values:
+        return None
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    return Spread(statistics.fmean(values), deviation, len(values))
+
+
+@dataclass
+class Quantity:
+    """One measured quantity of a cell, and its ratio to the baseline, repetition by repetition."""
+
+    value: Optional[Spread]
+    ratio: Optional[Spread]
+
+
+@dataclass
+class Cell:
+    """One benchmark under one scheme."""
+
+    benchmark: str
+    scheme: str
+    runs: int
+    failed: int
+    latency_ratio: Optional[Spread]  # geometric mean over sizes of latency / baseline latency
+    time_s: Quantity
+    power_w: Quantity
+    energy_j: Quantity
+    cpu_s: Quantity
+
+
+def run_time_s(run: Run) -> float:
+    """Seconds of the interval that the energy is taken over."""
+    begin_ns, end_ns = run.interval_ns()
+    return (end_ns - begin_ns) / energy.NS_PER_S
+
+
+def run_power_w(run: Run, nodes: int) -> Optional[float]:
+    """Mean watts of all nodes over that interval."""
+    joules = energy.run_energy_j(run, nodes)
+    seconds = run_time_s(run)
+    return None if joules is None or seconds <= 0 else joules / seconds
+
+
+def run_cpu_s(run: Run) -> Optional[float]:
+    """CPU seconds of all ranks in the timed calls, where the benchmark tells them, else in the job."""
+    known = [rank.cpu_s for rank in run.ranks if rank.cpu_s is not None]
+    return sum(known) if known and len(known) == len(run.ranks) else jobs.cpu_s(run)
+
+
+def latency_ratio(run: Run, base: Run) -> Optional[float]:
+    """Geometric mean over the common sizes of run's latency over base's."""
+    before = {row.bytes: row.avg_us for row in base.rows}
+    logs = [
+        math.log(row.avg_us / before[row.bytes])
+        for row in run.rows
+        if before.get(row.bytes, 0.0) > 0 and row.avg_us > 0
+    ]
+    return math.exp(statistics.fmean(logs)) if logs else None
+
+
+def cell(document: Document, benchmark: str, scheme: str) -> Cell:
+    """The headline figures of one benchmark under one scheme."""
+    nodes = document.cluster.nodes
+    runs = document.good_runs(benchmark, scheme)
+    base = {run.repetition: run for run in document.good_runs(benchmark, BASELINE)}
+    made = [r for r in document.runs if (r.benchmark, r.scheme) == (benchmark, scheme)]
+    latency = [latency_ratio(run, base[run.repetition]) for run in runs if run.repetition in base]
+    return Cell(
+        benchmark=benchmark,
+        scheme=scheme,
+        runs=len(runs),
+        failed=len(made) - len(runs),
+        latency_ratio=spread([value for value in latency if value is not None]),
+        time_s=_quantity(runs, base, run_time_s),
+        power_w=_quantity(runs, base, lambda run: run_power_w(run, nodes)),
+        energy_j=_quantity(runs, base, lambda run: energy.run_energy_j(run, nodes)),
+        cpu_s=_quantity(runs, base, run_cpu_s),
+    )
+
+
+def cells(document: Document) -> List[Cell]:
+    """All cells, by benchmark, then by scheme, the baseline first."""
+    return [
+        cell(document, benchmark, scheme)
+        for benchmark in document.benchmarks()
+        for scheme in document.schemes()
+    ]
+
+
+def latency_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
+    """Average latency in us per message size, over the runs that count."""
+    values: Dict[int, List[float]] = {}
+    for run in document.good_runs(benchmark, scheme):
+        for row in run.rows:
+            values.setdefault(row.bytes, []).append(row.avg_us)
+    return _spreads(values)
+
+
+def energy_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
+    """Joules of all nodes per call and message size, where the samples resolve it in every
+    repetition: with only the longest repetitions the mean would be too high."""
+    values: Dict[int, List[float]] = {}
+    for row, joules in _resolved_rows(document, benchmark, scheme):
+        if row.iterations:
+            values.setdefault(row.bytes, []).append(joules / row.iterations)
+    runs = len(document.good_runs(benchmark, scheme))
+    return _spreads({size: found for size, found in values.items() if len(found) == runs})
+
+
+def power_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
+    """Mean watts of all nodes while a size ran, with what passed between its calls, where the samples resolve it."""
+    values: Dict[int, List[float]] = {}
+    for row, joules in _resolved_rows(document, benchmark, scheme):
+        if row.t_begin_ns is not None and row.t_end_ns is not None:
+            values.setdefault(row.bytes, []).append(joules * energy.NS_PER_S / (row.t_end_ns - row.t_begin_ns))
+    return _spreads(values)
+
+
+def _resolved_rows(document: Document, benchmark: str, scheme: str) -> Iterator[Tuple[Row, float]]:
+    """Rows of the runs that count, with the joules of all nodes."""
+    for run in document.good_runs(benchmark, scheme):
+        for row in run.rows:
+            joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
+            if joules is not None:
+                yield row, joules
+
+
+def why_no_energy(document: Document) -> Optional[str]:
+    """Why no run has an energy; None when at least one has."""
+    reasons = [energy.why_no_energy(run, document.cluster.nodes) for run in document.runs]
+    if not reasons:
+        return "there are no runs"
+    return None if None in reasons else reasons[0]
+
+
+def _quantity(
+    runs: List[Run], base: Dict[int, Run], figure: Callable[[Run], Optional[float]]
+) -> Quantity:
+    values: List[float] = []
+    ratios: List[float] = []
+    for run in runs:
+        value = figure(run)
+        if value is None:
+            continue
+        values.append(value)
+        before = figure(base[run.repetition]) if run.repetition in base else None
+        if before:
+            ratios.append(value / before)
+    return Quantity(spread(values), spread(ratios))
+
+
+def _spreads(values: Dict[int, List[float]]) -> Dict[int, Spread]:
+    result: Dict[int, Spread] = {}
+    for size in sorted(values):
+        found = spread(values[size])
+        if found is not None:
+            result[size] = found
+    return result

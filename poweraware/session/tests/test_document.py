@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Reading, writing and refusing documents."""
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, get_type_hints
+
+import pytest
+
+from poweraware.session import document as doc
+from poweraware.session.schema import load_schema, problems
+from poweraware.session.tests.synthetic import make_document
+
+Json = Dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def small() -> Json:
+    return make_document(benchmarks=("bcast",), repetitions=1, nodes=2, ppn=2)
+
+
+def objects(schema: Json) -> Iterator[Tuple[str, Json]]:
+    yield "document", schema
+    yield from schema["$defs"].items()
+
+
+def test_every_field_has_title_description_and_unit() -> None:
+    for name, definition in objects(load_schema()):
+        for field, about in definition["properties"].items():
+            assert {"title", "description", "unit"} <= about.keys(), f"{name}.{field}"
+
+
+def test_schema_and_dataclasses_have_the_same_fields() -> None:
+    seen = {}
+
+    def visit(cls: Any) -> None:
+        seen[cls.__name__] = {field.name for field in dataclasses.fields(cls)}
+        for hint in get_type_hints(cls).values():
+            for part in (hint, *getattr(hint, "__args__", ())):
+                if dataclasses.is_dataclass(part):
+                    visit(part)
+
+    visit(doc.Document)
+    described = {
+        name.title().replace("_", ""): set(definition["properties"])
+        for name, definition in objects(load_schema())
+    }
+    assert described == seen
+
+
+def test_own_validator_agrees_with_jsonschema(small: Json) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed")
+    validator = jsonschema.Draft202012Validator(load_schema())
+    validator.check_schema(load_schema())
+    assert not list(validator.iter_errors(small))
+    for _, break_it in BREAKAGES:
+        broken = copy.deepcopy(small)
+        break_it(broken)
+        ours = {path for path, _ in problems(broken, load_schema(), load_schema())}
+        theirs = [error.json_path for error in validator.iter_errors(broken)]
+        assert bool(ours) == bool(theirs)
+
+
+def test_round_trip(small: Json, tmp_path: Path) -> None:
+    document = doc.from_json(small, "generator")
+    doc.save(document, tmp_path / "d.json")
+    assert json.loads((tmp_path / "d.json").read_text()) == small
+    assert doc.load(tmp_path / "d.json") == document
+    assert [path.name for path in tmp_path.iterdir()] == ["d.json"]
+
+
+Break = Callable[[Json], Optional[Any]]
+
+
+def _delete_host(data: Json) -> None:
+    del data["host"]["cpus"]
+
+
+BREAKAGES: List[Tuple[str, Break]] = [
+    ("$.version: is 1, must be 2", lambda d: d.update(version=1)),
+    ("$.host.cpus: is missing", _delete_host),
+    (
+        '$.runs[1].rows[0].bytes: is "8", must be integer',
+        lambda d: d["runs"][1]["rows"][0].update(bytes="8"),
+    ),
+    (
+        "$.runs[0].rows[2].avg_us: is -1, must be at least 0",
+        lambda d: d["runs"][0]["rows"][2].update(avg_us=-1),
+    ),
+    (
+        "$.runs[0].exit_status: is true, must be integer or null",
+        lambda d: d["runs"][0].update(exit_status=True),
+    ),
+    (
+        '$.provenance.time.kind: is "guessed", must be one of measured, emulated',
+        lambda d: d["provenance"]["time"].update(kind="guessed"),
+    ),
+    ('$.created: is "today", must match', lambda d: d.update(created="today")),
+    ("$.colour: is not a field of this format", lambda d: d.update(colour=1)),
+    ("$.cluster.layout: has 0 items", lambda d: d["cluster"].update(layout=[])),
+    ("$.settings.interval_ms: is 0, must be above 0",
+     lambda d: d["settings"].update(interval_ms=0)),
+    ("$.runs[0].mca.coll: is 1, must be string",
+     lambda d: d["runs"][0]["mca"].update(coll=1)),
+    ("$.runs[0].states[0].cpus[0].residency[0].duty_percent: is 101, must be at most 100",
+     lambda d: d["runs"][0]["states"][0]["cpus"][0]["residency"][0].update(duty_percent=101)),
+]  # fmt: skip
+
+INCONSISTENCIES: List[Tuple[str, Break]] = [
+    ("$.runs[0].energy[1].samples.uj[0]: is not as long as t_ns",
+     lambda d: d["runs"][0]["energy"][1]["samples"]["uj"][0].pop()),
+    ("$.runs[0].energy[0].samples.uj[2][1]: is smaller than the one before it",
+     lambda d: d["runs"][0]["energy"][0]["samples"]["uj"][2].__setitem__(1, -5.0)),
+    ("$.runs[0].energy[0].total_domains: names psys",
+     lambda d: d["runs"][0]["energy"][0].update(total_domains=["psys"])),
+    ("$.runs[0].energy[0].samples.uj: must have one list for each of",
+     lambda d: d["runs"][0]["energy"][0]["samples"]["uj"].pop()),
+    ("$.runs[0].states[1].cpus[3].changes.freq_khz: is not as long as t_ns",
+     lambda d: d["runs"][0]["states"][1]["cpus"][3]["changes"]["freq_khz"].append(1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "message, break_it", BREAKAGES + INCONSISTENCIES
+)
+def test_a_wrong_document_is_refused_by_path(
+    small: Json, message: str, break_it: Break
+) -> None:
+    broken = copy.deepcopy(small)
+    break_it(broken)
+    with pytest.raises(doc.DocumentError) as caught:
+        doc.from_json(broken, "some.json")
+    assert f"some.json: {message}" in str(caught.value)
+
+
+def test_many_problems_are_counted(small: Json) -> None:
+    broken = copy.deepcopy(small)
+    for row in broken["runs"][0]["rows"]:
+        del row["bytes"], row["avg_us"]
+    with pytest.raises(doc.DocumentError, match="and 7 more"):
+        doc.from_json(broken, "some.json")
+
+
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(doc.DocumentError, match="absent.json: cannot be read: No such file"):
+        doc.load(tmp_path / "absent.json")
+    (tmp_path / "cut.json").write_text('{"format": ')
+    with pytest.raises(doc.DocumentError, match=r"cut.json: line 1, column \d+: not JSON"):
+        doc.load(tmp_path / "cut.json")

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""The page, its pictures and the text, also where data are missing."""
+from __future__ import annotations
+
+import base64
+import copy
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from poweraware.session import page, summary, text, words  # noqa: E402
+from poweraware.session.document import Document, from_json  # noqa: E402
+from poweraware.session.tests.browser import screenshot  # noqa: E402
+from poweraware.session.tests.synthetic import make_applications, make_document  # noqa: E402
+
+Json = Dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def data() -> Json:
+    return make_document(repetitions=2, ppn=4)
+
+
+@pytest.fixture(scope="module")
+def html(data: Json) -> str:
+    return page.render([from_json(data, "generator")], ["a <b> & c"])
+
+
+def broken(data: Json, what: str) -> Document:
+    """A document in which one kind of data is missing."""
+    changed = copy.deepcopy(data)
+    for run in changed["runs"]:
+        if what == "energy":
+            for meter in run["energy"]:
+                meter["samples"] = {"t_ns": [], "uj": []}
+                meter.update(domains=[], total_domains=[], source=None, why_absent="no <powercap>")
+        if what == "states":
+            run["states"] = []
+        if what == "cpu":
+            run["ranks"] = []
+        if what == "rows":
+            run.update(rows=[], window="mpirun", failure="exit status 1", exit_status=1)
+    if what == "runs":
+        changed["runs"] = []
+    return from_json(changed, what)
+
+
+def parse(html: str) -> ElementTree.Element:
+    assert html.startswith("<!DOCTYPE html>\n")
+    return ElementTree.fromstring(html.split("\n", 1)[1])
+
+
+def images(html: str) -> List[ElementTree.Element]:
+    return list(parse(html).iter("img"))
+
+
+def test_page_is_well_formed_and_every_picture_has_words(html: str) -> None:
+    figures = [element for element in parse(html).iter("figure")]
+    assert len(figures) == 6 + 3 + 1 + 3
+    for figure in figures:
+        image, caption = figure.find("img"), figure.find("figcaption")
+        assert image is not None and len(image.get("alt", "")) > 40
+        assert caption is not None and caption.text
+        assert re.search(r"(time|power|energy|states): (measured|emulated)", caption.text)
+    assert "a &lt;b&gt; &amp; c" in html
+
+
+def test_nothing_is_loaded_from_anywhere(html: str) -> None:
+    assert not re.search(r"https?://", html)
+    for element in parse(html).iter():
+        assert element.tag not in ("script", "link", "iframe", "object")
+        assert element.get("src", "data:").startswith("data:")
+    for image in images(html):
+        svg = base64.b64decode(image.get("src", "").split(",", 1)[1])
+        for element in ElementTree.fromstring(svg).iter():
+            for name, value in element.items():
+                if name.endswith("href"):
+                    assert value.startswith(("#", "data:")), value
+
+
+def test_the_same_document_gives_the_same_page(data: Json, html: str) -> None:
+    assert page.render([from_json(data, "generator")], ["a <b> & c"]) == html
+
+
+@pytest.mark.parametrize(
+    "what, said",
+    [
+        ("energy", "No picture: node 0: no &lt;powercap&gt;"),
+        ("states", "No picture: no states were recorded"),
+        ("cpu", "No picture: the benchmark does not tell the CPU time of each rank"),
+        ("rows", "No picture: no run gave such figures"),
+        ("runs", "There are no runs"),
+    ],
+)
+def test_missing_data_is_said_not_drawn(data: Json, what: str, said: str) -> None:
+    document = broken(data, what)
+    html = page.render([document], [what])
+    parse(html)
+    assert said in html
+    assert text.render(document)
+
+
+def test_unequal_runs_still_draw(data: Json) -> None:
+    """One scheme failed throughout, another lost a size and a rank's CPU time."""
+    changed = copy.deepcopy(data)
+    for run in changed["runs"]:
+        if run["scheme"] == "dvfs":
+            run.update(failure="exit status 205", exit_status=205, rows=[], energy=[], states=[])
+        if run["scheme"] == "throttle":
+            run["rows"].pop()
+            run["ranks"][3].update(cpu_s=None)
+    document = from_json(changed, "generator")
+    assert len(images(page.render([document], ["a"]))) == 6 + 3 + 1 + 3
+    shown = text.render(document)
+    assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in shown
+    assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", shown)
+
+
+def test_applications_have_tables_as_the_paper_s() -> None:
+    """Two sessions, of 8 and of 16 ranks, on one page with one table of energies."""
+    documents = [from_json(make_applications(ppn), "generator") for ppn in (4, 8)]
+    html = page.render(documents, ["8", "16"])
+    parse(html)
+    assert html.count("Energy of applications, as tables I and II of the paper") == 1
+    for head in ("ft.S, 8 ranks (J)", "is.S, 8 ranks (J)", "ft.S, 16 ranks (J)", "is.S, 16 ranks (J)"):
+        assert f"<th>{head}</th>" in html
+    assert "Time of applications" in html and "Latency by message size" not in html and "No picture" not in html
+    shown = text.render(documents[0])
+    (line,) = [line for line in shown.splitlines() if line.startswith("auto   ")]
+    energies = re.findall(r"([\d.]+) ± [\d.]+ \(([-+][\d.]+) %\)", line)
+    assert len(energies) == 2, line
+    off, auto = (summary.cell(documents[0], "ft.S", scheme).energy_j.value for scheme in ("off", "auto"))
+    assert off is not None and auto is not None
+    assert float(energies[0][0]) == pytest.approx(auto.mean, rel=1e-3)
+    assert float(energies[0][1]) == pytest.approx(100 * (auto.mean / off.mean - 1), abs=0.06)
+    assert re.search(r"ft\.S +auto .* right$", shown, re.MULTILINE)
+
+
+def test_short_runs_are_warned_of() -> None:
+    data = make_applications()
+    data["settings"]["interval_ms"] = 5000.0
+    assert any("ft.S, is.S: there are runs shorter than 20 s" in line for line in words.warnings(from_json(data, "generator")))
+
+
+def test_oversubscription_is_said(data: Json) -> None:
+    document = from_json(data, "generator")
+    assert "with 16 ranks on 2 CPUs: oversubscribed" in words.time_caption(document)
+    assert "not comparable to real hardware" in " ".join(words.provenance(document))
+    document.host.cpus = 16
+    assert words.time_caption(document) == "time: measured"
+    assert "not comparable" not in " ".join(words.provenance(document))
+
+
+def test_what_latency_leaves_out_is_said(data: Json) -> None:
+    document = from_json(data, "generator")
+    assert "Latency of bcast and reduce is the mean over ranks" in " ".join(text.render(document).split())
+    document.runs = [run for run in document.runs if run.benchmark == "alltoall"]
+    assert words.latency_caption(document) == ""
+
+
+def test_levers_off_is_a_warning(data: Json) -> None:
+    changed = copy.deepcopy(data)
+    changed["runs"][0]["job"]["nodes"][0]["levers"]["why_off"] = "scheme is off"
+    changed["runs"][1]["job"]["nodes"][0]["levers"]["why_off"] = "not bound"
+    found = words.warnings(from_json(changed, "generator"))
+    assert found == ["Run alltoall-dvfs-1: levers off on 1 node: not bound."]
+
+
+def test_spread_is_rounded_together_with_its_mean() -> None:
+    from poweraware.session.summary import Spread
+
+    assert words.mean_and_deviation(Spread(7603.2, 149.7, 3)) == "7603 ± 150"
+    assert words.mean_and_deviation(Spread(0.82301, 0.0162, 3)) == "0.823 ± 0.016"
+    assert words.mean_and_deviation(Spread(760.0, 1e-13, 3)) == "760 ± 0"
+    assert words.mean_and_deviation(Spread(1148.812, 0.0231, 3)) == "1148.8 ± 0.0"
+    assert words.mean_and_deviation(Spread(0.5, 0.0, 1)) == "0.5"
+    assert words.mean_and_deviation(None) == "-"
+
+
+def test_text_holds_the_ratios(data: Json) -> None:
+    shown = text.render(from_json(data, "generator"))
+    ratios = shown.split("Ratios to off", 1)[1].splitlines()
+    line = next(line for line in ratios if line.startswith("alltoall   throttle"))
+    assert re.search(r"1\.120 ± 0\.000 +1\.120 ± 0\.000 +0\.4\d\d ± 0\.00\d", line)
+
+
+def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
+    assert screenshot(html, tmp_path).stat().st_size > 200_000
