@@ -6,7 +6,9 @@
  * and added.  Work on ledgers is measured here, messages are modelled (latency, bandwidth); all
  * ranks begin at the same time.
  */
-#include <getopt.h>
+#include "config.h"
+
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +18,15 @@
 #include "pwr/clock.h"
 #include "pwr/ledger.h"
 
+#include "../common/options.h"
+
 typedef struct options {
     int ranks;
     int per_node;
     int classes;
     double latency_us;
     double gbit_s;
+    bool help;
 } options_t;
 
 /* Of the subtree below a rank, when it has everything. */
@@ -124,64 +129,31 @@ static part_t gather(int rank, int below)
     return mine;
 }
 
-static void usage(FILE *out)
-{
-    fprintf(out,
-            "Usage: gather [--ranks N] [--per-node N] [--classes N] [--latency-us X] [--gbit-s X]\n"
-            "\n"
-            "What it takes to add up the reports of a job in MPI_Finalize.  Work on ledgers is\n"
-            "measured on this machine, messages are modelled.\n"
-            "\n"
-            "  --ranks N       of the job (default %d)\n"
-            "  --per-node N    ranks on each node (default %d)\n"
-            "  --classes N     classes of calls that each node has, 1 to 1000 (default %d)\n"
-            "  --latency-us X  of a message (default %g)\n"
-            "  --gbit-s X      of the network (default %g)\n",
-            options.ranks, options.per_node, options.classes, options.latency_us, options.gbit_s);
-}
-
-static double number_of(const char *name, const char *text, double low, double high)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= low && value <= high)) {
-        fprintf(stderr, "gather: --%s %s: not a number from %g to %g\n", name, text, low, high);
-        exit(2);
-    }
-    return value;
-}
+#define AT(member) offsetof(options_t, member)
+static const pwr_option_t table[] = {
+    {0, "ranks", "N", "of the job (default 100000)", pwr_option_int, AT(ranks), 1, 1 << 24},
+    {0, "per-node", "N", "ranks on each node (default 8)", pwr_option_int, AT(per_node), 1, 1024},
+    {0, "classes", "N", "classes of calls that each node has (default 200)", pwr_option_int,
+     AT(classes), 1, 1000},
+    {0, "latency-us", "X", "of a message (default 2)", pwr_option_real, AT(latency_us), 0, 1e6},
+    {0, "gbit-s", "X", "of the network (default 100)", pwr_option_real, AT(gbit_s), 1e-3, 1e6},
+    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = AT(help)},
+    {0},
+};
 
 static void parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"ranks", required_argument, NULL, 'r'},
-                                          {"per-node", required_argument, NULL, 'n'},
-                                          {"classes", required_argument, NULL, 'c'},
-                                          {"latency-us", required_argument, NULL, 'l'},
-                                          {"gbit-s", required_argument, NULL, 'g'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        switch (option) {
-        case 'r':
-            options.ranks = (int)number_of("ranks", optarg, 1, 1 << 24);
-            break;
-        case 'n':
-            options.per_node = (int)number_of("per-node", optarg, 1, 1024);
-            break;
-        case 'c':
-            options.classes = (int)number_of("classes", optarg, 1, 1000);
-            break;
-        case 'l':
-            options.latency_us = number_of("latency-us", optarg, 0, 1e6);
-            break;
-        case 'g':
-            options.gbit_s = number_of("gbit-s", optarg, 1e-3, 1e6);
-            break;
-        default:
-            usage(option == 'h' ? stdout : stderr);
-            exit(option == 'h' ? EXIT_SUCCESS : 2);
-        }
+    char error[256];
+    if (!pwr_options_parse(table, &options, NULL, argc, argv, error, sizeof error)) {
+        fprintf(stderr, "gather: %s\n", error);
+        exit(2);
+    }
+    if (options.help) {
+        puts("Usage: gather [options]\n\n"
+             "What it takes to add up the reports of a job in MPI_Finalize.  Work on ledgers is\n"
+             "measured on this machine, messages are modelled.\n");
+        pwr_options_help(table, stdout);
+        exit(0);
     }
 }
 

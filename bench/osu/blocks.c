@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Which block goes where, written and checked.
+ * Data of the collectives that move blocks or a message between ranks: which block goes where,
+ * written and checked.  A buffer that means nothing on a rank must stay as it is.
  */
 #include "config.h"
 
-#include "blocks.h"
+#include "osu.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TO_EVERYBODY = -1, NOT_A_MESSAGE = 0x5a };
@@ -21,52 +20,50 @@ typedef struct side {
     const char *where;
 } side_t;
 
-size_t pwr_osu_one_block(int np, size_t bytes)
+static bool sends(const pwr_osu_call_t *call)
 {
-    (void)np;
-    return bytes;
+    return !call->benchmark->rooted || call->benchmark->recv_each || call->rank == call->root;
 }
 
-size_t pwr_osu_all_blocks(int np, size_t bytes)
+static bool receives(const pwr_osu_call_t *call)
 {
-    return (size_t)np * bytes;
+    return !call->benchmark->rooted || call->benchmark->send_each || call->rank == call->root;
 }
 
-static side_t send_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call)
+static side_t send_side(const pwr_osu_call_t *call)
 {
+    bool each = call->benchmark->send_each;
     return (side_t){
         .data = call->send,
-        .blocks = blocks->send_each ? call->np : 1,
-        .is_used = !blocks->sends_root || call->rank == call->root,
-        .where = blocks->send_each ? "own send buffer, block for rank" : "own send buffer of rank",
+        .blocks = each ? call->np : 1,
+        .is_used = sends(call),
+        .where = each ? "own send buffer, block for rank" : "own send buffer of rank",
     };
 }
 
-static side_t recv_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call)
+static side_t recv_side(const pwr_osu_call_t *call)
 {
     return (side_t){
         .data = call->recv,
-        .blocks = blocks->recv_each ? call->np : 1,
-        .is_used = !blocks->receives_root || call->rank == call->root,
+        .blocks = call->benchmark->recv_each ? call->np : 1,
+        .is_used = receives(call),
         .is_recv = true,
         .where = "block received from rank",
     };
 }
 
 /* The message that block number index of a side is. */
-static pwr_pattern_t message(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call,
-                             const side_t *side, int index)
+static pwr_pattern_t message(const pwr_osu_call_t *call, const side_t *side, int index)
 {
-    int source = side->is_recv ? (blocks->recv_each ? index : call->root) : call->rank;
+    int source = side->is_recv ? (call->benchmark->recv_each ? index : call->root) : call->rank;
     int dest = side->is_recv ? call->rank : index;
-    if (!blocks->send_each) {
-        dest = blocks->receives_root ? call->root : TO_EVERYBODY;
+    if (!call->benchmark->send_each) {
+        dest = call->benchmark->rooted ? call->root : TO_EVERYBODY;
     }
     return pwr_pattern(source, dest, call->tag);
 }
 
-static void fill_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call,
-                      const side_t *side)
+static void fill_side(const pwr_osu_call_t *call, const side_t *side)
 {
     if (!side->is_used) {
         memset(side->data, NOT_A_MESSAGE, (size_t)side->blocks * call->bytes);
@@ -74,7 +71,7 @@ static void fill_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call
     }
     for (int i = 0; i < side->blocks; i++) {
         unsigned char *block = side->data + (size_t)i * call->bytes;
-        pwr_pattern_t pattern = message(blocks, call, side, i);
+        pwr_pattern_t pattern = message(call, side, i);
         if (side->is_recv) {
             pwr_pattern_fill_wrong(pattern, 0, block, call->bytes);
         } else {
@@ -83,12 +80,12 @@ static void fill_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call
     }
 }
 
-void pwr_osu_blocks_fill(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call)
+static void fill_blocks(const pwr_osu_call_t *call)
 {
-    side_t send = send_side(blocks, call);
-    side_t recv = recv_side(blocks, call);
-    fill_side(blocks, call, &send);
-    fill_side(blocks, call, &recv);
+    side_t send = send_side(call);
+    side_t recv = recv_side(call);
+    fill_side(call, &send);
+    fill_side(call, &recv);
 }
 
 static bool check_untouched(const side_t *side, const pwr_osu_call_t *call, pwr_osu_error_t *error)
@@ -106,8 +103,7 @@ static bool check_untouched(const side_t *side, const pwr_osu_call_t *call, pwr_
     return true;
 }
 
-static bool check_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call,
-                       const side_t *side, pwr_osu_error_t *error)
+static bool check_side(const pwr_osu_call_t *call, const side_t *side, pwr_osu_error_t *error)
 {
     if (!side->is_used) {
         return check_untouched(side, call, error);
@@ -115,53 +111,73 @@ static bool check_side(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *cal
     error->where = side->where;
     for (int i = 0; i < side->blocks; i++) {
         error->peer = side->blocks > 1 ? i : side->is_recv ? call->root : call->rank;
-        if (!pwr_pattern_check(message(blocks, call, side, i), 0,
-                               side->data + (size_t)i * call->bytes, call->bytes, &error->byte)) {
+        if (!pwr_pattern_check(message(call, side, i), 0, side->data + (size_t)i * call->bytes,
+                               call->bytes, &error->byte)) {
             return false;
         }
     }
     return true;
 }
 
-bool pwr_osu_blocks_check(const pwr_osu_blocks_t *blocks, const pwr_osu_call_t *call,
-                          pwr_osu_error_t *error)
+static bool check_blocks(const pwr_osu_call_t *call, pwr_osu_error_t *error)
 {
-    side_t send = send_side(blocks, call);
-    side_t recv = recv_side(blocks, call);
-    return check_side(blocks, call, &recv, error) && check_side(blocks, call, &send, error);
+    side_t send = send_side(call);
+    side_t recv = recv_side(call);
+    return check_side(call, &recv, error) && check_side(call, &send, error);
 }
 
-static void *resize(void *memory, int np, size_t size)
+static size_t send_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
 {
-    void *resized = realloc(memory, (size_t)np * size);
-    if (!resized) {
-        fprintf(stderr, "no memory for the counts of %d ranks\n", np);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return resized;
+    return benchmark->send_each ? (size_t)np * bytes : bytes;
 }
 
-const pwr_osu_vectors_t *pwr_osu_vectors(int np, size_t bytes)
+static size_t recv_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
 {
-    static int made_np;
-    static size_t made_bytes;
-    static int *counts;
-    static int *displs;
-    static MPI_Datatype *types;
-    static pwr_osu_vectors_t vectors;
-    if (np == made_np && bytes == made_bytes) {
-        return &vectors;
-    }
-    counts = resize(counts, np, sizeof *counts);
-    displs = resize(displs, np, sizeof *displs);
-    types = resize(types, np, sizeof *types);
-    for (int i = 0; i < np; i++) {
-        counts[i] = (int)bytes;
-        displs[i] = (int)((size_t)i * bytes);
-        types[i] = MPI_CHAR;
-    }
-    vectors = (pwr_osu_vectors_t){.counts = counts, .displs = displs, .types = types};
-    made_np = np;
-    made_bytes = bytes;
-    return &vectors;
+    return benchmark->recv_each ? (size_t)np * bytes : bytes;
 }
+
+const pwr_osu_data_t pwr_osu_blocks = {
+    .datatype = "MPI_CHAR",
+    .unit = 1,
+    .send_bytes = send_bytes,
+    .recv_bytes = recv_bytes,
+    .fill = fill_blocks,
+    .check = check_blocks,
+};
+
+/* ---- a message in one buffer ---- */
+
+static size_t no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
+{
+    (void)benchmark;
+    (void)np;
+    (void)bytes;
+    return 0;
+}
+
+static void fill_message(const pwr_osu_call_t *call)
+{
+    pwr_pattern_t pattern = pwr_pattern(call->root, TO_EVERYBODY, call->tag);
+    if (call->rank == call->root) {
+        pwr_pattern_fill(pattern, 0, call->recv, call->bytes);
+    } else {
+        pwr_pattern_fill_wrong(pattern, 0, call->recv, call->bytes);
+    }
+}
+
+static bool check_message(const pwr_osu_call_t *call, pwr_osu_error_t *error)
+{
+    error->where = "message from root";
+    error->peer = call->root;
+    return pwr_pattern_check(pwr_pattern(call->root, TO_EVERYBODY, call->tag), 0, call->recv,
+                             call->bytes, &error->byte);
+}
+
+const pwr_osu_data_t pwr_osu_message = {
+    .datatype = "MPI_CHAR",
+    .unit = 1,
+    .send_bytes = no_bytes,
+    .recv_bytes = recv_bytes,
+    .fill = fill_message,
+    .check = check_message,
+};

@@ -11,6 +11,8 @@
 #include "options.h"
 #include "output.h"
 
+#include "../common/options.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,9 @@ enum {
 
 static size_t memory_of(const pwr_osu_run_t *run, size_t bytes)
 {
-    return run->benchmark->send_bytes(run->np, bytes) + run->benchmark->recv_bytes(run->np, bytes);
+    const pwr_osu_data_t *data = run->benchmark->data;
+    return data->send_bytes(run->benchmark, run->np, bytes) +
+           data->recv_bytes(run->benchmark, run->np, bytes);
 }
 
 /* The sizes asked for that fit into --mem-limit. */
@@ -36,27 +40,29 @@ static size_t list_sizes(const pwr_osu_run_t *run, size_t sizes[SIZES_MAX])
     size_t bytes = options->min_bytes;
     while (bytes <= options->max_bytes && memory_of(run, bytes) <= options->mem_limit) {
         sizes[count++] = bytes;
-        if (run->benchmark->unit == 0) {
+        if (run->benchmark->data->unit == 0) {
             return count;
         }
-        bytes = bytes == 0 ? run->benchmark->unit : 2 * bytes;
+        bytes = bytes == 0 ? run->benchmark->data->unit : 2 * bytes;
     }
     if (bytes <= options->max_bytes && run->rank == 0) {
-        fprintf(stderr,
-                "%s: option --mem-limit: %zu bytes are too few for messages of %zu bytes between "
-                "%d ranks, which need %zu%s\n",
-                run->benchmark->name, options->mem_limit, bytes, run->np, memory_of(run, bytes),
-                count > 0 ? "; stopping before them" : "");
+        fprintf(
+            stderr,
+            "osu_%s: option --mem-limit: %zu bytes are too few for messages of %zu bytes between "
+            "%d ranks, which need %zu%s\n",
+            run->benchmark->name, options->mem_limit, bytes, run->np, memory_of(run, bytes),
+            count > 0 ? "; stopping before them" : "");
     }
     return count;
 }
 
 static void open_buffers(pwr_osu_run_t *run, size_t bytes)
 {
-    size_t send = run->benchmark->send_bytes(run->np, bytes);
-    size_t recv = run->benchmark->recv_bytes(run->np, bytes);
+    size_t send = run->benchmark->data->send_bytes(run->benchmark, run->np, bytes);
+    size_t recv = run->benchmark->data->recv_bytes(run->benchmark, run->np, bytes);
     if (!pwr_buffer_open(&run->send, send) || !pwr_buffer_open(&run->recv, recv)) {
-        fprintf(stderr, "%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
+        fprintf(stderr,
+                "osu_%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
                 run->benchmark->name, run->rank, send + recv);
         MPI_Abort(run->comm, EXIT_WRONG);
     }
@@ -89,24 +95,13 @@ static bool open_json(const pwr_osu_run_t *run, FILE **json)
     if (run->rank == 0 && run->options->json_path) {
         *json = fopen(run->options->json_path, "w");
         if (!*json) {
-            fprintf(stderr, "%s: option --json: cannot write %s: %s\n", run->benchmark->name,
+            fprintf(stderr, "osu_%s: option --json: cannot write %s: %s\n", run->benchmark->name,
                     run->options->json_path, strerror(errno));
             opened = 0;
         }
     }
     MPI_Bcast(&opened, 1, MPI_INT, 0, run->comm);
     return opened != 0;
-}
-
-static bool close_json(const pwr_osu_run_t *run, FILE *json)
-{
-    bool written = !ferror(json);
-    if (fclose(json) != 0 || !written) {
-        fprintf(stderr, "%s: option --json: cannot write all of %s: %s\n", run->benchmark->name,
-                run->options->json_path, strerror(errno));
-        return false;
-    }
-    return true;
 }
 
 /* All ranks; json is NULL everywhere but on rank 0. */
@@ -125,7 +120,7 @@ static bool write_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size
     if (run->rank == 0) {
         ranks = calloc((size_t)run->np, sizeof *ranks);
         if (!ranks) {
-            fprintf(stderr, "%s: no memory for a table of %d ranks\n", run->benchmark->name,
+            fprintf(stderr, "osu_%s: no memory for a table of %d ranks\n", run->benchmark->name,
                     run->np);
             MPI_Abort(run->comm, EXIT_WRONG);
         }
@@ -134,9 +129,14 @@ static bool write_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size
     if (run->rank != 0) {
         return true;
     }
-    pwr_osu_output_json(run, rows, count, ranks, json);
+    bool written = pwr_osu_output_json(run, rows, count, ranks, json);
     free(ranks);
-    return close_json(run, json);
+    if (fclose(json) != 0 || !written) {
+        fprintf(stderr, "osu_%s: option --json: cannot write all of %s: %s\n", run->benchmark->name,
+                run->options->json_path, strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 static int run_benchmark(pwr_osu_run_t *run)
@@ -165,43 +165,43 @@ static int run_benchmark(pwr_osu_run_t *run)
     return good ? 0 : EXIT_WRONG;
 }
 
-/* Options first: some of them end the program at once. */
-static int start(const pwr_osu_benchmark_t *benchmark, int np, int rank, int argc, char **argv)
+/* Between MPI_Init and MPI_Finalize. */
+static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t *options)
 {
-    char error[256];
-    pwr_osu_options_t options;
-    if (!pwr_osu_options_parse(&options, benchmark, np, argc, argv, error, sizeof error)) {
-        if (rank == 0) {
-            fprintf(stderr, "%s: %s\n", benchmark->name, error);
-        }
-        return EXIT_OPTIONS;
+    pwr_osu_run_t run = {.benchmark = benchmark, .options = options, .comm = MPI_COMM_WORLD};
+    MPI_Comm_size(run.comm, &run.np);
+    MPI_Comm_rank(run.comm, &run.rank);
+    if (options->root < run.np) {
+        return run_benchmark(&run);
     }
-    if (options.help || options.version) {
-        if (rank == 0 && options.help) {
-            pwr_osu_options_help(benchmark, stdout);
-        } else if (rank == 0) {
-            printf("%s (poweraware) %s\n", benchmark->name, PACKAGE_VERSION);
-        }
-        return 0;
+    if (run.rank == 0) {
+        fprintf(stderr, "osu_%s: option --root: %d is not one of the %d ranks (0 to %d)\n",
+                benchmark->name, options->root, run.np, run.np - 1);
     }
-    pwr_osu_run_t run = {
-        .benchmark = benchmark,
-        .options = &options,
-        .comm = MPI_COMM_WORLD,
-        .np = np,
-        .rank = rank,
-    };
-    return run_benchmark(&run);
+    return EXIT_OPTIONS;
 }
 
 int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
 {
-    int np;
-    int rank;
+    char error[256];
+    pwr_osu_options_t options;
+    bool speaks = pwr_options_is_first();
+    if (!pwr_osu_options_parse(&options, benchmark, argc, argv, error, sizeof error)) {
+        if (speaks) {
+            fprintf(stderr, "osu_%s: %s\n", benchmark->name, error);
+        }
+        return EXIT_OPTIONS;
+    }
+    if (options.help || options.version) {
+        if (speaks && options.help) {
+            pwr_osu_options_help(benchmark, stdout);
+        } else if (speaks) {
+            printf("osu_%s (poweraware) %s\n", benchmark->name, PACKAGE_VERSION);
+        }
+        return 0;
+    }
     MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &np);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int status = start(benchmark, np, rank, argc, argv);
+    int status = run_job(benchmark, &options);
     MPI_Finalize();
     return status;
 }

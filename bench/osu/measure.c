@@ -7,13 +7,13 @@
 
 #include "measure.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 pwr_osu_call_t pwr_osu_call(const pwr_osu_run_t *run, size_t bytes, unsigned long index)
 {
     int root = run->options->root;
     return (pwr_osu_call_t){
+        .benchmark = run->benchmark,
         .comm = run->comm,
         .np = run->np,
         .rank = run->rank,
@@ -46,12 +46,11 @@ static int64_t realtime_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static double cpu_seconds(void)
+double pwr_osu_cpu_s(void)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static double reduce_real(const pwr_osu_run_t *run, double value, MPI_Op op)
@@ -73,20 +72,20 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
     pwr_osu_calls_t calls = pwr_osu_options_calls(run->options, bytes);
     pwr_osu_call_t first = pwr_osu_call(run, bytes, 0);
-    pwr_buffer_use(&run->send, benchmark->send_bytes(run->np, bytes));
-    pwr_buffer_use(&run->recv, benchmark->recv_bytes(run->np, bytes));
-    benchmark->fill(&first);
+    pwr_buffer_use(&run->send, benchmark->data->send_bytes(benchmark, run->np, bytes));
+    pwr_buffer_use(&run->recv, benchmark->data->recv_bytes(benchmark, run->np, bytes));
+    benchmark->data->fill(&first);
 
     timed_calls(run, bytes, calls.warmup);
     MPI_Barrier(run->comm);
 
-    double cpu_begin = cpu_seconds();
+    double cpu_begin = pwr_osu_cpu_s();
     int64_t begin_ns = realtime_ns();
     double wall_begin = MPI_Wtime();
     double mean_us = 1e6 * timed_calls(run, bytes, calls.timed) / (double)calls.timed;
     double wall_s = MPI_Wtime() - wall_begin;
     int64_t end_ns = realtime_ns();
-    double cpu_s = cpu_seconds() - cpu_begin;
+    double cpu_s = pwr_osu_cpu_s() - cpu_begin;
 
     run->cpu_s += cpu_s;
     run->wall_s += wall_s;

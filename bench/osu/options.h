@@ -28,8 +28,8 @@ typedef struct pwr_osu_options {
     pwr_osu_calls_t small;
     pwr_osu_calls_t large;
     unsigned long validated_calls;
-    size_t mem_limit; /* bytes of message buffers per process */
-    int root;         /* or PWR_OSU_ROOT_ROTATES */
+    unsigned long mem_limit; /* bytes of message buffers per process */
+    int root;                /* or PWR_OSU_ROOT_ROTATES */
     bool full;
     bool validate;
     bool help;
@@ -38,8 +38,8 @@ typedef struct pwr_osu_options {
 } pwr_osu_options_t;
 
 /* Fills *options from the command line.  False: error[size] says which option and why, in one
-   line.  The same on every rank, as argv is. */
-bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark, int np,
+   line.  The same on every rank, as argv is; before MPI_Init. */
+bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark,
                            int argc, char **argv, char *error, size_t size);
 
 pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What one collective benchmark is: a const descriptor, which the harness runs.
+ * What one collective benchmark is: a row of a table, which the harness runs.
  *
  * Options, output and timing follow the documented behaviour of the OSU micro-benchmarks, so that
  * scripts and readers need not care which of the two ran; the code is our own.
@@ -15,8 +15,11 @@
 
 #include "pwr_verify/pattern.h"
 
+typedef struct pwr_osu_benchmark pwr_osu_benchmark_t;
+
 /* One call of the collective, as one rank sees it. */
 typedef struct pwr_osu_call {
+    const pwr_osu_benchmark_t *benchmark;
     MPI_Comm comm;
     int np;
     int rank;
@@ -35,48 +38,59 @@ typedef struct pwr_osu_error {
     pwr_mismatch_t byte;
 } pwr_osu_error_t;
 
-typedef struct pwr_osu_benchmark {
-    const char *name;     /* of the program */
-    const char *title;    /* as in OSU's first line: "Broadcast" */
+/* What a collective moves: how it is written and checked. */
+typedef struct pwr_osu_data {
     const char *datatype; /* MPI name */
     size_t unit;          /* bytes: message sizes are multiples of it; 0: there are no messages */
-    bool rooted;
 
     /* Sizes of the two buffers for np ranks and messages of bytes; 0: not used. */
-    size_t (*send_bytes)(int np, size_t bytes);
-    size_t (*recv_bytes)(int np, size_t bytes);
-
-    /* The collective itself, nothing else: this is what is timed. */
-    void (*run)(const pwr_osu_call_t *call);
+    size_t (*send_bytes)(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes);
+    size_t (*recv_bytes)(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes);
 
     /* Writes what is sent, and wrong bytes wherever something is to be received. */
     void (*fill)(const pwr_osu_call_t *call);
 
     /* After run: every byte of both buffers against the rule fill used.  False: *error is set. */
     bool (*check)(const pwr_osu_call_t *call, pwr_osu_error_t *error);
-} pwr_osu_benchmark_t;
+} pwr_osu_data_t;
 
-/* Every collective: X(name). */
-#define PWR_OSU_BENCHMARKS(X)                                                                      \
-    X(allgather)                                                                                   \
-    X(allgatherv)                                                                                  \
-    X(allreduce)                                                                                   \
-    X(alltoall)                                                                                    \
-    X(alltoallv)                                                                                   \
-    X(alltoallw)                                                                                   \
-    X(barrier)                                                                                     \
-    X(bcast)                                                                                       \
-    X(gather)                                                                                      \
-    X(reduce)                                                                                      \
-    X(reduce_scatter)                                                                              \
-    X(reduce_scatter_block)                                                                        \
-    X(scatter)
-#define PWR_OSU_DECLARE(name) extern const pwr_osu_benchmark_t pwr_osu_##name;
-PWR_OSU_BENCHMARKS(PWR_OSU_DECLARE)
-#undef PWR_OSU_DECLARE
+/* Blocks as long as the message, side by side in rank order. */
+extern const pwr_osu_data_t pwr_osu_blocks;
+/* The message, in the receive buffer of each rank. */
+extern const pwr_osu_data_t pwr_osu_message;
+/* Sums over all ranks. */
+extern const pwr_osu_data_t pwr_osu_sums;
+/* None: nobody may leave before the last rank enters. */
+extern const pwr_osu_data_t pwr_osu_nothing;
+
+/* Elements of a message. */
+typedef struct pwr_osu_part {
+    size_t first;
+    size_t count;
+} pwr_osu_part_t;
+
+struct pwr_osu_benchmark {
+    const char *name;  /* of the collective; the program is osu_<name> */
+    const char *title; /* as in OSU's first line: "Broadcast" */
+    const pwr_osu_data_t *data;
+    bool rooted;
+    bool send_each; /* the send buffer has a block for each rank, not one for all or for root */
+    bool recv_each; /* the receive buffer has a block from each rank, not one from root */
+    /* What of a sum a rank gets, rank 0 the most; NULL: all of it. */
+    pwr_osu_part_t (*part)(int np, int rank, size_t elements);
+
+    /* The collective itself, nothing else: this is what is timed. */
+    void (*run)(const pwr_osu_call_t *call);
+};
+
+extern const pwr_osu_benchmark_t pwr_osu_benchmarks[];
+extern const int pwr_osu_num_benchmarks;
 
 /* The whole program.  Exit status: 0, 1 (wrong data, or a file that cannot be written) or 2
    (options). */
 int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv);
+
+/* CPU seconds of this process. */
+double pwr_osu_cpu_s(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "output.h"
 
-#include "json.h"
+#include <jansson.h>
 
 /* OSU's column widths, so that column-counting scripts work too. */
 enum { WIDTH_SIZE = 10, WIDTH_TIME = 18, WIDTH_COUNT = 12 };
@@ -15,7 +15,7 @@ enum { WIDTH_SIZE = 10, WIDTH_TIME = 18, WIDTH_COUNT = 12 };
 /* Without sizes the first column is a time, one character less wide. */
 static bool has_sizes(const pwr_osu_run_t *run)
 {
-    return run->benchmark->unit > 0;
+    return run->benchmark->data->unit > 0;
 }
 
 void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
@@ -24,7 +24,7 @@ void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
     fprintf(out, "\n# OSU MPI %s Latency Test v%s (poweraware's own program, not OSU's)\n",
             benchmark->title, PACKAGE_VERSION);
     if (has_sizes(run)) {
-        fprintf(out, "# Datatype: %s.\n", benchmark->datatype);
+        fprintf(out, "# Datatype: %s.\n", benchmark->data->datatype);
         fprintf(out, "%-*s%*s", WIDTH_SIZE, "# Size", WIDTH_TIME, "Avg Latency(us)");
     } else {
         fprintf(out, "# Avg Latency(us)");
@@ -58,71 +58,53 @@ void pwr_osu_output_row(const pwr_osu_run_t *run, const pwr_osu_row_t *row, FILE
     fflush(out);
 }
 
-static void put_row(pwr_json_t *json, const pwr_osu_row_t *row)
+static json_t *json_of_row(const pwr_osu_row_t *row)
 {
-    pwr_json_begin(json, NULL, '{');
-    pwr_json_integer(json, "bytes", (int64_t)row->bytes);
-    pwr_json_integer(json, "iterations", (int64_t)row->iterations);
-    pwr_json_real(json, "avg_us", row->avg_us);
-    pwr_json_real(json, "min_us", row->min_us);
-    pwr_json_real(json, "max_us", row->max_us);
-    pwr_json_integer(json, "t_begin_ns", row->begin_ns);
-    pwr_json_integer(json, "t_end_ns", row->end_ns);
-    pwr_json_real(json, "cpu_s", row->cpu_s);
-    if (row->verdict == PWR_OSU_NOT_CHECKED) {
-        pwr_json_null(json, "validated");
-    } else {
-        pwr_json_bool(json, "validated", row->verdict == PWR_OSU_PASS);
-    }
-    pwr_json_end(json, '}');
+    json_t *validated = row->verdict == PWR_OSU_NOT_CHECKED
+                            ? json_null()
+                            : json_boolean(row->verdict == PWR_OSU_PASS);
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:f, s:o}", "bytes",
+                     (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations, "avg_us",
+                     row->avg_us, "min_us", row->min_us, "max_us", row->max_us, "t_begin_ns",
+                     (json_int_t)row->begin_ns, "t_end_ns", (json_int_t)row->end_ns, "cpu_s",
+                     row->cpu_s, "validated", validated);
 }
 
-static void put_rank(pwr_json_t *json, int rank, const pwr_osu_rank_t *about)
-{
-    pwr_json_begin(json, NULL, '{');
-    pwr_json_integer(json, "rank", rank);
-    pwr_json_string(json, "host", about->host);
-    pwr_json_integer(json, "pid", about->pid);
-    pwr_json_real(json, "cpu_s", about->cpu_s);
-    pwr_json_real(json, "wall_s", about->wall_s);
-    pwr_json_end(json, '}');
-}
-
-static void put_root(pwr_json_t *json, const pwr_osu_run_t *run)
+static json_t *json_of_root(const pwr_osu_run_t *run)
 {
     if (!run->benchmark->rooted) {
-        pwr_json_null(json, "root");
-    } else if (run->options->root == PWR_OSU_ROOT_ROTATES) {
-        pwr_json_string(json, "root", "rotate");
-    } else {
-        pwr_json_integer(json, "root", run->options->root);
+        return json_null();
     }
+    return run->options->root == PWR_OSU_ROOT_ROTATES ? json_string("rotate")
+                                                      : json_integer(run->options->root);
 }
 
-void pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t row_count,
+bool pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t row_count,
                          const pwr_osu_rank_t *ranks, FILE *out)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     MPI_Get_library_version(library, &length);
 
-    pwr_json_t json = pwr_json(out);
-    pwr_json_begin(&json, NULL, '{');
-    pwr_json_string(&json, "benchmark", run->benchmark->name);
-    pwr_json_string(&json, "version", PACKAGE_VERSION);
-    pwr_json_string(&json, "library", library);
-    pwr_json_string(&json, "datatype", run->benchmark->datatype);
-    pwr_json_integer(&json, "np", run->np);
-    put_root(&json, run);
-    pwr_json_begin(&json, "rows", '[');
+    json_t *row_list = json_array();
     for (size_t i = 0; i < row_count; i++) {
-        put_row(&json, &rows[i]);
+        json_array_append_new(row_list, json_of_row(&rows[i]));
     }
-    pwr_json_end(&json, ']');
-    pwr_json_begin(&json, "ranks", '[');
+    json_t *rank_list = json_array();
     for (int rank = 0; rank < run->np; rank++) {
-        put_rank(&json, rank, &ranks[rank]);
+        const pwr_osu_rank_t *about = &ranks[rank];
+        json_array_append_new(rank_list,
+                              json_pack("{s:i, s:s, s:I, s:f, s:f}", "rank", rank, "host",
+                                        about->host, "pid", (json_int_t)about->pid, "cpu_s",
+                                        about->cpu_s, "wall_s", about->wall_s));
     }
-    pwr_json_end(&json, ']');
-    pwr_json_end(&json, '}');
+    json_t *document = json_pack("{s:s+, s:s, s:s, s:s, s:i, s:o, s:o, s:o}", "benchmark", "osu_",
+                                 run->benchmark->name, "version", PACKAGE_VERSION, "library",
+                                 library, "datatype", run->benchmark->data->datatype, "np", run->np,
+                                 "root", json_of_root(run), "rows", row_list, "ranks", rank_list);
+    bool written = document &&
+                   json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
+                   fputc('\n', out) != EOF;
+    json_decref(document);
+    return written;
 }

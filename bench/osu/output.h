@@ -24,8 +24,8 @@ void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out);
 /* One line, flushed: it is also the progress a user sees. */
 void pwr_osu_output_row(const pwr_osu_run_t *run, const pwr_osu_row_t *row, FILE *out);
 
-/* The document of rows[row_count] and ranks[run->np]. */
-void pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t row_count,
+/* The document of rows[row_count] and ranks[run->np].  False: not all is written. */
+bool pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t row_count,
                          const pwr_osu_rank_t *ranks, FILE *out);
 
 #endif

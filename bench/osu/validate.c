@@ -22,12 +22,11 @@ static void check_data(const pwr_osu_run_t *run, const pwr_osu_call_t *call, fai
 {
     pwr_osu_error_t error = {.no_byte = false};
     /* Always, because ranks may talk in it. */
-    if (run->benchmark->check(call, &error) || failure->seen) {
+    if (run->benchmark->data->check(call, &error) || failure->seen) {
         return;
     }
     failure->seen = true;
-    int length =
-        snprintf(failure->text, sizeof failure->text, "%s %d", error.where, error.peer);
+    int length = snprintf(failure->text, sizeof failure->text, "%s %d", error.where, error.peer);
     if (!error.no_byte) {
         snprintf(failure->text + length, sizeof failure->text - (size_t)length,
                  ", byte %zu: expected 0x%02x, found 0x%02x", error.byte.position,
@@ -58,11 +57,12 @@ static bool agree(pwr_osu_run_t *run, size_t bytes, unsigned long index, const f
     if (failure->seen) {
         run->failed_here = true;
         if (speaker == run->rank || failed == 0) {
-            fprintf(stderr,
-                    "%s: wrong data on rank %d (and %d others) in messages of %zu bytes, checked "
-                    "call %lu: %s\n",
-                    run->benchmark->name, run->rank, failed > 0 ? failed - 1 : 0, bytes, index,
-                    failure->text);
+            fprintf(
+                stderr,
+                "osu_%s: wrong data on rank %d (and %d others) in messages of %zu bytes, checked "
+                "call %lu: %s\n",
+                run->benchmark->name, run->rank, failed > 0 ? failed - 1 : 0, bytes, index,
+                failure->text);
         }
     }
     return failed == 0;
@@ -76,7 +76,7 @@ pwr_osu_verdict_t pwr_osu_validate(pwr_osu_run_t *run, size_t bytes)
     for (unsigned long i = 0; i < run->options->validated_calls; i++) {
         pwr_osu_call_t call = pwr_osu_call(run, bytes, i);
         call.tag = (unsigned)i + 1; /* the timed calls had 0 */
-        run->benchmark->fill(&call);
+        run->benchmark->data->fill(&call);
         run->benchmark->run(&call);
         first_bad = failure.seen ? first_bad : i;
         check_data(run, &call, &failure);

@@ -77,7 +77,7 @@ def executable(candidates: Iterable[Path]) -> Optional[Path]:
     """The first of them that can be run."""
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
-            return path.resolve()
+            return Path(os.path.abspath(path))  # a link may say what its program is to do
     return None
 
 

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pwr_verify/buffer.h"
 
@@ -60,6 +59,7 @@ typedef struct spent {
 static pwr_osu_call_t call_of(const cell_t *cell, const series_t *series, unsigned tag)
 {
     return (pwr_osu_call_t){
+        .benchmark = cell->benchmark,
         .comm = series->comm,
         .np = cell->place->np,
         .rank = cell->place->rank,
@@ -71,24 +71,17 @@ static pwr_osu_call_t call_of(const cell_t *cell, const series_t *series, unsign
     };
 }
 
-static double cpu_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Seconds of this rank inside the calls. */
 static spent_t timed_calls(const cell_t *cell, const series_t *series, unsigned long count)
 {
     spent_t spent = {0, 0};
     pwr_osu_call_t call = call_of(cell, series, 0);
     for (unsigned long i = 0; i < count; i++) {
-        double cpu = cpu_seconds();
+        double cpu = pwr_osu_cpu_s();
         double begin = MPI_Wtime();
         cell->benchmark->run(&call);
         spent.wall_s += MPI_Wtime() - begin;
-        spent.cpu_s += cpu_seconds() - cpu;
+        spent.cpu_s += pwr_osu_cpu_s() - cpu;
         MPI_Barrier(cell->place->neutral);
     }
     return spent;
@@ -108,18 +101,18 @@ static void check(const cell_t *cell, series_t *series)
     cell->place->tag = cell->place->tag % 200 + 1;
     pwr_osu_call_t call = call_of(cell, series, cell->place->tag);
     unsigned long long before = tune_variants_handled(cell->place->variants);
-    cell->benchmark->fill(&call);
+    cell->benchmark->data->fill(&call);
     cell->benchmark->run(&call);
     series->declines =
         series->variant->is_ours && tune_variants_handled(cell->place->variants) == before;
-    int wrong = !cell->benchmark->check(&call, &error);
+    int wrong = !cell->benchmark->data->check(&call, &error);
     wrong |= !pwr_buffer_check(&cell->send, &offset) || !pwr_buffer_check(&cell->recv, &offset);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, cell->place->neutral);
     series->is_wrong = wrong != 0;
     if (wrong && cell->place->rank == 0) {
         fprintf(stderr,
                 "\npoweraware-tune: %s of %s, %zu bytes on %d x %d ranks: wrong data, left out\n",
-                series->variant->name, cell->benchmark->name + strlen("osu_"), cell->size,
+                series->variant->name, cell->benchmark->name, cell->size,
                 cell->place->layout->nodes, cell->place->layout->ranks_per_node);
     }
 }
@@ -220,7 +213,14 @@ static json_t *result_of(const cell_t *cell, series_t *series)
                      array_of(series->cpu_us, blocks));
 }
 
-static json_t *results(const cell_t *cell, const tune_collective_t *collective)
+/* What a decision table calls bytes: the blocks of all ranks, or one message. */
+static json_int_t bytes_of_table(const cell_t *cell)
+{
+    size_t messages = cell->benchmark->data == &pwr_osu_blocks ? (size_t)cell->place->np : 1;
+    return (json_int_t)(messages * cell->size);
+}
+
+static json_t *results(const cell_t *cell)
 {
     const tune_layout_t *layout = cell->place->layout;
     json_t *all = json_array();
@@ -231,10 +231,9 @@ static json_t *results(const cell_t *cell, const tune_collective_t *collective)
         json_decref(all);
         return NULL;
     }
-    return json_pack(
-        "{s:s, s:i, s:i, s:I, s:I, s:o}", "collective", collective->name, "nodes", layout->nodes,
-        "ranks_per_node", layout->ranks_per_node, "size", (json_int_t)cell->size, "bytes",
-        (json_int_t)tune_bytes(collective, cell->place->np, cell->size), "variants", all);
+    return json_pack("{s:s, s:i, s:i, s:I, s:I, s:o}", "collective", cell->benchmark->name, "nodes",
+                     layout->nodes, "ranks_per_node", layout->ranks_per_node, "size",
+                     (json_int_t)cell->size, "bytes", bytes_of_table(cell), "variants", all);
 }
 
 static void measure(cell_t *cell)
@@ -244,7 +243,7 @@ static void measure(cell_t *cell)
     for (int i = 0; i < cell->num; i++) {
         check(cell, &cell->series[i]);
     }
-    cell->benchmark->fill(&call);
+    cell->benchmark->data->fill(&call);
     for (int i = 0; i < cell->num; i++) {
         round_s += is_out(&cell->series[i]) ? 0 : plan(cell, &cell->series[i]);
     }
@@ -261,8 +260,8 @@ static void measure(cell_t *cell)
 /* False on all ranks where one of them has no memory. */
 static bool open_buffers(cell_t *cell)
 {
-    size_t send = cell->benchmark->send_bytes(cell->place->np, cell->size);
-    size_t recv = cell->benchmark->recv_bytes(cell->place->np, cell->size);
+    size_t send = cell->benchmark->data->send_bytes(cell->benchmark, cell->place->np, cell->size);
+    size_t recv = cell->benchmark->data->recv_bytes(cell->benchmark, cell->place->np, cell->size);
     int ok = pwr_buffer_open(&cell->send, send) && pwr_buffer_open(&cell->recv, recv);
     MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, cell->place->neutral);
     if (ok) {
@@ -273,33 +272,31 @@ static bool open_buffers(cell_t *cell)
 }
 
 /* Reductions that deal less than an element to each rank do nothing worth measuring. */
-static bool is_measurable(const tune_place_t *place, const pwr_osu_benchmark_t *benchmark,
-                          size_t size)
+static bool is_measurable(const cell_t *cell)
 {
-    return benchmark->send_bytes(place->np, size) + benchmark->recv_bytes(place->np, size) <=
-               place->options->mem_limit &&
-           (size == 0 || benchmark->recv_bytes(place->np, size) > 0);
+    size_t send = cell->benchmark->data->send_bytes(cell->benchmark, cell->place->np, cell->size);
+    size_t recv = cell->benchmark->data->recv_bytes(cell->benchmark, cell->place->np, cell->size);
+    return send + recv <= cell->place->options->mem_limit && (cell->size == 0 || recv > 0);
 }
 
-json_t *tune_measure(tune_place_t *place, const tune_collective_t *collective, size_t size)
+json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective, size_t size)
 {
     series_t *series = calloc((size_t)place->variants->num, sizeof *series);
-    cell_t cell = {
-        .place = place, .benchmark = collective->benchmark, .size = size, .series = series};
+    cell_t cell = {.place = place, .benchmark = collective, .size = size, .series = series};
     json_t *point = NULL;
     if (!series) {
         fprintf(stderr, "poweraware-tune: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int i = 0; i < place->variants->num; i++) {
-        if (place->variants->variant[i].has[collective - tune_collectives]) {
+        if (place->variants->variant[i].has[collective - pwr_osu_benchmarks]) {
             series[cell.num++] =
                 (series_t){.variant = &place->variants->variant[i], .comm = place->comms[i]};
         }
     }
-    if (is_measurable(place, collective->benchmark, size) && open_buffers(&cell)) {
+    if (is_measurable(&cell) && open_buffers(&cell)) {
         measure(&cell);
-        point = results(&cell, collective);
+        point = results(&cell);
     }
     pwr_buffer_release(&cell.send);
     pwr_buffer_release(&cell.recv);

@@ -11,6 +11,8 @@
 
 #include "tune.h"
 
+#include "../common/options.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,20 +34,21 @@ static void complain(const char *text)
     fprintf(stderr, "poweraware-tune: %s\n", text);
 }
 
-static bool is_wanted(const run_t *run, const tune_collective_t *collective)
+static bool is_wanted(const run_t *run, const pwr_osu_benchmark_t *collective)
 {
     return !run->options->collectives || tune_list_has(run->options->collectives, collective->name);
 }
 
-static int num_sizes(const run_t *run, const tune_collective_t *collective)
+static int num_sizes(const run_t *run, const pwr_osu_benchmark_t *collective)
 {
-    return collective->benchmark->unit == 0 ? 1 : run->options->num_sizes;
+    return collective->data->unit == 0 ? 1 : run->options->num_sizes;
 }
 
-static void measure_collective(run_t *run, tune_place_t *place, const tune_collective_t *collective)
+static void measure_collective(run_t *run, tune_place_t *place,
+                               const pwr_osu_benchmark_t *collective)
 {
     for (int i = 0; i < num_sizes(run, collective); i++) {
-        size_t size = collective->benchmark->unit == 0 ? 0 : run->options->sizes[i];
+        size_t size = collective->data->unit == 0 ? 0 : run->options->sizes[i];
         if (run->rank == 0) {
             tune_progress(place->layout, collective->name, size, run->done, run->all);
         }
@@ -71,9 +74,9 @@ static void measure_layout(run_t *run, const tune_layout_t *layout, MPI_Comm bas
     for (int i = 0; i < run->variants.num; i++) {
         place.comms[i] = tune_variant_open(&run->variants.variant[i], base);
     }
-    for (int c = 0; c < tune_num_collectives; c++) {
-        if (is_wanted(run, &tune_collectives[c])) {
-            measure_collective(run, &place, &tune_collectives[c]);
+    for (int c = 0; c < pwr_osu_num_benchmarks; c++) {
+        if (is_wanted(run, &pwr_osu_benchmarks[c])) {
+            measure_collective(run, &place, &pwr_osu_benchmarks[c]);
         }
     }
     for (int i = 0; i < run->variants.num; i++) {
@@ -84,8 +87,9 @@ static void measure_layout(run_t *run, const tune_layout_t *layout, MPI_Comm bas
 
 static void measure_layouts(run_t *run)
 {
-    for (int c = 0; c < tune_num_collectives; c++) {
-        run->all += is_wanted(run, &tune_collectives[c]) ? num_sizes(run, &tune_collectives[c]) : 0;
+    for (int c = 0; c < pwr_osu_num_benchmarks; c++) {
+        run->all +=
+            is_wanted(run, &pwr_osu_benchmarks[c]) ? num_sizes(run, &pwr_osu_benchmarks[c]) : 0;
     }
     run->all *= run->layouts.num;
     for (int i = 0; i < run->layouts.num; i++) {
@@ -105,7 +109,8 @@ static int write_table(const tune_options_t *options, json_t *const *documents, 
 {
     char error[512] = "out of memory";
     size_t num;
-    const tune_rules_t rules = {.margin = options->margin, .saving = options->saving};
+    const tune_rules_t rules = {.margin = options->margin_percent / 100,
+                                .saving = options->saving_percent / 100};
     tune_row_t *rows = tune_decide(documents, num_documents, &rules, &num, error, sizeof error);
     char *source = rows ? tune_source(documents, num_documents) : NULL;
     char *table = source ? tune_table(rows, num, options->source ? options->source : source) : NULL;
@@ -148,10 +153,10 @@ static bool check_collectives(const tune_options_t *options, char *error, size_t
     for (const char *at = options->collectives; at; at = strchr(at, ',')) {
         bool found = false;
         at += *at == ',';
-        for (int c = 0; c < tune_num_collectives; c++) {
+        for (int c = 0; c < pwr_osu_num_benchmarks; c++) {
             size_t length = strcspn(at, ",");
-            found = found || (strlen(tune_collectives[c].name) == length &&
-                              strncmp(at, tune_collectives[c].name, length) == 0);
+            found = found || (strlen(pwr_osu_benchmarks[c].name) == length &&
+                              strncmp(at, pwr_osu_benchmarks[c].name, length) == 0);
         }
         if (!found) {
             snprintf(error, size, "option --collectives: \"%.*s\" is not known",
@@ -220,19 +225,6 @@ static int decide_only(const tune_options_t *options)
     return status;
 }
 
-/* mpirun's and srun's ranks other than 0 keep quiet before MPI_Init tells them. */
-static bool is_first(void)
-{
-    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *rank = getenv(variables[i]);
-        if (rank) {
-            return strcmp(rank, "0") == 0;
-        }
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     char error[512];
@@ -240,13 +232,13 @@ int main(int argc, char **argv)
     int status = 0;
     if (!tune_options_parse(&options, argc, argv, error, sizeof error)) {
         status = EXIT_OPTIONS;
-        if (is_first()) {
+        if (pwr_options_is_first()) {
             complain(error);
         }
     } else if (options.help || options.version) {
-        if (is_first() && options.help) {
+        if (pwr_options_is_first() && options.help) {
             tune_options_help();
-        } else if (is_first()) {
+        } else if (pwr_options_is_first()) {
             printf("poweraware-tune (poweraware) %s\n", PACKAGE_VERSION);
         }
     } else {

@@ -38,18 +38,18 @@ typedef struct tune_options {
     const char *measurements; /* NULL: none */
     char **from;              /* [num_from] measure nothing, read these */
     int num_from;
-    const char *source; /* of the table; NULL: the commands of the measurements */
-    char *layouts;      /* as given */
-    char *collectives;  /* as given; NULL: all */
-    char *variants;     /* as given; NULL: stock and all of ours */
+    const char *source;      /* of the table; NULL: the commands of the measurements */
+    const char *layouts;     /* as given */
+    const char *collectives; /* as given; NULL: all */
+    const char *variants;    /* as given; NULL: stock and all of ours */
     size_t sizes[TUNE_SIZES_MAX];
     int num_sizes;
-    double margin; /* 0.03: 3 % */
-    double saving;
+    double margin_percent;
+    double saving_percent;
     double seconds; /* per collective and size */
     int blocks;
     unsigned long seed;
-    size_t mem_limit;
+    unsigned long mem_limit;
     bool help;
     bool version;
 } tune_options_t;
@@ -61,27 +61,13 @@ void tune_options_help(void);
 /* "name" in "a,name,b". */
 bool tune_list_has(const char *list, const char *name);
 
-/* ---- collectives.c ---- */
-
-typedef struct tune_collective {
-    const char *name; /* as in MPI_<name> */
-    const pwr_osu_benchmark_t *benchmark;
-    bool blocks; /* bytes of a decision table: the blocks of all ranks, not one message */
-} tune_collective_t;
-
-extern const tune_collective_t tune_collectives[];
-extern const int tune_num_collectives;
-
-/* What a decision table calls bytes of a message of size. */
-uint64_t tune_bytes(const tune_collective_t *collective, int np, size_t size);
-
 /* ---- variants.c ---- */
 
 typedef struct tune_variant {
     char name[TUNE_NAME_MAX];
     const char *word;               /* coll_poweraware_algorithm of its communicator */
     const char *preference;         /* ompi_comm_coll_preference, or NULL */
-    bool has[TUNE_COLLECTIVES_MAX]; /* which of tune_collectives it does */
+    bool has[TUNE_COLLECTIVES_MAX]; /* which of pwr_osu_benchmarks it does */
     bool is_ours;                   /* an algorithm, which may decline a call */
 } tune_variant_t;
 
@@ -135,7 +121,7 @@ typedef struct tune_place {
 
 /* One collective at one size with all variants that do it.  Returns the point on rank 0, NULL on
    the others and where there is nothing to measure. */
-json_t *tune_measure(tune_place_t *place, const tune_collective_t *collective, size_t size);
+json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective, size_t size);
 
 /* ---- document.c ---- */
 

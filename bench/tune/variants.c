@@ -115,14 +115,14 @@ static bool find_algorithms(tune_variants_t *variants, const tune_options_t *opt
 {
     int num = 0;
     bool found = false;
-    for (int c = 0; c < tune_num_collectives; c++) {
+    for (int c = 0; c < pwr_osu_num_benchmarks; c++) {
         char name[96];
         int index;
         MPI_T_enum words = MPI_T_ENUM_NULL;
         MPI_Datatype type;
         int verbosity, binding, scope;
         num = sizeof name;
-        snprintf(name, sizeof name, "coll_poweraware_%s_algorithm", tune_collectives[c].name);
+        snprintf(name, sizeof name, "coll_poweraware_%s_algorithm", pwr_osu_benchmarks[c].name);
         if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
             MPI_T_cvar_get_info(index, name, &num, &verbosity, &type, &words, NULL, NULL, &binding,
                                 &scope) != MPI_SUCCESS ||
@@ -167,8 +167,8 @@ static void add_stock(tune_variants_t *variants, const char *name, const char *w
                       const char *preference, const char *collectives)
 {
     tune_variant_t *variant = add(variants, name, word, preference);
-    for (int c = 0; variant && c < tune_num_collectives; c++) {
-        variant->has[c] = !collectives || tune_list_has(collectives, tune_collectives[c].name);
+    for (int c = 0; variant && c < pwr_osu_num_benchmarks; c++) {
+        variant->has[c] = !collectives || tune_list_has(collectives, pwr_osu_benchmarks[c].name);
     }
 }
 

@@ -12,7 +12,10 @@
  * All ranks of a job are on one machine (or on emulated nodes of one), so CLOCK_MONOTONIC is the
  * same for all.  Rank 0 prints one JSON object; times are microseconds.
  */
-#include <getopt.h>
+#include "config.h"
+
+#include "../common/options.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +35,7 @@ typedef struct options {
     int calls;   /* of one iteration of tight */
     int late_us;
     int compute_us;
+    bool help;
 } options_t;
 
 enum { FEWEST_ITERATIONS = 5 };
@@ -425,83 +429,49 @@ static load_fn_t load_named(const char *name)
 
 /* ---- command line ---- */
 
-static void usage(FILE *stream)
-{
-    fprintf(
-        stream,
-        "Usage: mpirun ... wait_load LOAD [options]\n"
-        "What ranks that wait cost: time and CPU seconds.  Prints one JSON object.\n\n"
-        "LOAD: skew (one rank is late), tight (nobody is), apart (the same, a barrier before each\n"
-        "call), imbalance (compute, collective)\n"
-        "  -c, --collective NAME  allreduce, bcast, alltoall, barrier, messages (allreduce)\n"
-        "  -b, --bytes N          per rank, of an Alltoall per pair; whole ints (8)\n"
-        "  -i, --iterations N     counted, at most (100)\n"
-        "  -s, --seconds N        count about as many as fit, but no fewer than %d (no limit)\n"
-        "  -w, --warmup N         before them (10)\n"
-        "  -n, --calls N          tight: calls of an iteration (100)\n"
-        "  -l, --late-us N        skew: how late the last rank is (1000)\n"
-        "  -u, --compute-us N     imbalance: what a rank computes between calls (5000)\n"
-        "  -h, --help\n",
-        FEWEST_ITERATIONS);
-}
-
 enum { MOST = 100000000 };
 
-static bool number(const char *text, int least, int *value)
-{
-    char *end;
-    long read = strtol(text, &end, 10);
-    if ('\0' == *text || '\0' != *end || read < least || read > MOST) {
-        return false;
+#define NUMBER(letter, name, help, member, least)                                                  \
+    {                                                                                              \
+        letter, name, "N", help, pwr_option_int, offsetof(options_t, member), least, MOST          \
     }
-    *value = (int)read;
-    return true;
+static const pwr_option_t table[] = {
+    {'c', "collective", "NAME", "allreduce, bcast, alltoall, barrier, messages (allreduce)",
+     pwr_option_text, .at = offsetof(options_t, collective)},
+    NUMBER('b', "bytes", "per rank, of an Alltoall per pair; whole ints (8)", bytes, 0),
+    NUMBER('i', "iterations", "counted, at most (100)", iterations, 1),
+    NUMBER('s', "seconds", "count about as many as fit, but no fewer than 5 (no limit)", seconds,
+           0),
+    NUMBER('w', "warmup", "before them (10)", warmup, 0),
+    NUMBER('n', "calls", "tight: calls of an iteration (100)", calls, 1),
+    NUMBER('l', "late-us", "skew: how late the last rank is (1000)", late_us, 0),
+    NUMBER('u', "compute-us", "imbalance: what a rank computes between calls (5000)", compute_us,
+           0),
+    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = offsetof(options_t, help)},
+    {0},
+};
+
+static void usage(void)
+{
+    puts(
+        "Usage: mpirun ... wait_load [options] LOAD\n"
+        "What ranks that wait cost: time and CPU seconds.  Prints one JSON object.\n\n"
+        "LOAD: skew (one rank is late), tight (nobody is), apart (the same, a barrier before each\n"
+        "call), imbalance (compute, collective)");
+    pwr_options_help(table, stdout);
 }
 
-typedef enum { RUN, HELP, WRONG } parsed_t;
-
-static parsed_t parse(int argc, char **argv, options_t *o)
+static bool parse(int argc, char **argv, options_t *o, char *error, size_t error_size)
 {
-    static const struct option longs[] = {{"collective", required_argument, NULL, 'c'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"iterations", required_argument, NULL, 'i'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"warmup", required_argument, NULL, 'w'},
-                                          {"calls", required_argument, NULL, 'n'},
-                                          {"late-us", required_argument, NULL, 'l'},
-                                          {"compute-us", required_argument, NULL, 'u'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    const struct {
-        int option;
-        int *value;
-        int least;
-    } numbers[] = {{'b', &o->bytes, 0},     {'i', &o->iterations, 1}, {'s', &o->seconds, 0},
-                   {'w', &o->warmup, 0},    {'n', &o->calls, 1},      {'l', &o->late_us, 0},
-                   {'u', &o->compute_us, 0}};
-    int option;
-    while (-1 != (option = getopt_long(argc, argv, "c:b:i:s:w:n:l:u:h", longs, NULL))) {
-        if ('h' == option) {
-            return HELP;
-        }
-        bool right = 'c' == option;
-        if (right) {
-            o->collective = optarg;
-        }
-        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-            if (option == numbers[i].option) {
-                right = number(optarg, numbers[i].least, numbers[i].value);
-            }
-        }
-        if (!right) {
-            return WRONG;
-        }
+    if (!pwr_options_parse(table, o, &o->load, argc, argv, error, error_size) || o->help) {
+        return o->help;
     }
-    o->load = optind == argc - 1 ? argv[optind] : "";
-    return 0 == o->bytes % (int)sizeof(int) && NULL != collective_named(o->collective) &&
-                   NULL != load_named(o->load)
-               ? RUN
-               : WRONG;
+    if (0 != o->bytes % (int)sizeof(int) || NULL == collective_named(o->collective) ||
+        NULL == load_named(o->load)) {
+        snprintf(error, error_size, "no such load or collective, or no whole ints (see --help)");
+        return false;
+    }
+    return true;
 }
 
 static void run(options_t *o)
@@ -518,26 +488,37 @@ static void run(options_t *o)
 
 int main(int argc, char **argv)
 {
-    options_t options = {.collective = "allreduce",
+    options_t options = {.load = "",
+                         .collective = "allreduce",
                          .bytes = 8,
                          .iterations = 100,
                          .warmup = 10,
                          .calls = 100,
                          .late_us = 1000,
                          .compute_us = 5000};
+    char error[256];
+    bool speaks = pwr_options_is_first();
+    if (!parse(argc, argv, &options, error, sizeof error)) {
+        if (speaks) {
+            fprintf(stderr, "wait_load: %s\n", error);
+        }
+        return 2;
+    }
+    if (options.help) {
+        if (speaks) {
+            usage();
+        }
+        return 0;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    opterr = 0 == rank;
-    parsed_t parsed = parse(argc, argv, &options);
-    if (RUN == parsed && size < 2) {
-        fprintf(stderr, "wait_load: one rank waits for nobody: start at least two\n");
-        parsed = WRONG;
-    } else if (RUN == parsed) {
+    bool good = size > 1;
+    if (good) {
         run(&options);
-    } else if (0 == rank) {
-        usage(HELP == parsed ? stdout : stderr);
+    } else {
+        fputs("wait_load: one rank waits for nobody: start at least two\n", stderr);
     }
     MPI_Finalize();
-    return WRONG == parsed ? 2 : 0;
+    return good ? 0 : 2;
 }

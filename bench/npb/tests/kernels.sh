@@ -17,7 +17,7 @@ right() {
     done
 }
 
-# noticed KERNEL NP FAULT: one bit of what an exchange delivers
+# noticed KERNEL NP FAULT: one bit of what an exchange delivers; IS has two exchanges in each of its 10 iterations
 noticed() {
     PWR_FAULT=$3 run "$2" "./$1_fault" S
     [ "$status" -eq 1 ] || fail "$1, fault \"$3\": not noticed"
@@ -37,9 +37,9 @@ right is_like S 1 2 3 7
 right is_like W 4
 PWR_FAULT="" run 3 ./is_like_fault S
 [ "$status" -eq 0 ] || fail "is_like without a fault"
-noticed is_like 3 "0 9 0"
-noticed is_like 3 "2 9 40001"
-noticed is_like 2 "1 9 3"
+noticed is_like 3 "flip 0 19 0"
+noticed is_like 3 "flip 2 19 40001"
+noticed is_like 2 "flip 1 19 3"
 refused "usage:" 2 2 ./is_like X
 refused "usage:" 2 1 ./is_like
 run 1 ./is_like --help
@@ -50,8 +50,8 @@ if [ -x ./ft_like ]; then
     right ft_like W 4
     PWR_FAULT="" run 2 ./ft_like_fault S
     [ "$status" -eq 0 ] || fail "ft_like without a fault"
-    noticed ft_like 2 "0 0 7"
-    noticed ft_like 4 "3 1 70006"
+    noticed ft_like 2 "flip 0 0 7"
+    noticed ft_like 4 "flip 3 1 70006"
     refused "3 processes do not divide 64 x 64 lines: take a power of two up to 64" 1 3 ./ft_like S
 else
     echo "SKIP: ft_like is not built: needs fftw3"

@@ -13,7 +13,8 @@ check_refusal() {
     [ -s "$work/out" ] && fail "$3 $4: results in spite of the error"
 }
 
-# refuse STATUS TEXT BENCHMARK ARGS...: without mpirun, which takes a second over each failure
+# refuse STATUS TEXT BENCHMARK ARGS...: without mpirun, which takes a second over each failure; options are read
+# before MPI_Init
 refuse() {
     wanted=$1 text=$2 benchmark=$3
     shift 3
@@ -27,6 +28,8 @@ run 2 ./osu_bcast --bogus
 check_refusal 2 'unknown option --bogus' osu_bcast --bogus
 run 2 ./osu_reduce --root 2
 check_refusal 2 'option --root: 2 is not one of the 2 ranks (0 to 1)' osu_reduce '--root 2'
+run 2 ./osu_alltoall -m 64:128 -M 255
+check_refusal 2 'option --mem-limit: 255 bytes are too few' osu_alltoall --mem-limit
 run 2 ./osu_reduce --json "$work/none/x.json"
 check_refusal 1 'option --json: cannot write .*: No such file' osu_reduce --json
 
@@ -35,8 +38,7 @@ refuse 2 'unknown option -q' osu_bcast -fq
 refuse 2 'unexpected argument "64"' osu_bcast 64
 refuse 2 'option --full: takes no value' osu_bcast --full=yes
 refuse 2 'option --message-size: needs a value' osu_bcast -m
-for bad in x 3x -3 0x10 '' ' 3' 1.5 : :4 4:x 4:8:16 99999999999999999999 2147483648 \
-    00000000000000000:4; do
+for bad in x 3x -3 0x10 '' ' 3' 1.5 : :4 4:x 4:8:16 99999999999999999999 2147483648; do
     refuse 2 "option --message-size: \"$bad\" is not" osu_bcast "--message-size=$bad"
 done
 refuse 2 'option --message-size: MIN 9 is above MAX 8' osu_bcast -m 9:8
@@ -49,20 +51,16 @@ done
 refuse 2 'option --warmup: "-1" is not' osu_alltoall -x -1
 refuse 2 'option --root: this collective has no root' osu_alltoall --root 1
 refuse 2 'option --message-size: this collective has no messages' osu_barrier -m 8
-refuse 2 'option --root: this collective has no root' osu_allgather --root 1
-refuse 2 'option --message-size: MIN 6 is not a multiple of 4 (MPI_FLOAT)' osu_reduce_scatter -m 6:64
 refuse 2 'option --root: "first" is neither' osu_reduce --root first
-refuse 2 'option --root: 1 is not one of the 1 ranks' osu_reduce --root 1
-refuse 2 'option --mem-limit: 127 bytes are too few' osu_alltoall -m 64:128 -M 127
-refuse 1 'option --json: cannot write .*: No such file' osu_alltoall --json "$work/none/x.json"
 
-run 2 ./osu_bcast --help
+./osu_bcast --help >"$work/out"
+status=$?
 [ "$status" -eq 0 ] || fail "--help"
 for option in message-size iterations warmup mem-limit validation validation-calls full root json \
     help version; do
     [ "$(grep -c -e " --$option " "$work/out")" -ge 1 ] || fail "--help without --$option"
 done
-run 2 ./osu_reduce --version
+run 2 ./osu_reduce --version # of several ranks one speaks
 [ "$(wc -l <"$work/out")" -eq 1 ] || fail "--version: not one line"
 
 # sizes BENCHMARK WANTED OPTION...: the first column

@@ -124,7 +124,7 @@ def test_wrong_data_is_false_and_last(tmp_path: Path, monkeypatch: pytest.Monkey
     # One timed and ten checked calls per size: call 13 is checked, of the second size.
     monkeypatch.setenv("PWR_FAULT", "flip 1 13 0")
     quick = ["-m", "4:64", "-i", "1", "-x", "0", "-c", "--json", str(path)]
-    done = run("osu_bcast_fault", RANKS, *quick)
+    done = run("faulty/osu_bcast", RANKS, *quick)
     assert done.returncode == 1
     document = json.loads(path.read_text())
     assert [row["validated"] for row in document["rows"]] == [True, False]

@@ -110,14 +110,14 @@ def test_wrong_data_is_said_and_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options, reason", [
     ([], "nothing to do"),
-    (["--output"], "option --output is not known or lacks its value"),
-    (["--outputs", "x"], "option --outputs is not known"),
+    (["--output"], "option --output: needs a value, FILE"),
+    (["--outputs", "x"], "unknown option --outputs"),
     (["--output", "x", "y"], 'unexpected argument "y"'),
     (["--output", "x", "--sizes", "8,6"], "not a list of sizes"),
     (["--output", "x", "--sizes", "8;"], "not a list of sizes"),
-    (["--output", "x", "--margin", "60"], "not a percentage"),
-    (["--output", "x", "--blocks", "2"], "not a number from 3"),
-    (["--output", "x", "--seconds", "0"], "not a number of seconds"),
+    (["--output", "x", "--margin", "60"], "not a number from 0 to 50"),
+    (["--output", "x", "--blocks", "2"], "not a whole number from 3 to 200"),
+    (["--output", "x", "--seconds", "0"], "not a number from 0.001 to 3600"),
     (["--from", "x"], "nothing to do"),
     (["--from", "x", "--output", "y", "--measurements", "z"], "decides only"),
 ])

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Latency of MPI_Barrier.
- *
- * What is checked: nobody leaves before the last rank enters.  In checked calls one rank, another
- * in each, is late; the others tell it when they have left.  If it hears of one before it enters,
- * that one left too early.  No clocks are compared, so this holds across machines, and a message
- * that takes longer than the late rank waits can hide a fault but never invent one.
+ * What is checked of a barrier: nobody leaves before the last rank enters.  In checked calls one
+ * rank, another in each, is late; the others tell it when they have left.  If it hears of one
+ * before it enters, that one left too early.  No clocks are compared, so this holds across
+ * machines, and a message that takes longer than the late rank waits can hide a fault but never
+ * invent one.
  */
 #include "config.h"
 
@@ -17,16 +16,12 @@ enum { LATE_US = 2000, TAG_LEFT = 1 };
 /* Of the late rank: who left before it entered; -1: nobody. */
 static int early;
 
-static size_t no_buffer(int np, size_t bytes)
+static size_t no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
 {
+    (void)benchmark;
     (void)np;
     (void)bytes;
     return 0;
-}
-
-static void run(const pwr_osu_call_t *call)
-{
-    MPI_Barrier(call->comm);
 }
 
 /* Tag 0 is that of the timed calls. */
@@ -68,15 +63,11 @@ static bool check(const pwr_osu_call_t *call, pwr_osu_error_t *error)
     return early < 0;
 }
 
-const pwr_osu_benchmark_t pwr_osu_barrier = {
-    .name = "osu_barrier",
-    .title = "Barrier",
+const pwr_osu_data_t pwr_osu_nothing = {
     .datatype = "none",
     .unit = 0,
-    .rooted = false,
-    .send_bytes = no_buffer,
-    .recv_bytes = no_buffer,
-    .run = run,
+    .send_bytes = no_bytes,
+    .recv_bytes = no_bytes,
     .fill = fill,
     .check = check,
 };
