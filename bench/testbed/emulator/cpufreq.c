@@ -5,10 +5,8 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,15 +21,6 @@ static const char *const governor_names[] = {
     [EMU_GOV_USERSPACE] = "userspace",     [EMU_GOV_ONDEMAND] = "ondemand",
     [EMU_GOV_SCHEDUTIL] = "schedutil",
 };
-
-static bool parse_khz(const char *text, uint32_t *khz)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    *khz = (uint32_t)value;
-    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
-}
 
 static void show_current(const struct emu_access *access, FILE *out)
 {
@@ -66,7 +55,7 @@ static void show_speed(const struct emu_access *access, FILE *out)
 static int store_min(const struct emu_access *access, const char *text)
 {
     uint32_t khz;
-    if (!parse_khz(text, &khz)) {
+    if (!emu_parse_u32(text, &khz)) {
         return EINVAL;
     }
     emu_pstate_limit_min(access->machine, access->index, khz, access->now_ns);
@@ -76,7 +65,7 @@ static int store_min(const struct emu_access *access, const char *text)
 static int store_max(const struct emu_access *access, const char *text)
 {
     uint32_t khz;
-    if (!parse_khz(text, &khz)) {
+    if (!emu_parse_u32(text, &khz)) {
         return EINVAL;
     }
     emu_pstate_limit_max(access->machine, access->index, khz, access->now_ns);
@@ -98,7 +87,7 @@ static int store_speed(const struct emu_access *access, const char *text)
 {
     uint32_t khz;
     if (access->machine->cpus[access->index].governor != EMU_GOV_USERSPACE ||
-        !parse_khz(text, &khz)) {
+        !emu_parse_u32(text, &khz)) {
         return EINVAL;
     }
     emu_pstate_set_speed(access->machine, access->index, khz, access->now_ns);
@@ -150,22 +139,22 @@ static void show_domain(const struct emu_access *access, FILE *out)
 
 /* Modes of the writable ones come from the machine file. */
 static const struct emu_attribute levers[] = {
-    {"scaling_governor", 0644, show_governor, store_governor, true},
-    {"scaling_min_freq", 0644, show_min, store_min, true},
-    {"scaling_max_freq", 0644, show_max, store_max, true},
-    {"scaling_setspeed", 0644, show_speed, store_speed, true},
+    {"scaling_governor", 0644, show_governor, store_governor, "scaling_governor"},
+    {"scaling_min_freq", 0644, show_min, store_min, "scaling_min_freq"},
+    {"scaling_max_freq", 0644, show_max, store_max, "scaling_max_freq"},
+    {"scaling_setspeed", 0644, show_speed, store_speed, "scaling_setspeed"},
 };
 
 static const struct emu_attribute readings[] = {
-    {"scaling_cur_freq", 0444, show_current, NULL, false},
-    {"affected_cpus", 0444, show_affected, NULL, false},
-    {"related_cpus", 0444, show_related, NULL, false},
+    {"scaling_cur_freq", 0444, show_current, NULL, NULL},
+    {"affected_cpus", 0444, show_affected, NULL, NULL},
+    {"related_cpus", 0444, show_related, NULL, NULL},
 };
 
 /* of acpi-cpufreq, which asks the hardware, and knows who shares a clock whatever the policies */
 static const struct emu_attribute acpi_readings[] = {
-    {"cpuinfo_cur_freq", 0400, show_current, NULL, false},
-    {"freqdomain_cpus", 0444, show_domain, NULL, false},
+    {"cpuinfo_cur_freq", 0400, show_current, NULL, NULL},
+    {"freqdomain_cpus", 0444, show_domain, NULL, NULL},
 };
 
 static void add_list(struct emu_tree *tree, int folder, const struct emu_config *config)

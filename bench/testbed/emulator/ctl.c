@@ -18,6 +18,7 @@
 #include "rapl.h"
 #include "tree.h"
 #include "tstate.h"
+#include "uncore.h"
 
 static void show_state(const struct emu_access *access, FILE *out)
 {
@@ -37,10 +38,10 @@ static void show_state(const struct emu_access *access, FILE *out)
                 access->activity != NULL ? emu_activity_count(access->activity, i) : 0);
     }
     for (int i = 0; i < machine->config.packages; i++) {
-        fprintf(out, "package %d package_j %.6f core_j %.6f dram_j %.6f\n", i,
-                emu_rapl_exact_j(machine, EMU_PACKAGE, i, access->now_ns),
+        fprintf(out, "package %d package_j %.6f core_j %.6f dram_j %.6f uncore_khz %" PRIu32 "\n",
+                i, emu_rapl_exact_j(machine, EMU_PACKAGE, i, access->now_ns),
                 emu_rapl_exact_j(machine, EMU_CORE, i, access->now_ns),
-                emu_rapl_exact_j(machine, EMU_DRAM, i, access->now_ns));
+                emu_rapl_exact_j(machine, EMU_DRAM, i, access->now_ns), emu_uncore_khz(machine, i));
     }
     fprintf(out, "platform_j %.6f\n", emu_rapl_exact_j(machine, EMU_PLATFORM, 0, access->now_ns));
 }
@@ -89,9 +90,9 @@ static int store_faults(const struct emu_access *access, const char *text)
 }
 
 static const struct emu_attribute files[] = {
-    {"state", 0444, show_state, NULL, false},
-    {"activity", 0644, show_activity, store_activity, false},
-    {"fault", 0644, show_faults, store_faults, false},
+    {"state", 0444, show_state, NULL, NULL},
+    {"activity", 0644, show_activity, store_activity, NULL},
+    {"fault", 0644, show_faults, store_faults, NULL},
 };
 
 void emu_ctl_install(struct emu_tree *tree, const struct emu_machine *machine)

@@ -86,6 +86,7 @@ static void show_words(const struct emu_access *access, FILE *out)
 }
 
 const struct emu_attribute emu_epp_attributes[EMU_EPP_ATTRIBUTES] = {
-    {"energy_performance_preference", 0644, show_preference, store_preference, true},
-    {"energy_performance_available_preferences", 0444, show_words, NULL, false},
+    {"energy_performance_preference", 0644, show_preference, store_preference,
+     "energy_performance_preference"},
+    {"energy_performance_available_preferences", 0444, show_words, NULL, NULL},
 };

@@ -235,8 +235,8 @@ static int write_text(struct emu_server *server, const struct call *call)
     }
     if (error != 0) {
         reject(server, call, text, error);
-    } else if (attribute->traced) {
-        emu_trace_text(&server->trace, access.now_ns, access.index, attribute->name, text,
+    } else if (attribute->lever != NULL) {
+        emu_trace_text(&server->trace, access.now_ns, access.index, attribute->lever, text,
                        access.pid);
     }
     return error;

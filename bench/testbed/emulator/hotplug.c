@@ -87,14 +87,14 @@ static int store_online(const struct emu_access *access, const char *text)
     return 0;
 }
 
-static const struct emu_attribute hotplug = {"online", 0644, show_online, store_online, true};
+static const struct emu_attribute hotplug = {"online", 0644, show_online, store_online, "online"};
 
 static const struct emu_attribute lists[] = {
-    {"online", 0444, show_online_list, NULL, false},
-    {"offline", 0444, show_offline_list, NULL, false},
+    {"online", 0444, show_online_list, NULL, NULL},
+    {"offline", 0444, show_offline_list, NULL, NULL},
 };
 
-static const struct emu_attribute smt_active = {"active", 0444, show_smt_active, NULL, false};
+static const struct emu_attribute smt_active = {"active", 0444, show_smt_active, NULL, NULL};
 
 void emu_hotplug_install(struct emu_tree *tree, const struct emu_machine *machine)
 {

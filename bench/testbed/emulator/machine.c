@@ -12,6 +12,7 @@
 #include "power_model.h"
 #include "pstate.h"
 #include "tstate.h"
+#include "uncore.h"
 
 /* IA32_MISC_ENABLE of a Skylake server at reset: fast strings, thermal control, performance
    monitoring, Enhanced SpeedStep, no XD disable. */
@@ -50,6 +51,9 @@ void emu_machine_init(struct emu_machine *machine, const struct emu_config *conf
     for (int i = 0; i < machine->core_count; i++) {
         machine->cores[i].core.t_ns = now_ns;
         machine->cores[i].dram.t_ns = now_ns;
+    }
+    for (int i = 0; i < config->packages; i++) {
+        emu_uncore_reset(machine, i, now_ns);
     }
     for (int i = 0; i < machine->cpu_count; i++) {
         struct emu_cpu *cpu = &machine->cpus[i];
@@ -174,6 +178,9 @@ void emu_machine_charge_all(struct emu_machine *machine, uint64_t now_ns)
 {
     for (int i = 0; i < machine->core_count; i++) {
         emu_machine_charge_core(machine, i, now_ns);
+    }
+    for (int i = 0; i < machine->config.packages; i++) {
+        emu_uncore_charge(machine, i, now_ns);
     }
 }
 

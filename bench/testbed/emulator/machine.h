@@ -45,6 +45,11 @@ struct emu_core {
     struct emu_meter core, dram;
 };
 
+struct emu_package {
+    uint64_t uncore_limits; /* MSR_UNCORE_RATIO_LIMIT */
+    struct emu_meter uncore;
+};
+
 /* How long something was runnable on a CPU in (from_ns, now_ns]; may be more than that if several
    processes share it.  Called at most once for each stretch of time and CPU. */
 typedef uint64_t emu_active_fn(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns);
@@ -54,6 +59,7 @@ struct emu_machine {
     int cpu_count, core_count;
     struct emu_cpu cpus[EMU_MAX_CPUS];
     struct emu_core cores[EMU_MAX_CPUS];
+    struct emu_package packages[EMU_MAX_PACKAGES];
     uint64_t start_ns;
     uint64_t update_ns; /* RAPL */
     emu_active_fn *active;

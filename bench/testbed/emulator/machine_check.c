@@ -83,6 +83,17 @@ static const char *check_tstate(const struct emu_config *config)
     return config->cpu_vendor == EMU_VENDOR_AMD ? "AMD processors have no T-states" : NULL;
 }
 
+static const char *check_uncore(const struct emu_config *config)
+{
+    if (config->uncore == EMU_UNCORE_NONE) {
+        return config->uncore_w > 0 ? "uncore_w is for uncore = msr or sysfs" : NULL;
+    }
+    return config->cpu_vendor == EMU_VENDOR_AMD ? "AMD processors have no such register"
+           : config->uncore_min_khz < 100000 || config->uncore_max_khz < config->uncore_min_khz
+               ? "give uncore_min_khz (100000 or more) and an uncore_max_khz not below it"
+               : NULL;
+}
+
 static const char *check_msr_safe(const struct emu_config *config)
 {
     return config->msr_safe && config->msr_safe_count == 0
@@ -96,6 +107,7 @@ const struct emu_check emu_checks[] = {
     {"pstate_min_khz", false, check_range},  {"policy_scope", false, check_policy},
     {"governor", false, check_governor},     {"hwp", false, check_hwp},
     {"tstate_step", true, check_tstate},     {"tstate_scope", true, check_tstate},
-    {"tstate_rule", true, check_tstate},     {"msr_safe", false, check_msr_safe},
+    {"tstate_rule", true, check_tstate},     {"uncore", false, check_uncore},
+    {"msr_safe", false, check_msr_safe},
 };
 const size_t emu_check_count = sizeof emu_checks / sizeof emu_checks[0];

@@ -34,6 +34,8 @@ enum emu_driver {
 };
 /* AUTO is resolved when a machine file is read. */
 enum emu_scope { EMU_SCOPE_THREAD, EMU_SCOPE_CORE, EMU_SCOPE_PACKAGE, EMU_SCOPE_AUTO };
+/* Who can reach the uncore's limits: nobody, the register alone, or the kernel's driver as well. */
+enum emu_uncore { EMU_UNCORE_NONE, EMU_UNCORE_MSR, EMU_UNCORE_SYSFS };
 enum emu_rule { EMU_RULE_HIGHEST, EMU_RULE_LOWEST };
 enum emu_step { EMU_STEP_12_5, EMU_STEP_6_25 };
 /* In the order of the kernel's own scaling_available_governors. */
@@ -77,6 +79,10 @@ struct emu_config {
     int tstate_scope;
     int tstate_rule;
 
+    int uncore;
+    int uncore_min_khz, uncore_max_khz;
+    int uncore_mode;
+
     int rapl;
     int rapl_energy_unit; /* exponent: one count is 2^-unit J */
     int rapl_dram_unit;
@@ -90,6 +96,7 @@ struct emu_config {
     double core_dyn_exponent;
     double core_idle_w;
     double package_static_w;
+    double uncore_w; /* at uncore_max_khz */
     double dram_static_w;
     double dram_dyn_w;
     double platform_static_w;

@@ -20,6 +20,7 @@ static const char *const driver_words[] = {
 static const char *const scope_words[] = {"thread", "core", "package", NULL};
 static const char *const policy_words[] = {"thread", "core", "package", "auto", NULL};
 static const char *const rule_words[] = {"highest", "lowest", NULL};
+static const char *const uncore_words[] = {"none", "msr", "sysfs", NULL};
 static const char *const step_words[] = {"12.5", "6.25", NULL};
 static const char *const governor_words[] = {"performance", "powersave", "userspace",
                                              "ondemand",    "schedutil", NULL};
@@ -140,6 +141,11 @@ const struct emu_key emu_keys[] = {
     {FIELD(tstate_scope), .kind = EMU_KEY_WORD, .words = scope_words, .fallback = "core", .help = "who shares a T-state"},
     {FIELD(tstate_rule), .kind = EMU_KEY_WORD, .words = rule_words, .fallback = "lowest", .help = "whose requested duty cycle all of the scope run at"},
 
+    {FIELD(uncore), .kind = EMU_KEY_WORD, .words = uncore_words, .fallback = "none", .help = "limits of the uncore frequency: msr: in MSR 0x620 alone; sysfs: also in intel_uncore_frequency, as its driver shows them"},
+    {INT(uncore_min_khz, 0, 12700000), .fallback = "0", .unit = "kHz", .help = "lowest frequency of the uncore"},
+    {INT(uncore_max_khz, 0, 12700000), .fallback = "0", .unit = "kHz", .help = "highest frequency of the uncore, which it runs at unless a limit is lower"},
+    {MODE(uncore_mode), .fallback = "0644", .help = "permission bits of max_freq_khz and min_freq_khz, octal; sysfs_owner owns them"},
+
     {BOOL(rapl), .fallback = "yes", .help = "RAPL energy counters, as MSRs and in powercap"},
     {INT(rapl_energy_unit, 0, 31), .fallback = "14", .unit = "2^-n J", .help = "energy status unit of package, core and platform"},
     {INT(rapl_dram_unit, 0, 31), .fallback = "16", .unit = "2^-n J", .help = "the same for dram (server models fix it at 2^-16 J)"},
@@ -152,7 +158,8 @@ const struct emu_key emu_keys[] = {
     {INT(core_dyn_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "the frequency core_dyn_w is for; 0: base_khz"},
     {REAL(core_dyn_exponent, 0, 5), .fallback = "1.83", .help = "core power grows with frequency to this power"},
     {REAL(core_idle_w, 0, 1000), .fallback = "1", .unit = "W", .help = "one core while nothing is runnable on it (C1)"},
-    {REAL(package_static_w, 0, 10000), .fallback = "0", .unit = "W", .help = "rest of a package: uncore, caches, leakage"},
+    {REAL(package_static_w, 0, 10000), .fallback = "0", .unit = "W", .help = "rest of a package: leakage, I/O, and the uncore where it has no watts of its own"},
+    {REAL(uncore_w, 0, 10000), .fallback = "0", .unit = "W", .help = "uncore of a package at uncore_max_khz; grows with its frequency to the power core_dyn_exponent, whatever the load"},
     {REAL(dram_static_w, 0, 10000), .fallback = "0", .unit = "W", .help = "memory of a package, always"},
     {REAL(dram_dyn_w, 0, 10000), .fallback = "0", .unit = "W", .help = "memory of a package on top, when all its cores are active; scales with activity and duty cycle"},
     {REAL(platform_static_w, 0, 100000), .fallback = "0", .unit = "W", .help = "rest of the node: board, fans, disks, power supply loss"},
@@ -163,7 +170,7 @@ const struct emu_key emu_keys[] = {
     {MODE(msr_safe_mode), .fallback = "0666", .help = "its permission bits, octal"},
     {.name = "msr_safe_allow", .kind = EMU_KEY_OWN, .parse = parse_msr_rules, .fallback = "", .help = "REGISTER:WRITE_MASK ..; others cannot be read; mask 0 cannot be written"},
     {MODE(sysfs_mode), .fallback = "0644", .help = "permission bits of writable cpufreq files, octal"},
-    {INT(sysfs_owner, 0, 2147483647), .fallback = "0", .unit = "uid", .help = "owner of writable cpufreq files"},
+    {INT(sysfs_owner, 0, 2147483647), .fallback = "0", .unit = "uid", .help = "owner of writable cpufreq and uncore files"},
     {MODE(powercap_mode), .fallback = "0400", .help = "permission bits of energy_uj, octal (Linux 5.10 and later: 0400)"},
     {BOOL(require_rawio), .fallback = "no", .help = "opening msr also needs CAP_SYS_RAWIO, as on real machines"},
 

@@ -56,7 +56,9 @@ static const struct emu_msr *find(const struct emu_machine *machine, uint32_t re
     for (size_t i = 0; i < table->count; i++) {
         const struct emu_msr *msr = &table->registers[i];
         if (msr->reg == reg) {
-            return (msr->rapl && !config->rapl) || (msr->hwp && !config->hwp) ? NULL : msr;
+            bool absent = (msr->rapl && !config->rapl) || (msr->hwp && !config->hwp) ||
+                          (msr->uncore && config->uncore == EMU_UNCORE_NONE);
+            return absent ? NULL : msr;
         }
     }
     return NULL;

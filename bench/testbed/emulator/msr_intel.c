@@ -11,6 +11,7 @@
 #include "pstate.h"
 #include "rapl.h"
 #include "tstate.h"
+#include "uncore.h"
 
 static uint64_t ratio_repeated(uint64_t ratio)
 {
@@ -141,6 +142,21 @@ static uint64_t read_package_limit(const struct emu_access *access)
     return UINT64_C(1) << 63 | UINT64_C(1) << 15 | read_package_info(access);
 }
 
+static uint64_t read_uncore_limits(const struct emu_access *access)
+{
+    return access->machine->packages[emu_msr_cpu(access)->package].uncore_limits;
+}
+
+static int write_uncore_limits(const struct emu_access *access, uint64_t value)
+{
+    return emu_uncore_write(access->machine, emu_msr_cpu(access)->package, value, access->now_ns);
+}
+
+static uint64_t read_uncore_status(const struct emu_access *access)
+{
+    return emu_uncore_khz(access->machine, emu_msr_cpu(access)->package) / EMU_RATIO_KHZ;
+}
+
 static const struct emu_msr registers[] = {
     {0x010, .read = emu_msr_read_tsc},
     {0x017, .constant = 0},                   /* PLATFORM_ID */
@@ -167,6 +183,9 @@ static const struct emu_msr registers[] = {
     {0x619, .read = read_dram_energy, .rapl = true},
     {0x61b, .constant = 0, .rapl = true},
     {0x61c, .constant = 0, .rapl = true},
+    {0x620, .read = read_uncore_limits, .write = write_uncore_limits, .traced = true,
+     .uncore = true},
+    {0x621, .read = read_uncore_status, .uncore = true},
     {0x638, .constant = UINT64_C(1) << 31, .rapl = true}, /* core limit: none, locked */
     {0x639, .read = read_core_energy, .rapl = true},
     {0x64d, .read = read_platform_energy, .rapl = true},

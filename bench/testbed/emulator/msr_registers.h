@@ -20,8 +20,9 @@ struct emu_msr {
     /* NULL: read-only, a write fails as in hardware */
     int (*write)(const struct emu_access *access, uint64_t value);
     bool traced;
-    bool rapl; /* absent on machines without RAPL */
-    bool hwp;  /* absent on machines without hardware P-states */
+    bool rapl;   /* absent on machines without RAPL */
+    bool hwp;    /* absent on machines without hardware P-states */
+    bool uncore; /* absent on machines without uncore frequency limits */
 };
 
 struct emu_msr_table {

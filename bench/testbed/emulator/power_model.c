@@ -35,6 +35,13 @@ double emu_power_core_w(const struct emu_config *config, uint32_t khz,
            config->core_idle_w * idle;
 }
 
+double emu_power_uncore_w(const struct emu_config *config, uint32_t khz)
+{
+    return config->uncore_w > 0 ? config->uncore_w * pow((double)khz / config->uncore_max_khz,
+                                                         config->core_dyn_exponent)
+                                : 0;
+}
+
 double emu_power_core_dram_w(const struct emu_config *config, const struct emu_load *threads,
                              int thread_count)
 {

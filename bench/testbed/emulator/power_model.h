@@ -10,6 +10,9 @@
  * share (ICPP 2010, section VI: c_j * p(core)), an idle core its C1 power.  Threads are taken as
  * independent: two half-active siblings keep the core awake 75% of the time.
  *   dyn(f) = core_dyn_w * (f / core_dyn_khz) ^ core_dyn_exponent
+ * A package's uncore draws, busy or not,
+ *   uncore_w * (f / uncore_max_khz) ^ core_dyn_exponent
+ * with the cores' exponent: voltage is taken to follow frequency alike.
  */
 #ifndef EMU_POWER_MODEL_H
 #define EMU_POWER_MODEL_H
@@ -24,6 +27,7 @@ struct emu_load {
 double emu_power_core_dyn_w(const struct emu_config *config, uint32_t khz);
 double emu_power_core_w(const struct emu_config *config, uint32_t khz,
                         const struct emu_load *threads, int thread_count);
+double emu_power_uncore_w(const struct emu_config *config, uint32_t khz);
 /* One core's part of its package's dram_dyn_w. */
 double emu_power_core_dram_w(const struct emu_config *config, const struct emu_load *threads,
                              int thread_count);

@@ -47,11 +47,11 @@ static void show_first_core(const struct emu_access *access, FILE *out)
 }
 
 static const struct emu_attribute energy[] = {
-    [EMU_PACKAGE] = {"energy_uj", 0400, show_package, NULL, false},
-    [EMU_CORE] = {"energy_uj", 0400, show_core, NULL, false},
-    [EMU_DRAM] = {"energy_uj", 0400, show_dram, NULL, false},
-    [EMU_PLATFORM] = {"energy_uj", 0400, show_platform, NULL, false},
-    [EMU_ONE_CORE] = {"energy_uj", 0400, show_first_core, NULL, false},
+    [EMU_PACKAGE] = {"energy_uj", 0400, show_package, NULL, NULL},
+    [EMU_CORE] = {"energy_uj", 0400, show_core, NULL, NULL},
+    [EMU_DRAM] = {"energy_uj", 0400, show_dram, NULL, NULL},
+    [EMU_PLATFORM] = {"energy_uj", 0400, show_platform, NULL, NULL},
+    [EMU_ONE_CORE] = {"energy_uj", 0400, show_first_core, NULL, NULL},
 };
 
 static void show_limit(const struct emu_access *access, FILE *out)
@@ -73,8 +73,8 @@ static int store_locked(const struct emu_access *access, const char *text)
 }
 
 static const struct emu_attribute locked[] = {
-    {"constraint_0_power_limit_uw", 0644, show_limit, store_locked, false},
-    {"enabled", 0644, show_enabled, store_locked, false},
+    {"constraint_0_power_limit_uw", 0644, show_limit, store_locked, NULL},
+    {"enabled", 0644, show_enabled, store_locked, NULL},
 };
 
 static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, int parent,

@@ -148,8 +148,8 @@ static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
 }
 
 static const struct emu_attribute files[] = {
-    {"cpuinfo", 0444, show_cpuinfo, NULL, false},
-    {"stat", 0444, show_stat, NULL, false},
+    {"cpuinfo", 0444, show_cpuinfo, NULL, NULL},
+    {"stat", 0444, show_stat, NULL, NULL},
 };
 
 void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine)

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "uncore.h"
+
 typedef double joules_fn(const struct emu_meter *meter);
 
 static double exact(const struct emu_meter *meter)
@@ -36,7 +38,8 @@ static double package_j(const struct emu_machine *machine, enum emu_domain domai
     case EMU_DRAM:
         return dram_j;
     default:
-        return core_j + config->package_static_w * seconds;
+        return core_j + joules(&machine->packages[package].uncore) +
+               config->package_static_w * seconds;
     }
 }
 
@@ -80,6 +83,11 @@ uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, i
                       package == (domain == EMU_ONE_CORE ? i : machine->cores[i].package);
         if (wanted && machine->cores[i].core.t_ns < boundary) {
             emu_machine_charge_core(machine, i, now_ns);
+        }
+    }
+    for (int i = 0; i < machine->config.packages; i++) {
+        if (machine->packages[i].uncore.t_ns < boundary) {
+            emu_uncore_charge(machine, i, now_ns);
         }
     }
     double seconds = (double)(boundary - machine->start_ns) * 1e-9;

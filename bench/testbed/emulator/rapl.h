@@ -9,8 +9,9 @@
 
 #include "machine.h"
 
-/* CORE is all cores of a package, ONE_CORE (AMD) the one core whose number takes the place of the
-   package's.  PLATFORM (psys) is the whole node, whatever package is asked for. */
+/* PACKAGE is its cores, its uncore and what is static, CORE all cores of a package, ONE_CORE (AMD)
+   the one core whose number takes the place of the package's.  PLATFORM (psys) is the whole node,
+   whatever package is asked for. */
 enum emu_domain { EMU_PACKAGE, EMU_CORE, EMU_DRAM, EMU_PLATFORM, EMU_ONE_CORE };
 
 /* The exact account, as of the last charge of every core and now_ns for what is static.  Only
@@ -18,8 +19,7 @@ enum emu_domain { EMU_PACKAGE, EMU_CORE, EMU_DRAM, EMU_PLATFORM, EMU_ONE_CORE };
 double emu_rapl_exact_j(const struct emu_machine *machine, enum emu_domain domain, int package,
                         uint64_t now_ns);
 
-/* The counter a reader sees at now_ns.  Charges cores whose account is older than the last
-   update. */
+/* The counter a reader sees at now_ns.  Charges what was charged before the last update. */
 uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, int package,
                           uint64_t now_ns);
 

@@ -22,7 +22,7 @@ static void trace_start(struct emu_server *server, uint64_t now_ns)
     emu_msr_trace_start(&access, &server->trace);
     for (int i = 0; i < server->tree.count; i++) {
         const struct emu_node *node = &server->tree.nodes[i];
-        if (node->kind != EMU_NODE_ATTRIBUTE || !node->attribute->traced) {
+        if (node->kind != EMU_NODE_ATTRIBUTE || node->attribute->lever == NULL) {
             continue;
         }
         char value[64] = "";
@@ -35,7 +35,7 @@ static void trace_start(struct emu_server *server, uint64_t now_ns)
         fclose(out);
         value[strcspn(value, "\n")] = '\0';
         if (value[0] != '<') { /* "<unsupported>": not writable now */
-            emu_trace_text(&server->trace, now_ns, node->index, node->name, value, 0);
+            emu_trace_text(&server->trace, now_ns, node->index, node->attribute->lever, value, 0);
         }
     }
 }
@@ -82,6 +82,7 @@ bool emu_server_open(struct emu_server *server, const struct emu_config *config,
     emu_topology_install(&server->tree, &server->machine);
     emu_hotplug_install(&server->tree, &server->machine);
     emu_cpufreq_install(&server->tree, &server->machine);
+    emu_uncore_install(&server->tree, &server->machine);
     emu_powercap_install(&server->tree, &server->machine);
     emu_msr_install(&server->tree, &server->machine);
     emu_procfs_install(&server->tree, &server->machine);

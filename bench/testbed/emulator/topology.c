@@ -95,29 +95,29 @@ static void show_node_mask(const struct emu_access *access, FILE *out)
 }
 
 static const struct emu_attribute topology_sets[] = {
-    {"core_cpus", 0444, show_core_mask, NULL, false},
-    {"core_cpus_list", 0444, show_core_list, NULL, false},
-    {"thread_siblings", 0444, show_core_mask, NULL, false},
-    {"thread_siblings_list", 0444, show_core_list, NULL, false},
-    {"die_cpus", 0444, show_package_mask, NULL, false},
-    {"die_cpus_list", 0444, show_package_list, NULL, false},
-    {"package_cpus", 0444, show_package_mask, NULL, false},
-    {"package_cpus_list", 0444, show_package_list, NULL, false},
-    {"core_siblings", 0444, show_package_mask, NULL, false},
-    {"core_siblings_list", 0444, show_package_list, NULL, false},
+    {"core_cpus", 0444, show_core_mask, NULL, NULL},
+    {"core_cpus_list", 0444, show_core_list, NULL, NULL},
+    {"thread_siblings", 0444, show_core_mask, NULL, NULL},
+    {"thread_siblings_list", 0444, show_core_list, NULL, NULL},
+    {"die_cpus", 0444, show_package_mask, NULL, NULL},
+    {"die_cpus_list", 0444, show_package_list, NULL, NULL},
+    {"package_cpus", 0444, show_package_mask, NULL, NULL},
+    {"package_cpus_list", 0444, show_package_list, NULL, NULL},
+    {"core_siblings", 0444, show_package_mask, NULL, NULL},
+    {"core_siblings_list", 0444, show_package_list, NULL, NULL},
 };
 
 /* [0]: of a core, [1]: of a package */
 static const struct emu_attribute cache_sets[2][2] = {
-    {{"shared_cpu_map", 0444, show_core_mask, NULL, false},
-     {"shared_cpu_list", 0444, show_core_list, NULL, false}},
-    {{"shared_cpu_map", 0444, show_package_mask, NULL, false},
-     {"shared_cpu_list", 0444, show_package_list, NULL, false}},
+    {{"shared_cpu_map", 0444, show_core_mask, NULL, NULL},
+     {"shared_cpu_list", 0444, show_core_list, NULL, NULL}},
+    {{"shared_cpu_map", 0444, show_package_mask, NULL, NULL},
+     {"shared_cpu_list", 0444, show_package_list, NULL, NULL}},
 };
 
 static const struct emu_attribute node_sets[] = {
-    {"cpumap", 0444, show_node_mask, NULL, false},
-    {"cpulist", 0444, show_node_list, NULL, false},
+    {"cpumap", 0444, show_node_mask, NULL, NULL},
+    {"cpulist", 0444, show_node_list, NULL, NULL},
 };
 
 static void add_all(struct emu_tree *tree, int folder, const struct emu_attribute *list,

@@ -7,6 +7,7 @@
 
 #include "tree.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -158,6 +159,15 @@ void emu_tree_device(struct emu_tree *tree, int parent, const char *name, enum e
                      mode_t mode, int index)
 {
     node_add(tree, parent, name, kind, S_IFREG | mode)->index = index;
+}
+
+bool emu_parse_u32(const char *text, uint32_t *number)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    *number = (uint32_t)value;
+    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
 }
 
 void emu_tree_free(struct emu_tree *tree)

@@ -34,7 +34,7 @@ struct emu_attribute {
     void (*show)(const struct emu_access *access, FILE *out);
     /* text is trimmed. 0, or an errno for the writer.  NULL: read-only. */
     int (*store)(const struct emu_access *access, const char *text);
-    bool traced; /* a lever: its values go to trace.csv */
+    const char *lever; /* its values go to trace.csv under this name; NULL: they do not */
 };
 
 enum emu_node_kind {
@@ -98,10 +98,14 @@ void emu_tree_path_of(const struct emu_tree *tree, int node, char *path, size_t 
    offline CPU. */
 int emu_tree_barred(const struct emu_tree *tree, const struct emu_machine *machine, int node);
 
+/* A number as a store gets it: decimal digits and nothing else. */
+bool emu_parse_u32(const char *text, uint32_t *number);
+
 /* The parts of the tree; each file fills its own. */
 void emu_topology_install(struct emu_tree *tree, const struct emu_machine *machine);
 void emu_hotplug_install(struct emu_tree *tree, const struct emu_machine *machine);
 void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machine);
+void emu_uncore_install(struct emu_tree *tree, const struct emu_machine *machine);
 void emu_powercap_install(struct emu_tree *tree, const struct emu_machine *machine);
 void emu_msr_install(struct emu_tree *tree, const struct emu_machine *machine);
 void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine);

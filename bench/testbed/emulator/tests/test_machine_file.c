@@ -95,6 +95,10 @@ static void test_errors(void **state)
          "test.machine:7: governor: this cpufreq_driver has only performance and powersave"},
         {"cpufreq_driver = intel_pstate\npolicy_scope = core",
          "test.machine:7: policy_scope: only acpi-cpufreq lets CPUs share a policy"},
+        {"uncore = msr\nuncore_min_khz = 1200000",
+         "test.machine:6: uncore: give uncore_min_khz (100000 or more) and an uncore_max_khz not "
+         "below it"},
+        {"uncore_w = 8", "test.machine:0: uncore: uncore_w is for uncore = msr or sysfs"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512], error[256] = "";

@@ -291,6 +291,54 @@ def test_shared_policy(emulate: Emulate) -> None:
     assert [(w.cpu, w.control) for w in result.writes()] == [(4, "scaling_max_freq")]
 
 
+def test_uncore(emulate: Emulate) -> None:
+    """Limits of a package in the driver's files and in the register, by whoever may write."""
+    need_tool("rdmsr")
+    need_tool("setpriv")
+    result = emulate(
+        "skylake",
+        "cd /sys/devices/system/cpu/intel_uncore_frequency; ls; cd package_01_die_00;"
+        "stat -c '%a %n' *; echo 1850000 > max_freq_khz; rdmsr -p 6 0x620; rdmsr -p 1 0x620;"
+        "wrmsr -p 7 0x620 0xe14; cat max_freq_khz min_freq_khz current_freq_khz initial_*;"
+        "echo 0 > max_freq_khz; setpriv --reuid 65534 --clear-groups sh -c '"
+        "cat min_freq_khz; test -w max_freq_khz || echo no; cat current_freq_khz'",
+    )
+    assert result.stdout.splitlines() == [
+        "package_00_die_00", "package_01_die_00",
+        "400 current_freq_khz", "444 initial_max_freq_khz", "444 initial_min_freq_khz",
+        "644 max_freq_khz", "644 min_freq_khz",
+        "c12", "c18", "2000000", "1400000", "2000000", "2400000", "1200000",
+        "1400000", "no",
+    ]
+    assert "Permission denied" in result.stderr
+    assert [(w.cpu, w.control, w.value) for w in result.writes()] == [
+        (4, "uncore_max_khz", "1850000"), (7, "msr:0x620", "0xe14"),
+    ]
+    start = {(w.control, w.cpu): w.value for w in result.trace() if w.pid == 0}
+    assert start["uncore_max_khz", 4] == "2400000"
+    assert start["msr:0x620", 7] == "0xc18"
+    assert "write of 0 to max_freq_khz" in (result.state / "log").read_text()
+
+
+def test_uncore_energy(emulate: Emulate) -> None:
+    """An idle package draws less with a lower uncore limit: 12 + 8 W, and 12 + 2 W at half speed."""
+    result = emulate(
+        "skylake",
+        "echo 1200000 > /sys/devices/system/cpu/intel_uncore_frequency/package_01_die_00/"
+        "max_freq_khz; sleep 0.5",
+        more="activity = fixed:0",
+    )
+    since = result.writes()[0].t_ns
+    for package, expected in ("0", 20), ("1", 14):
+        rows = [
+            row for row in result.ledger()
+            if row["package"] == package and int(row["t_ns"]) >= since
+        ]
+        seconds = (int(rows[-1]["t_ns"]) - int(rows[0]["t_ns"])) * 1e-9
+        joules = float(rows[-1]["package_j"]) - float(rows[0]["package_j"])
+        assert joules / seconds == pytest.approx(expected + 4 * 0.5, rel=0.01)
+
+
 def test_cpupower_amd(emulate: Emulate) -> None:
     """What cpupower sets is the index of a P-state in the command register."""
     need_tool("cpupower")
