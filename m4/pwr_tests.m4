@@ -4,9 +4,8 @@
 # PWR_TESTS: what automake's parallel test harness runs tests with, by their extension, and what all of
 # them find in their environment, in every folder. A .py is a pytest file or folder.
 AC_DEFUN([PWR_TESTS], [
-    AC_SUBST([LOG_COMPILER], ['$(SHELL) $(top_srcdir)/harness/retry-on-steal'])
-    AC_SUBST([SH_LOG_COMPILER], ['$(LOG_COMPILER) $(SHELL)'])
-    AC_SUBST([PY_LOG_COMPILER], ['$(LOG_COMPILER) $(SHELL) $(top_srcdir)/harness/pytest-tests'])
+    AC_SUBST([SH_LOG_COMPILER], ['$(SHELL)'])
+    AC_SUBST([PY_LOG_COMPILER], ['$(SHELL) $(top_srcdir)/harness/pytest-tests'])
     AC_SUBST([PWR_TESTS_ENVIRONMENT], ["PYTHON='\$(PYTHON)' MPIRUN='\$(MPIRUN)' OMPI_INFO='\$(OMPI_INFO)' \
 PWR_SRCDIR='\$(abs_top_srcdir)' PWR_BUILDDIR='\$(abs_top_builddir)' PYTHONDONTWRITEBYTECODE=1; \
 export PYTHON MPIRUN OMPI_INFO PWR_SRCDIR PWR_BUILDDIR PYTHONDONTWRITEBYTECODE;"])
