@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "fake_clock.h"
 #include "fixture.h"
 
 #include <stdio.h>
@@ -27,9 +28,9 @@
 
 enum { LONG_NS = 2000000000, FOR_EVER_NS = UINT32_MAX, MS = 1000000, REST_NS = 10000 };
 
-static uint64_t in_ms(const fixture_t *fixture, uint64_t ms)
+static uint64_t in_ms(uint64_t ms)
 {
-    return pwr_env_now_ns(&fixture->env) + ms * MS;
+    return fake_clock_now_ns() + ms * MS;
 }
 
 /* ---- a monitor that is made up: one tick is one nanosecond ---- */
@@ -76,9 +77,11 @@ static void mock_arm(const _Atomic uint32_t *word)
     }
 }
 
+/* Ends in the middle, as rests may. */
 static void mock_rest(uint64_t ticks)
 {
     note('r');
+    fake_clock_pass(ticks / 2);
     mock.longest_rest = ticks > mock.longest_rest ? ticks : mock.longest_rest;
     mock.shortest_rest = ticks < mock.shortest_rest ? ticks : mock.shortest_rest;
     mock.announced += atomic_load(&mock.flag.sleepers) != 0;
@@ -292,24 +295,23 @@ static void test_reached_flag_does_not_arm(void **state)
 /* All of the pause rung but its beginning: it would last beyond the deadline. */
 static void test_takes_over_from_pausing(void **state)
 {
-    fixture_t *fixture = *state;
     pwr_wait_stats_t stats;
     pwr_wait_policy_t policy = rest_for_ever;
     policy.spin_ns = FOR_EVER_NS;
+    (void)state;
     reset_mock();
     mock.rest_that_stores = 1;
-    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(fixture, 2000), &stats), PWR_OK);
+    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(2000), &stats), PWR_OK);
     assert_int_equal(mock.rests, 1);
     assert_true(stats.spin_ns > 0);
     /* Not so one that could hold up progress. */
     policy.monitor = &coarse;
     reset_mock();
-    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(fixture, 20), &stats),
-                     PWR_ERR_TIMEOUT);
+    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(20), &stats), PWR_ERR_TIMEOUT);
     assert_int_equal(mock.arms, 0);
     reset_mock();
     mock.rest_that_stores = 1;
-    assert_int_equal(wait_for(1, &policy, NULL, in_ms(fixture, 2000), &stats), PWR_OK);
+    assert_int_equal(wait_for(1, &policy, NULL, in_ms(2000), &stats), PWR_OK);
     assert_int_equal(mock.rests, 1);
 }
 
@@ -361,12 +363,12 @@ static void test_no_rest_after_progress_that_reached(void **state)
 
 static void test_deadline_bounds_rests(void **state)
 {
-    fixture_t *fixture = *state;
     pwr_wait_stats_t stats;
-    uint64_t deadline = in_ms(fixture, 20);
+    uint64_t deadline = in_ms(20);
+    (void)state;
     reset_mock();
     assert_int_equal(wait_for(1, &rest_for_ever, NULL, deadline, &stats), PWR_ERR_TIMEOUT);
-    assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
+    assert_true(fake_clock_now_ns() >= deadline);
     assert_true(mock.rests > 0);
     assert_true(mock.longest_rest <= 20 * MS);
     assert_true(mock.shortest_rest < mock.longest_rest);
@@ -378,13 +380,12 @@ static void test_deadline_bounds_rests(void **state)
 
 static void test_futex_follows(void **state)
 {
-    fixture_t *fixture = *state;
     static const pwr_wait_policy_t policy = {
         .sleep_min_ns = 1000, .sleep_max_ns = 1000000, .monitor = &fine, .monitor_ns = 50000};
     pwr_wait_stats_t stats;
+    (void)state;
     reset_mock();
-    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(fixture, 20), &stats),
-                     PWR_ERR_TIMEOUT);
+    assert_int_equal(wait_for(1, &policy, mock_progress, in_ms(20), &stats), PWR_ERR_TIMEOUT);
     assert_true(mock.rests > 0);
     assert_int_equal(mock.announced, 0);
     assert_true(mock.longest_rest <= REST_NS);
@@ -395,7 +396,6 @@ static void test_futex_follows(void **state)
 
 static void test_policies_without_a_monitor_rung(void **state)
 {
-    fixture_t *fixture = *state;
     const pwr_wait_policy_t without[] = {
         {.oversubscribed = true, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
         {.poll_ns = PWR_WAIT_POLL_ONLY, .monitor = &fine, .monitor_ns = FOR_EVER_NS},
@@ -406,10 +406,11 @@ static void test_policies_without_a_monitor_rung(void **state)
         {.spin_ns = FOR_EVER_NS, .monitor = &fine},
         {.spin_ns = FOR_EVER_NS, .monitor_ns = FOR_EVER_NS},
     };
+    (void)state;
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
         pwr_wait_stats_t stats;
         reset_mock();
-        assert_int_equal(wait_for(1, &without[i], mock_progress, in_ms(fixture, 5), &stats),
+        assert_int_equal(wait_for(1, &without[i], mock_progress, in_ms(5), &stats),
                          PWR_ERR_TIMEOUT);
         assert_int_equal(mock.arms, 0);
         assert_int_equal(stats.monitor_ns, 0);
@@ -573,18 +574,33 @@ static void test_own_rest_ends(void **state)
     }
 }
 
-static void test_own_rests_keep_the_deadline(void **state)
+static int progress_that_stores_at_last(void *arg)
 {
-    fixture_t *fixture = *state;
+    unsigned *calls = arg;
+    if (++*calls == 100) {
+        atomic_fetch_add(&mock.flag.value, 1);
+    }
+    return 0;
+}
+
+/* On the kernel's clock: a rest that outlasts its time runs into the alarm. */
+static void test_own_rests_end_in_time(void **state)
+{
     pwr_wait_policy_t policy = rest_for_ever;
-    pwr_wait_stats_t stats;
+    pwr_wait_stats_t stats = {0};
+    unsigned calls = 0;
+    (void)state;
     policy.monitor = own_monitor();
     reset_mock();
-    uint64_t deadline = in_ms(fixture, 20);
-    assert_int_equal(wait_for(1, &policy, NULL, deadline, &stats), PWR_ERR_TIMEOUT);
-    assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
+    assert_int_equal(
+        pwr_wait_until(&mock.flag, 1, &policy, progress_that_stores_at_last, &calls, 0, &stats),
+        PWR_OK);
     assert_int_equal(stats.sleeps, 0);
     assert_true(stats.monitor_ns > 0);
+    uint64_t deadline = pwr_clock_ns(CLOCK_MONOTONIC) + 20 * MS;
+    assert_int_equal(wait_for(2, &policy, NULL, deadline, &stats), PWR_ERR_TIMEOUT);
+    assert_true(pwr_clock_ns(CLOCK_MONOTONIC) >= deadline);
+    assert_int_equal(stats.sleeps, 0);
 }
 
 /* Two parties count each other's flag up in turn; a wake-up that is lost costs up to a second, and
@@ -628,31 +644,31 @@ static void test_own_monitor_loses_no_store_of_another_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_arms_compares_rests),
-        FIXTURE_TEST(test_store_before_arming_is_seen),
-        FIXTURE_TEST(test_length_in_ticks),
+        FAKE_CLOCK_TEST(test_arms_compares_rests),
+        FAKE_CLOCK_TEST(test_store_before_arming_is_seen),
+        FAKE_CLOCK_TEST(test_length_in_ticks),
         FIXTURE_TEST(test_rate_of_ticks),
         FIXTURE_TEST(test_impossible_rates_of_ticks),
         FIXTURE_TEST(test_choice_by_processor),
         FIXTURE_TEST(test_every_monitor_is_complete),
         FIXTURE_TEST(test_find_agrees_with_the_kernel),
-        FIXTURE_TEST(test_store_ends_the_rest),
-        FIXTURE_TEST(test_other_stores_only_wake),
-        FIXTURE_TEST(test_reached_flag_does_not_arm),
-        FIXTURE_TEST(test_takes_over_from_pausing),
-        FIXTURE_TEST(test_coarse_monitor_follows_pausing),
-        FIXTURE_TEST(test_progress_between_rests),
-        FIXTURE_TEST(test_no_rest_after_progress_that_reached),
-        FIXTURE_TEST(test_deadline_bounds_rests),
-        FIXTURE_TEST(test_futex_follows),
-        FIXTURE_TEST(test_policies_without_a_monitor_rung),
+        FAKE_CLOCK_TEST(test_store_ends_the_rest),
+        FAKE_CLOCK_TEST(test_other_stores_only_wake),
+        FAKE_CLOCK_TEST(test_reached_flag_does_not_arm),
+        FAKE_CLOCK_TEST(test_takes_over_from_pausing),
+        FAKE_CLOCK_TEST(test_coarse_monitor_follows_pausing),
+        FAKE_CLOCK_TEST(test_progress_between_rests),
+        FAKE_CLOCK_TEST(test_no_rest_after_progress_that_reached),
+        FAKE_CLOCK_TEST(test_deadline_bounds_rests),
+        FAKE_CLOCK_TEST(test_futex_follows),
+        FAKE_CLOCK_TEST(test_policies_without_a_monitor_rung),
 #if defined(__x86_64__)
         FIXTURE_TEST(test_operands_of_arming),
         FIXTURE_TEST(test_operands_of_umwait),
         FIXTURE_TEST(test_operands_of_mwaitx),
 #endif
         FIXTURE_TEST(test_own_rest_ends),
-        FIXTURE_TEST(test_own_rests_keep_the_deadline),
+        FIXTURE_TEST(test_own_rests_end_in_time),
         FIXTURE_TEST(test_own_monitor_loses_no_store_of_another_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

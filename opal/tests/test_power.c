@@ -26,14 +26,15 @@ static const pwr_power_config_t both_levers = {
 
 /* The kernel, as far as the facade asks it: its clock, our binding, other threads' CPU time. */
 static struct {
-    uint64_t ahead_ns; /* of the real clock */
+    uint64_t ahead_ns; /* the time: stands still but where a test lets some pass */
     pwr_cpuset_t binding;
     uint64_t process_ns;
 } kernel;
 
 static uint64_t clock_ns(void *arg)
 {
-    return pwr_env_real.now_ns(arg) + kernel.ahead_ns;
+    (void)arg;
+    return 1000000000 + kernel.ahead_ns;
 }
 
 static uint64_t process_cpu_ns(void *arg)

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "fake_clock.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
 #include "pwr/wait.h"
 
 enum { LONG_NS = 2000000000, ROUNDS = 3000 };
@@ -38,11 +40,6 @@ static const pwr_wait_policy_t *const policies[] = {&sleep_at_once, &linger_then
 static const pwr_wait_policy_t *const all_policies[] = {
     &sleep_at_once, &linger_then_sleep, &spin_then_sleep, &poll_and_yield, &poll_only};
 enum { ALL_POLICIES = sizeof all_policies / sizeof all_policies[0] };
-
-static uint64_t deadline_in_ms(const fixture_t *fixture, uint64_t ms)
-{
-    return pwr_env_now_ns(&fixture->env) + ms * 1000000u;
-}
 
 static pwr_flag_t *shared_flags(size_t count)
 {
@@ -91,40 +88,36 @@ static void test_reached_flag_costs_no_rung(void **state)
     assert_int_equal(pwr_wait_until(&flag, 8, &spin_then_sleep, NULL, NULL, 0, NULL), PWR_OK);
 }
 
-/* Waits in vain for so many milliseconds. */
-static void wait_in_vain(fixture_t *fixture, const pwr_wait_policy_t *policy, uint64_t ms,
-                         pwr_wait_stats_t *stats)
+/* ---- how long, on the test's clock ---- */
+
+enum { MS = 1000000 };
+/* A rung is left at the first look at the clock that says so. */
+enum { A_FEW_LOOKS_NS = 8 * FAKE_LOOK_NS };
+
+/* Waits in vain, for 20 ms. */
+static void wait_in_vain(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
 {
     pwr_flag_t flag = {.value = 3};
-    uint64_t deadline = deadline_in_ms(fixture, ms);
+    *stats = (pwr_wait_stats_t){0};
+    uint64_t deadline = fake_clock_now_ns() + 20 * MS;
     assert_int_equal(pwr_wait_until(&flag, 4, policy, NULL, NULL, deadline, stats),
                      PWR_ERR_TIMEOUT);
-    assert_true(pwr_env_now_ns(&fixture->env) >= deadline);
+    assert_true(fake_clock_now_ns() >= deadline);
     assert_int_equal(flag.sleepers, 0);
-}
-
-/* The same until it has slept: on a machine that stands still through the whole of a wait nobody
-   does in that one. */
-static void wait_in_vain_and_sleep(fixture_t *fixture, const pwr_wait_policy_t *policy, uint64_t ms,
-                                   pwr_wait_stats_t *stats)
-{
-    for (int tries = 0; stats->sleeps == 0 && tries < 100; tries++) {
-        wait_in_vain(fixture, policy, ms, stats);
-    }
-    assert_true(stats->sleeps > 0 && stats->sleep_ns > 0);
 }
 
 static void test_timeouts_on_every_policy(void **state)
 {
+    (void)state;
     for (size_t i = 0; i < ALL_POLICIES; i++) {
         pwr_flag_t flag = {.value = 3};
-        pwr_wait_stats_t stats = {0};
-        if (all_policies[i]->poll_ns > 0) {
-            wait_in_vain(*state, all_policies[i], 20, &stats);
-            assert_true(stats.sleeps == 0 && stats.spin_ns > 0);
-        } else {
-            wait_in_vain_and_sleep(*state, all_policies[i], 20, &stats);
-        }
+        pwr_wait_stats_t stats;
+        uint64_t begin = fake_clock_now_ns();
+        wait_in_vain(all_policies[i], &stats);
+        assert_true(fake_clock_now_ns() - begin <= 20 * MS + PWR_WAIT_LINGER_NS + A_FEW_LOOKS_NS);
+        assert_true((all_policies[i]->poll_ns > 0) == (stats.sleeps == 0));
+        assert_true((stats.sleeps == 0) == (stats.sleep_ns == 0));
+        assert_true(stats.spin_ns + stats.sleep_ns <= 20 * MS + A_FEW_LOOKS_NS);
         /* Already over when it begins. */
         assert_int_equal(pwr_wait_until(&flag, 4, all_policies[i], NULL, NULL, 1, NULL),
                          PWR_ERR_TIMEOUT);
@@ -132,29 +125,46 @@ static void test_timeouts_on_every_policy(void **state)
     }
 }
 
+/* The machine stands still for longer than the wait may last, after any look at the clock. */
+static void test_machine_that_stands_still(void **state)
+{
+    enum { LOOKS = 30 };
+    (void)state;
+    for (size_t i = 0; i < ALL_POLICIES; i++) {
+        for (unsigned look = 0; look < LOOKS; look++) {
+            pwr_wait_stats_t stats;
+            fake_clock_stand_still(look, 300 * MS);
+            wait_in_vain(all_policies[i], &stats);
+        }
+    }
+}
+
 /* Whether CPUs are shared or not. */
 static void test_polls_first_and_sleeps_then(void **state)
 {
-    enum { POLL_NS = 5000000 };
+    enum { POLL_NS = 5 * MS };
+    (void)state;
     for (int crowded = 0; crowded < 2; crowded++) {
         const pwr_wait_policy_t policy = {.poll_ns = POLL_NS, .oversubscribed = crowded != 0};
-        pwr_wait_stats_t stats = {0};
-        wait_in_vain_and_sleep(*state, &policy, 200, &stats);
-        assert_true(stats.spin_ns >= POLL_NS);
+        pwr_wait_stats_t stats;
+        wait_in_vain(&policy, &stats);
+        assert_true(stats.sleeps > 0);
+        assert_in_range(stats.spin_ns, POLL_NS, POLL_NS + A_FEW_LOOKS_NS);
     }
 }
 
 /* The caller looks at no clock. */
 static void test_waits_of_a_longest_length(void **state)
 {
-    fixture_t *fixture = *state;
+    (void)state;
     for (size_t i = 0; i < ALL_POLICIES; i++) {
         pwr_flag_t flag = {.value = 3};
         pwr_wait_policy_t policy = *all_policies[i];
-        policy.longest_ns = 20000000;
-        uint64_t end = deadline_in_ms(fixture, 20);
+        policy.longest_ns = 20 * MS;
+        uint64_t begin = fake_clock_now_ns();
         assert_int_equal(pwr_wait_until(&flag, 4, &policy, NULL, NULL, 0, NULL), PWR_ERR_TIMEOUT);
-        assert_true(pwr_env_now_ns(&fixture->env) >= end);
+        assert_in_range(fake_clock_now_ns() - begin, 20 * MS,
+                        20 * MS + PWR_WAIT_LINGER_NS + A_FEW_LOOKS_NS);
         assert_int_equal(flag.sleepers, 0);
         /* A deadline may come first. */
         policy.longest_ns = UINT64_MAX;
@@ -336,8 +346,8 @@ static void test_sleepers_with_different_targets(void **state)
 /* A waiter that is killed in its sleep must not disturb those that come later. */
 static void test_killed_sleeper_costs_only_a_system_call(void **state)
 {
-    fixture_t *fixture = *state;
     pwr_flag_t *flag = shared_flags(1);
+    (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -352,9 +362,10 @@ static void test_killed_sleeper_costs_only_a_system_call(void **state)
     assert_int_equal(flag->sleepers, 1);
     pwr_flag_set(flag, 1);
     assert_int_equal(pwr_wait_until(flag, 1, &sleep_at_once, NULL, NULL, 0, NULL), PWR_OK);
-    assert_int_equal(
-        pwr_wait_until(flag, 2, &sleep_at_once, NULL, NULL, deadline_in_ms(fixture, 5), NULL),
-        PWR_ERR_TIMEOUT);
+    uint64_t deadline = pwr_clock_ns(CLOCK_MONOTONIC) + 5 * MS;
+    assert_int_equal(pwr_wait_until(flag, 2, &sleep_at_once, NULL, NULL, deadline, NULL),
+                     PWR_ERR_TIMEOUT);
+    assert_true(pwr_clock_ns(CLOCK_MONOTONIC) >= deadline);
     munmap(flag, sizeof *flag);
 }
 
@@ -364,9 +375,10 @@ int main(void)
         FIXTURE_TEST(test_zeroed_memory_is_a_flag),
         FIXTURE_TEST(test_values_wrap_around),
         FIXTURE_TEST(test_reached_flag_costs_no_rung),
-        FIXTURE_TEST(test_timeouts_on_every_policy),
-        FIXTURE_TEST(test_polls_first_and_sleeps_then),
-        FIXTURE_TEST(test_waits_of_a_longest_length),
+        FAKE_CLOCK_TEST(test_timeouts_on_every_policy),
+        FAKE_CLOCK_TEST(test_machine_that_stands_still),
+        FAKE_CLOCK_TEST(test_polls_first_and_sleeps_then),
+        FAKE_CLOCK_TEST(test_waits_of_a_longest_length),
         FIXTURE_TEST(test_progress_runs_on_every_rung),
         FIXTURE_TEST(test_no_wake_up_is_lost_between_processes),
         FIXTURE_TEST(test_no_wake_up_is_lost_between_threads),

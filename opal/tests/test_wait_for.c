@@ -7,11 +7,15 @@
 
 #include "fixture.h"
 
-#include <time.h>
+#include <sys/resource.h>
 
+#include "fake_clock.h"
+#include "pwr/clock.h"
 #include "pwr/wait.h"
 
 enum { MS = 1000000, MIN_NS = 50000, MAX_NS = 400000, KEPT = 16 };
+/* Between what a rule says and the look at the clock that finds it. */
+enum { A_FEW_LOOKS_NS = 8 * FAKE_LOOK_NS };
 
 static const pwr_wait_policy_t at_once = {.sleep_min_ns = MIN_NS, .sleep_max_ns = MAX_NS};
 static const pwr_wait_policy_t alone = {
@@ -30,17 +34,11 @@ typedef struct thing {
     uint64_t slept_ns[KEPT];
 } thing_t;
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u * MS + (uint64_t)now.tv_nsec;
-}
-
 static bool over(void *arg)
 {
     const thing_t *thing = arg;
-    return thing->over_at_ns != 0 ? now_ns() >= thing->over_at_ns : thing->steps_left == 0;
+    return thing->over_at_ns != 0 ? fake_clock_now_ns() >= thing->over_at_ns
+                                  : thing->steps_left == 0;
 }
 
 static int step(void *arg)
@@ -53,12 +51,13 @@ static void doze(void *arg, uint64_t longest_ns)
 {
     thing_t *thing = arg;
     if (thing->num_sleeps == 0) {
-        thing->first_sleep_after_ns = now_ns() - thing->began_ns;
+        thing->first_sleep_after_ns = fake_clock_now_ns() - thing->began_ns;
     }
     if (thing->num_sleeps < KEPT) {
         thing->slept_ns[thing->num_sleeps] = longest_ns;
     }
     thing->num_sleeps++;
+    fake_clock_pass(longest_ns);
 }
 
 static pwr_status_t wait_for(thing_t *thing, bool woken, const pwr_wait_policy_t *policy,
@@ -66,7 +65,7 @@ static pwr_status_t wait_for(thing_t *thing, bool woken, const pwr_wait_policy_t
 {
     pwr_waitable_t waitable = {
         .over = over, .progress = step, .sleep = woken ? doze : NULL, .arg = thing};
-    thing->began_ns = now_ns();
+    thing->began_ns = fake_clock_now_ns();
     return pwr_wait_for(&waitable, policy, deadline_ns, stats);
 }
 
@@ -118,11 +117,11 @@ static void test_long_sleeps_are_a_part_of_the_wait(void **state)
 
 static void test_a_cpu_of_its_own_polls_first(void **state)
 {
-    thing_t thing = {.steps_left = 0, .over_at_ns = now_ns() + 200 * MS};
+    thing_t thing = {.steps_left = 0, .over_at_ns = fake_clock_now_ns() + 200 * MS};
     (void)state;
     assert_int_equal(wait_for(&thing, true, &alone, 0, NULL), PWR_OK);
     assert_true(thing.num_sleeps > 0);
-    assert_true(thing.first_sleep_after_ns >= alone.spin_ns);
+    assert_in_range(thing.first_sleep_after_ns, alone.spin_ns, alone.spin_ns + A_FEW_LOOKS_NS);
 }
 
 static void test_polling_never_sleeps(void **state)
@@ -130,12 +129,12 @@ static void test_polling_never_sleeps(void **state)
     pwr_wait_stats_t stats = {0};
     (void)state;
     for (int woken = 0; woken < 2; woken++) {
-        thing_t thing = {.over_at_ns = now_ns() + 10 * MS};
+        thing_t thing = {.over_at_ns = fake_clock_now_ns() + 10 * MS};
         assert_int_equal(wait_for(&thing, woken != 0, &poll_only, 0, &stats), PWR_OK);
         assert_int_equal(thing.num_sleeps, 0);
     }
     assert_int_equal(stats.sleeps, 0);
-    assert_true(stats.spin_ns >= 2 * 9 * MS);
+    assert_in_range(stats.spin_ns, 2 * 10 * MS - A_FEW_LOOKS_NS, 2 * 10 * MS + A_FEW_LOOKS_NS);
 }
 
 static void test_polls_first_and_sleeps_then(void **state)
@@ -144,9 +143,12 @@ static void test_polls_first_and_sleeps_then(void **state)
     for (int woken = 0; woken < 2; woken++) {
         pwr_wait_policy_t policy = at_once;
         policy.poll_ns = 5 * MS;
-        thing_t thing = {.over_at_ns = now_ns() + 400 * MS};
-        assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, NULL), PWR_OK);
-        assert_true(0 == woken || (thing.num_sleeps > 0 && thing.first_sleep_after_ns >= 5 * MS));
+        thing_t thing = {.over_at_ns = fake_clock_now_ns() + 400 * MS};
+        pwr_wait_stats_t stats = {0};
+        assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, &stats), PWR_OK);
+        assert_true(stats.sleeps > 0);
+        assert_in_range(stats.spin_ns, 5 * MS, 5 * MS + 2 * A_FEW_LOOKS_NS * stats.sleeps);
+        assert_true(0 == woken || thing.first_sleep_after_ns >= 5 * MS);
     }
 }
 
@@ -157,15 +159,29 @@ static void test_deadline(void **state)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         for (int woken = 0; woken < 2; woken++) {
             thing_t thing = {.steps_left = -1};
-            uint64_t deadline = now_ns() + 5 * MS;
+            uint64_t deadline = fake_clock_now_ns() + 5 * MS;
             assert_int_equal(wait_for(&thing, woken != 0, all[i], deadline, NULL), PWR_ERR_TIMEOUT);
-            assert_true(now_ns() >= deadline);
+            /* no sleep goes past it */
+            assert_in_range(fake_clock_now_ns(), deadline, deadline + A_FEW_LOOKS_NS);
         }
     }
-    /* no sleep goes past it */
-    thing_t thing = {.steps_left = -1};
-    wait_for(&thing, true, &at_once, now_ns() + MIN_NS / 2, NULL);
-    assert_true(thing.num_sleeps == 0 || thing.slept_ns[0] <= MIN_NS / 2);
+}
+
+/* The machine stands still for longer than the wait may last, after any look at the clock. */
+static void test_machine_that_stands_still(void **state)
+{
+    enum { LOOKS = 30 };
+    (void)state;
+    for (int woken = 0; woken < 2; woken++) {
+        for (unsigned look = 0; look < LOOKS; look++) {
+            thing_t thing = {.steps_left = -1};
+            fake_clock_stand_still(look, 300 * MS);
+            uint64_t deadline = fake_clock_now_ns() + 20 * MS;
+            assert_int_equal(wait_for(&thing, woken != 0, &at_once, deadline, NULL),
+                             PWR_ERR_TIMEOUT);
+            assert_true(fake_clock_now_ns() >= deadline);
+        }
+    }
 }
 
 static void test_longest_length(void **state)
@@ -176,7 +192,7 @@ static void test_longest_length(void **state)
         pwr_wait_policy_t policy = at_once;
         policy.longest_ns = 5 * MS;
         assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, NULL), PWR_ERR_TIMEOUT);
-        assert_true(now_ns() - thing.began_ns >= 5 * MS);
+        assert_in_range(fake_clock_now_ns() - thing.began_ns, 5 * MS, 5 * MS + A_FEW_LOOKS_NS);
         policy.longest_ns = UINT64_MAX;
         assert_int_equal(wait_for(&thing, woken != 0, &policy, 1, NULL), PWR_ERR_TIMEOUT);
     }
@@ -187,42 +203,73 @@ static void test_blind_sleeps_are_short(void **state)
 {
     static const pwr_wait_policy_t unlimited = {
         .sleep_min_ns = MIN_NS, .sleep_max_ns = UINT32_MAX, .oversubscribed = true};
-    enum { TOO_SHORT_NS = MIN_NS * PWR_WAIT_BLIND_PART / 2, LONG_NS = 100 * MS };
+    enum { TOO_SHORT_NS = MIN_NS * PWR_WAIT_BLIND_PART - MIN_NS, LONG_NS = 100 * MS };
     pwr_wait_stats_t stats = {0};
     (void)state;
-    thing_t brief = {.over_at_ns = now_ns() + TOO_SHORT_NS};
+    thing_t brief = {.over_at_ns = fake_clock_now_ns() + TOO_SHORT_NS};
     assert_int_equal(wait_for(&brief, false, &unlimited, 0, &stats), PWR_OK);
-    uint64_t brief_ns = now_ns() - brief.began_ns;
-    assert_true(stats.sleeps == 0 || brief_ns >= MIN_NS * PWR_WAIT_BLIND_PART);
+    assert_int_equal(stats.sleeps, 0);
 
     /* lengths grow by 1/32 each: to get from 1.6 ms to 100 ms takes ln(62)/ln(33/32) = 134 sleeps,
-       fewer when they last longer than asked, and not more than their shortest allows; a machine
-       that stands still for a while makes one of them long, but hardly in every attempt */
-    for (int attempt = 0; attempt < 5; attempt++) {
-        stats = (pwr_wait_stats_t){0};
-        thing_t lasting = {.over_at_ns = now_ns() + LONG_NS};
-        assert_int_equal(wait_for(&lasting, false, &unlimited, 0, &stats), PWR_OK);
-        assert_true(stats.sleeps <= LONG_NS / MIN_NS);
-        if (stats.sleeps > 20 && stats.sleep_ns > LONG_NS / 2) {
-            return;
-        }
-    }
-    fail_msg("%llu sleeps, %llu us together", (unsigned long long)stats.sleeps,
-             (unsigned long long)stats.sleep_ns / 1000);
+       a few less by what the looks in between take */
+    thing_t lasting = {.over_at_ns = fake_clock_now_ns() + LONG_NS};
+    assert_int_equal(wait_for(&lasting, false, &unlimited, 0, &stats), PWR_OK);
+    assert_in_range(stats.sleeps, 130, 135);
+    assert_true(stats.sleep_ns >= LONG_NS - 2 * MS);
+    assert_true(fake_clock_now_ns() - lasting.began_ns <= LONG_NS + LONG_NS / PWR_WAIT_BLIND_PART);
+}
+
+/* ---- on the kernel's clock ---- */
+
+static long given_up(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+static bool has_slept(void *arg)
+{
+    const long *before = arg;
+    return given_up() >= *before + 10;
+}
+
+static int no_progress(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+/* Over when this thread has given up its CPU ten times by itself: who only polls waits for ever. */
+static void test_sleeping_gives_the_cpu_back(void **state)
+{
+    const pwr_wait_policy_t policy = {.sleep_min_ns = MIN_NS, .sleep_max_ns = MAX_NS};
+    pwr_wait_stats_t stats = {0};
+    long before = given_up();
+    const pwr_waitable_t waitable = {.over = has_slept, .progress = no_progress, .arg = &before};
+    (void)state;
+    uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
+    assert_int_equal(pwr_wait_for(&waitable, &policy, 0, &stats), PWR_OK);
+    uint64_t lasted = pwr_clock_ns(CLOCK_MONOTONIC) - begin;
+    assert_in_range(stats.sleeps, 1, 10);
+    assert_true(stats.sleep_ns >= stats.sleeps * MIN_NS);
+    assert_true(stats.sleep_ns + stats.spin_ns <= lasted);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_over_costs_nothing),
-        cmocka_unit_test(test_sleeps_grow_until_something_moves),
-        cmocka_unit_test(test_long_sleeps_are_a_part_of_the_wait),
-        cmocka_unit_test(test_a_cpu_of_its_own_polls_first),
-        cmocka_unit_test(test_polling_never_sleeps),
-        cmocka_unit_test(test_polls_first_and_sleeps_then),
-        cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_longest_length),
-        cmocka_unit_test(test_blind_sleeps_are_short),
+        FAKE_CLOCK_TEST(test_what_is_over_costs_nothing),
+        FAKE_CLOCK_TEST(test_sleeps_grow_until_something_moves),
+        FAKE_CLOCK_TEST(test_long_sleeps_are_a_part_of_the_wait),
+        FAKE_CLOCK_TEST(test_a_cpu_of_its_own_polls_first),
+        FAKE_CLOCK_TEST(test_polling_never_sleeps),
+        FAKE_CLOCK_TEST(test_polls_first_and_sleeps_then),
+        FAKE_CLOCK_TEST(test_deadline),
+        FAKE_CLOCK_TEST(test_machine_that_stands_still),
+        FAKE_CLOCK_TEST(test_longest_length),
+        FAKE_CLOCK_TEST(test_blind_sleeps_are_short),
+        FIXTURE_TEST(test_sleeping_gives_the_cpu_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

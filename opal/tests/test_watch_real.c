@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,52 +191,62 @@ static uint64_t cpu_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+typedef struct beside {
+    atomic_bool stop;
+    sem_t stopped;
+    clockid_t clock; /* of the thread that is to compute */
+} beside_t;
+
 static void *compute(void *arg)
 {
-    atomic_bool *stop = arg;
-    while (!atomic_load_explicit(stop, memory_order_relaxed)) { /* set by the test's thread */
+    beside_t *beside = arg;
+    while (!atomic_load_explicit(&beside->stop, memory_order_relaxed)) { /* set by the test's */
     }
     return NULL;
 }
 
 static void *sleep_until_stopped(void *arg)
 {
-    const struct timespec pause = {.tv_nsec = 20000000};
-    atomic_bool *stop = arg;
-    while (!atomic_load_explicit(stop, memory_order_relaxed)) { /* set by the test's thread */
-        nanosleep(&pause, NULL);
+    beside_t *beside = arg;
+    while (sem_wait(&beside->stopped) != 0) {
     }
     return NULL;
 }
 
-/* Holds until the thread has computed for 50 ms and a tenth of the time, however busy the machine
-   is, or this one has for as long; returns what the watch says. */
+static uint64_t now_ns(void *arg)
+{
+    return cpu_ns(((beside_t *)arg)->clock);
+}
+
+/* Holds while the other thread computes for 50 ms, or this one while the other sleeps; returns what
+   the watch says.  Its clock is the CPU time of the one that computes: however seldom a busy
+   machine lets that run, it does so all of the time. */
 static bool hold_beside(void *(*body)(void *))
 {
     const uint64_t enough_ns = 50000000;
-    atomic_bool stop = false;
+    beside_t beside = {.clock = CLOCK_THREAD_CPUTIME_ID};
+    pwr_env_t env = pwr_env_real;
     pthread_t thread;
-    clockid_t clock;
     pwr_topo_t *topo;
     pwr_watch_t *watch;
+    env.now_ns = now_ns;
+    env.arg = &beside;
+    assert_int_equal(sem_init(&beside.stopped, 0, 0), 0);
     assert_int_equal(pwr_topo_open(&pwr_env_real, &topo), PWR_OK);
-    assert_int_equal(pwr_watch_open(&pwr_env_real, topo, &watch), PWR_OK);
-    assert_int_equal(pthread_create(&thread, NULL, body, &stop), 0);
-    assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
-    uint64_t start = pwr_env_now_ns(&pwr_env_real);
-    uint64_t own = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t others = cpu_ns(clock);
-    bool done = false;
+    assert_int_equal(pwr_watch_open(&env, topo, &watch), PWR_OK);
+    assert_int_equal(pthread_create(&thread, NULL, body, &beside), 0);
+    if (body == compute) {
+        assert_int_equal(pthread_getcpuclockid(thread, &beside.clock), 0);
+    }
+    uint64_t start = cpu_ns(beside.clock);
     pwr_watch_begin(watch);
-    while (!done) {
-        uint64_t held = pwr_env_now_ns(&pwr_env_real) - start;
-        uint64_t computed =
-            body == compute ? cpu_ns(clock) - others : cpu_ns(CLOCK_THREAD_CPUTIME_ID) - own;
-        done = computed > enough_ns && computed > held / 10;
+    while (cpu_ns(beside.clock) - start <= enough_ns) {
     }
     bool found = pwr_watch_end(watch, NULL);
-    atomic_store_explicit(&stop, true, memory_order_relaxed); /* read by the thread */
+    atomic_store_explicit(&beside.stop, true, memory_order_relaxed); /* read by the thread */
+    assert_int_equal(sem_post(&beside.stopped), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
+    sem_destroy(&beside.stopped);
     pwr_watch_close(watch);
     pwr_topo_close(topo);
     return found;
