@@ -129,8 +129,11 @@ def test_work_moves(emulate: Emulate) -> None:
         "def spin(seconds):\n"
         "    end = time.monotonic() + seconds\n"
         "    while time.monotonic() < end: pass\n"
-        "def active():\n"
-        "    text = open(os.environ[\"PWR_EMU_STATE\"] + \"/mnt/ctl/state\").read()\n"
+        "def active():\n"  # as of a moment after this one
+        "    now, then = time.monotonic_ns(), 0\n"
+        "    while then <= now:\n"
+        "        text = open(os.environ[\"PWR_EMU_STATE\"] + \"/mnt/ctl/state\").read()\n"
+        "        then = int(re.search(r\"t_ns ([0-9]+)\", text)[1])\n"
         "    return [float(x) for x in re.findall(r\"active_s ([0-9.]+)\", text)]\n"
         "def switch(text):\n"
         "    with open(\"/sys/devices/system/cpu/cpu3/online\", \"w\") as stream:\n"
