@@ -11,7 +11,6 @@
 #include "pwr/clock.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* In the order in which they are tried for the CPUs. */
 static const pwr_meter_backend_t *const backends[] = {
@@ -32,47 +31,7 @@ struct pwr_meter {
     unsigned num_sources;
 };
 
-const char *pwr_meter_kind_text(pwr_meter_domain_kind_t kind)
-{
-    static const char *const texts[] = {
-        [PWR_DOMAIN_PACKAGE] = "package",   [PWR_DOMAIN_CORE] = "core", [PWR_DOMAIN_DRAM] = "dram",
-        [PWR_DOMAIN_PLATFORM] = "platform", [PWR_DOMAIN_GPU] = "gpu",
-    };
-    return texts[kind];
-}
-
-const char *pwr_meter_provenance_text(pwr_meter_provenance_t provenance)
-{
-    static const char *const texts[] = {
-        [PWR_METER_MEASURED] = "measured",
-        [PWR_METER_EMULATED] = "emulated",
-        [PWR_METER_MODELLED] = "modelled",
-    };
-    return texts[provenance];
-}
-
 /* ---- open and close ---- */
-
-pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,
-                                    const pwr_meter_counter_t *counter)
-{
-    pwr_meter_counter_t *items =
-        realloc(counters->items, (counters->count + 1) * sizeof counters->items[0]);
-    if (!items) {
-        return PWR_ERR_NOMEM;
-    }
-    items[counters->count] = *counter;
-    counters->items = items;
-    counters->count++;
-    return PWR_OK;
-}
-
-void pwr_meter_counters_close_files(pwr_meter_counters_t *counters)
-{
-    for (unsigned i = 0; i < counters->count; i++) {
-        close(counters->items[i].fd);
-    }
-}
 
 static void close_source(source_t *source)
 {

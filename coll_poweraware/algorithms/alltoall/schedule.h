@@ -86,7 +86,7 @@ typedef struct coll_poweraware_turn {
 bool coll_poweraware_next_turn(const coll_poweraware_plan_t *plan, int step,
                                coll_poweraware_turn_t *turn);
 
-/* ---- meetings of two sets and of one, for nodes and for ranks ---- */
+/* ---- meetings of two sets and of one, for nodes and for ranks (tournament.c) ---- */
 
 /* Two sets of at most num: the index in the other set that index meets in a round 0 .. num - 1.
    It may be larger than that set. */
