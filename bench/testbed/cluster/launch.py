@@ -24,11 +24,12 @@ AGENT = Path(__file__).resolve().parent / "node-agent"
 
 JOB_VARIABLE = "PWR_CLUSTER_JOB"  # marks every process of one job, see job.py
 
-# Of a TCP connection between daemons: a dead link ends the job in 4 s instead of never.
+# Of a TCP connection between daemons: a dead link ends the job in 40 s instead of never.  No sooner,
+# because on a crowded machine the latency switch may not run for seconds.
 _KEEPALIVE = {
-    "oob_tcp_keepalive_time": "2",
-    "oob_tcp_keepalive_intvl": "1",
-    "oob_tcp_keepalive_probes": "2",
+    "oob_tcp_keepalive_time": "20",
+    "oob_tcp_keepalive_intvl": "5",
+    "oob_tcp_keepalive_probes": "4",
 }
 
 # Variables of the two launchers: ORTE is part of Open MPI 4.1, PRRTE of 5.0 and later. Without tree

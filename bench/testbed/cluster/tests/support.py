@@ -20,8 +20,8 @@ from bench.testbed.cluster import checks
 from bench.testbed.cluster.spec import Spec
 
 PROGRAM = Path(__file__).resolve().parents[1] / "cluster"
-TIMEOUT_S = 120.0
-GONE_TIMEOUT_S = 15.0
+TIMEOUT_S = 300.0
+GONE_TIMEOUT_S = 60.0
 
 
 def needs(spec: Spec) -> pytest.MarkDecorator:

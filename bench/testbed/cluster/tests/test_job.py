@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bench.testbed.cluster.launch import JOB_VARIABLE
+from bench.testbed.cluster.tests.support import TIMEOUT_S, wait_until
 
 SUPERVISE = """
 import os, subprocess, sys
@@ -32,7 +32,7 @@ def supervised(job_id: str, timeout_s: float, *command: str) -> subprocess.Popen
 
 
 def finish(process: subprocess.Popen[str]) -> int:
-    process.communicate(timeout=60)
+    process.communicate(timeout=TIMEOUT_S)
     return process.returncode
 
 
@@ -69,18 +69,14 @@ def test_signals_are_passed_on(job_id: str, number: signal.Signals) -> None:
 
 
 def test_survivors_are_killed(job_id: str, tmp_path: Path) -> None:
-    """A program that leaves its session and ignores SIGTERM, as a lost rank might."""
+    """A program that leaves its session and ignores SIGTERM, as a lost rank might, of a job that fails."""
     note = tmp_path / "pid"
     survivor = tmp_path / "survivor"
     survivor.write_text(f"trap '' TERM; echo $$ >{note}; while :; do sleep 0.1; done")
-    script = f"setsid sh {survivor} & while :; do sleep 0.1; done"
-    process = supervised(job_id, 1.0, "sh", "-c", script)
-    assert finish(process) == 124
+    script = f"setsid sh {survivor} & until [ -s {note} ]; do sleep 0.1; done; exit 3"
+    assert finish(supervised(job_id, 0, "sh", "-c", script)) == 3
     pid = int(note.read_text())
-    deadline = time.monotonic() + 10
-    while _runs(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert wait_until(lambda: not _runs(pid))
 
 
 def _runs(pid: int) -> bool:
