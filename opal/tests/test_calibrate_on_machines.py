@@ -37,7 +37,8 @@ import subprocess, sys, time
 trace, number, *command = sys.argv[1:]
 def holds():
     last = {}
-    for line in open(trace).read().splitlines()[1:]:
+    whole, _, _ = open(trace).read().rpartition("\\n")  # the last line may be half written
+    for line in whole.splitlines()[1:]:
         _, cpu, control, value, _ = line.split(",")
         first, _ = last.get((cpu, control), (value, value))
         last[cpu, control] = (first, value)
@@ -46,9 +47,10 @@ tool = subprocess.Popen(command)
 while tool.poll() is None and not holds():
     time.sleep(0.002)
 tool.send_signal(int(number))
-print(tool.wait(timeout=30))
-end = time.monotonic() + 20
-while holds() and time.monotonic() < end:
+print(tool.wait())
+for _ in range(6000):
+    if not holds():
+        break
     time.sleep(0.01)
 """
 
@@ -101,7 +103,7 @@ def run_on(machine: str, folder: Path, *command: str) -> Run:
     need_emulator()
     done = subprocess.run(
         [str(EMULATE), "--machine", machine, "--state", str(folder / "state"), "--", *command],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "PWR_BUILDDIR": str(BUILD), "HOME": str(folder)})
     return Run(done.returncode, done.stdout, done.stderr, folder)
 
@@ -128,15 +130,11 @@ def watts_fit_the_machine(watts: dict[str, Any]) -> bool:
 
 
 def test_measures_everything(folder: Path) -> None:
-    # A host that stops the emulator for longer than a window of --quick spoils that window's watts.
-    for _ in range(5):
-        run = run_on("skylake", folder, *tool(folder, "--json"))
-        assert run.returncode == 0, run.stderr
-        document = json.loads(run.stdout)
-        rows = rows_of(document)
-        watts = {name: row["power_w"] for name, row in rows.items()}
-        if watts_fit_the_machine(watts):
-            break
+    run = run_on("skylake", folder, *tool(folder, "--json"))
+    assert run.returncode == 0, run.stderr
+    document = json.loads(run.stdout)
+    rows = rows_of(document)
+    watts = {name: row["power_w"] for name, row in rows.items()}
     check_schema(document)
     assert document["meter"] == "powercap"
     assert document["cpu"]["model"] == 85

@@ -151,21 +151,31 @@ bool calibrate_watts_knows(pwr_policy_row_id_t id)
     return hold[id] != NULL;
 }
 
+/* While it reads, this process may lose its CPU, and the meter's daemon too: a window counts when
+   its two readings took a small part of it, else a longer one is tried. */
 static bool measure_window(calibrate_watts_t *watts, uint64_t window_ns, pwr_policy_row_id_t id,
                            uint64_t *milliwatts)
 {
+    enum { READING_PART = 50, LONGEST_WINDOW = 64 };
     uint64_t used_uj;
-    if (pwr_meter_read(watts->meter, watts->begin) != PWR_OK) {
-        return false;
+    for (unsigned windows = 1; windows <= LONGEST_WINDOW; windows *= 2) {
+        uint64_t before = calibrate_now_ns();
+        if (pwr_meter_read(watts->meter, watts->begin) != PWR_OK) {
+            return false;
+        }
+        uint64_t begin = calibrate_now_ns();
+        hold[id](begin + windows * window_ns);
+        uint64_t end = calibrate_now_ns();
+        if (pwr_meter_read(watts->meter, watts->end) != PWR_OK || !sum_package(watts, &used_uj)) {
+            return false;
+        }
+        uint64_t reading = begin - before + calibrate_now_ns() - end;
+        if (reading <= (end - begin) / READING_PART) {
+            *milliwatts = (uint64_t)(1e6 * (double)used_uj / (double)(end - begin));
+            return true;
+        }
     }
-    uint64_t begin = calibrate_now_ns();
-    hold[id](begin + window_ns);
-    uint64_t end = calibrate_now_ns();
-    if (pwr_meter_read(watts->meter, watts->end) != PWR_OK || !sum_package(watts, &used_uj)) {
-        return false;
-    }
-    *milliwatts = (uint64_t)(1e6 * (double)used_uj / (double)(end - begin));
-    return true;
+    return false;
 }
 
 static double measure_windows(calibrate_watts_t *watts, const calibrate_plan_t *plan,
