@@ -294,7 +294,7 @@ void fixture_limit_writes(uint64_t limit)
 bool fixture_eventually(bool (*condition)(const fixture_t *fixture), const fixture_t *fixture)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
-    for (int attempt = 0; attempt < 1000; attempt++) {
+    for (int attempt = 0; attempt < 6000; attempt++) {
         if (condition(fixture)) {
             return true;
         }

@@ -82,7 +82,7 @@ void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, struct pwr_control *
 int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture));
 /* From now on no byte of a file at or behind limit can be written (RLIM_INFINITY lifts it). */
 void fixture_limit_writes(uint64_t limit);
-/* Polls condition for up to ten seconds; false when it never came true. */
+/* Polls condition for a minute, which means for ever; false when it never came true. */
 bool fixture_eventually(bool (*condition)(const fixture_t *fixture), const fixture_t *fixture);
 
 #endif

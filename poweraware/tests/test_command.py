@@ -31,7 +31,7 @@ def document(tmp_path: Path) -> Path:
 
 
 def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=120, cwd=folder,
+    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=300, cwd=folder,
                           env={**os.environ, **ROOT_MAY}, check=False)  # fmt: skip
 
 
@@ -121,10 +121,9 @@ def test_a_job_that_is_interrupted_has_a_page_too(built: List[str], tmp_path: Pa
     # pylint: disable=consider-using-with
     process = subprocess.Popen([sys.executable, str(PROGRAM), *built, "--", *mpi(2, "sleep")], cwd=tmp_path,
                                env={**os.environ, **ROOT_MAY}, start_new_session=True, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    deadline = time.monotonic() + 60
-    while not list((tmp_path / "out").glob("job.*.partial.json")) and time.monotonic() < deadline:
+    while process.poll() is None and not list((tmp_path / "out").glob("job.*.partial.json")):
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode != 0 and "page.html" in errors, errors
     assert "is not complete" in (tmp_path / "out" / "page.html").read_text()

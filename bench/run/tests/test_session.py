@@ -21,7 +21,7 @@ from poweraware.session.document import Document, load
 FAKES = Path(__file__).resolve().parent / "fakes"
 TOP = Path(__file__).resolve().parents[3]
 WITHOUT_PAGE = TOP / "bench" / "common" / "without_matplotlib"
-TIMEOUT_S = 60
+TIMEOUT_S = 300
 
 
 def install(script: str, target: Path, variable: str = "FAKE=") -> None:
@@ -199,10 +199,10 @@ def test_a_bad_run_is_visible_and_the_others_count(world: World, kind: str, said
 
 
 def test_a_hanging_run_is_ended(world: World) -> None:
-    done = world.run("--timeout", "2", "--schemes", "off,dvfs", FAKE_OSU="hang:dvfs")
+    done = world.run("--timeout", "2", "--schemes", "dvfs", FAKE_OSU="hang")
     assert done.returncode == 1
     failures = {run.scheme: run.failure for run in world.document().runs}
-    assert failures == {"off": None, "dvfs": "took over 2 s and was ended"}
+    assert failures == {"dvfs": "took over 2 s and was ended"}
     world.assert_nothing_is_left()
 
 

@@ -54,7 +54,7 @@ class World:
 
     def run(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         process = self.start(*arguments, **variables)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def calls(self) -> List[str]:
@@ -274,11 +274,11 @@ def test_a_job_that_takes_too_long_is_ended(world: World) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_takes_the_cluster_down(world: World, number: int) -> None:
     process = world.start("--quick", "--experiments", "skew", "--layouts", "4x2", FAKE_HANGS="1")
-    deadline = time.monotonic() + 60
-    while not any(line.startswith("cluster run") for line in world.calls()) and time.monotonic() < deadline:
+    while not any(line.startswith("cluster run") for line in world.calls()):
+        assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130 and f"--resume --output {world.output} goes on" in err
     assert world.calls()[-1].startswith("cluster down ")
 
@@ -327,14 +327,14 @@ def mpirun(ranks: int, *arguments: str) -> "subprocess.CompletedProcess[str]":
     # mpirun of 4.1 waits so long for the other ranks of one that failed
     environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0"
     line = [str(MPIRUN), "-np", str(ranks), "--oversubscribe", str(LOAD), *arguments]
-    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 @needs_build
 def test_a_short_real_run(tmp_path: Path) -> None:
     line = [sys.executable, str(WAITS), "--build", str(BUILD), "--output", str(tmp_path), "--quick", "--layouts", "1x2"]
     line += ["--experiments", "skew,tight", "--ways", "spin,ours-all"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "document.json").read_text())
     assert document["library"].startswith("Open MPI")
@@ -387,9 +387,7 @@ def idle_children() -> int:
 
 def test_cpus_are_kept_awake_by_processes_that_end() -> None:
     with awake():
-        deadline = time.monotonic() + 30
-        while idle_children() < len(os.sched_getaffinity(0)):
-            assert time.monotonic() < deadline
+        while idle_children() < len(os.sched_getaffinity(0)):  # else the test's time limit ends it
             time.sleep(0.05)
     assert idle_children() == 0
     with pytest.raises(KeyError), awake():
