@@ -5,9 +5,10 @@
  * sleep by themselves.
  *
  * A program that has fake_clock.c in it calls that file's clock_gettime, nanosleep and
- * syscall(futex) instead of libc's.  While a test with the fake clock runs, each look at
- * CLOCK_MONOTONIC takes FAKE_LOOK_NS, each sleep as long as it was asked for, and nothing else any
- * time.  Nobody is there to wake a sleeper.  In all other tests the three are the kernel's.
+ * syscall(futex) instead of libc's, which are the kernel's in most tests.  In a FAKE_CLOCK_TEST
+ * each look at CLOCK_MONOTONIC takes FAKE_LOOK_NS, each sleep as long as it was asked for, and
+ * nothing else any time; nobody is there to wake a sleeper.  In an ENDLESS_TEST sleeps on a futex
+ * have no time-out: a wake-up that is lost is a hang, however fast or slow the machine is.
  */
 #ifndef PWR_TEST_FAKE_CLOCK_H
 #define PWR_TEST_FAKE_CLOCK_H
@@ -20,6 +21,9 @@ enum { FAKE_LOOK_NS = 100 };
 #define FAKE_CLOCK_TEST(test)                                                                      \
     cmocka_unit_test_setup_teardown(test, fake_clock_setup, fake_clock_teardown)
 int fake_clock_setup(void **state);
+#define ENDLESS_TEST(test)                                                                         \
+    cmocka_unit_test_setup_teardown(test, fake_clock_endless_setup, fake_clock_teardown)
+int fake_clock_endless_setup(void **state);
 int fake_clock_teardown(void **state);
 
 /* What time it is; a look that takes none. */
