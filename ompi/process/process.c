@@ -18,6 +18,7 @@
 #include "opal/util/proc.h"
 
 static unsigned users; /* components that have published and not closed */
+static bool configured;
 static bool opened;
 
 /* ---- the configuration ---- */
@@ -46,9 +47,11 @@ static const char *drop(const char *text)
 
 void pwr_process_publish(const pwr_process_config_t *config)
 {
-    if (0 != users++) {
+    ++users;
+    if (NULL == config || configured) {
         return;
     }
+    configured = true;
     pwr_process.config = *config;
     for_each_string(&pwr_process.config, copy);
     if (pwr_process_idles(config)) {
@@ -150,7 +153,7 @@ static void open_meter(const pwr_process_config_t *config)
 
 void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
 {
-    if (opened) {
+    if (NULL == config || opened) {
         return;
     }
     opened = true;
@@ -202,5 +205,6 @@ void pwr_process_close(void)
     pwr_first_here_forget();
     pwr_doorbell_take_down();
     for_each_string(&pwr_process.config, drop);
+    configured = false;
     pwr_process = (pwr_process_t){.config = {.summary = "off"}};
 }

@@ -6,7 +6,7 @@
  *
  * Two components with levers of their own would be wrong: the second one would take a ceiling that
  * the first one has lowered for full speed.  So this is a shared library with one object, opened by
- * every component and closed by the last.  The first to open it says how.
+ * every component and closed by the last.  One of them, the first that has parameters, says how.
  */
 #ifndef PWR_OMPI_PROCESS_H
 #define PWR_OMPI_PROCESS_H
@@ -87,7 +87,7 @@ const char *pwr_process_operation_name(unsigned operation);
 const char *pwr_process_algorithm_name(int algorithm); /* "stock" for a negative number */
 
 /* In a component's open hook: the only time at which processes can be told something before they
-   talk. */
+   talk.  config, here and below: NULL where another component says how. */
 void pwr_process_publish(const pwr_process_config_t *config);
 /* In MPI_Init, once the pml is selected; each open is closed once. */
 void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads);

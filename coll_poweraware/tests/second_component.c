@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A second component of ours, as small as one can be: MPI_Barrier is an operation of its own.
+ *
+ * It shows what run_second_component looks for: two components in one process share levers, waits,
+ * meter and record, and an operation within another component's is a part of that.
+ */
+#include "pwr_ompi/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pwr_ompi/operation.h"
+#include "pwr_ompi/process.h"
+
+enum { PRIORITY = 90 }; /* above coll poweraware: its Barrier is what we call */
+
+static int open_component(void);
+static int close_component(void);
+static int init_query(bool progress_threads, bool mpi_threads);
+static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority);
+
+extern mca_coll_base_component_t mca_coll_pwrsecond_component;
+
+__attribute__((visibility("default"))) mca_coll_base_component_t mca_coll_pwrsecond_component = {
+    .collm_version =
+        {
+            PWR_COLL_VERSION,
+            .mca_component_name = "pwrsecond",
+            MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+            .mca_open_component = open_component,
+            .mca_close_component = close_component,
+        },
+    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
+    .collm_init_query = init_query,
+    .collm_comm_query = comm_query,
+};
+
+typedef struct second_module {
+    mca_coll_base_module_t super;
+    mca_coll_base_comm_coll_t saved;
+    pwr_operations_t operations;
+    pwr_class_t *classes[1];
+} second_module_t;
+
+static unsigned name_number;
+
+static int open_component(void)
+{
+    static const char *const names[] = {"second_barrier"};
+    name_number = pwr_process_add_operations(names, 1);
+    pwr_process_publish(NULL);
+    return OMPI_SUCCESS;
+}
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+    (void)progress_threads;
+    pwr_process_open(NULL, mpi_threads);
+    return OMPI_SUCCESS;
+}
+
+static void construct(second_module_t *m)
+{
+    memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
+}
+
+static void destruct(second_module_t *m)
+{
+    pwr_operations_end(&m->operations);
+}
+
+OBJ_CLASS_DECLARATION(second_module_t);
+OBJ_CLASS_INSTANCE(second_module_t, mca_coll_base_module_t, construct, destruct);
+
+static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    second_module_t *m = (second_module_t *)module;
+    pwr_operation_t operation;
+    bool outermost = pwr_operation_begin(&operation, &m->operations, name_number, 0, 0);
+    if (outermost) {
+        pwr_operation_start(&operation, PWR_ACCOUNT_NO_ALGORITHM);
+    }
+    int rc = m->saved.coll_barrier(comm, m->saved.coll_barrier_module);
+    if (outermost) {
+        pwr_operation_end(&operation);
+    }
+    return rc;
+}
+
+static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
+{
+    second_module_t *m = (second_module_t *)module;
+    m->saved = *comm->c_coll;
+    pwr_operations_init(&m->operations, comm, name_number, 1, m->classes);
+    if (PWR_MODULE_INSTALLS_ITSELF) {
+        comm->c_coll->coll_barrier = barrier;
+        comm->c_coll->coll_barrier_module = module;
+    }
+    return OMPI_SUCCESS;
+}
+
+static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
+{
+    const second_module_t *m = (const second_module_t *)module;
+    if (PWR_MODULE_INSTALLS_ITSELF && module == comm->c_coll->coll_barrier_module) {
+        comm->c_coll->coll_barrier = m->saved.coll_barrier;
+        comm->c_coll->coll_barrier_module = m->saved.coll_barrier_module;
+    }
+    return OMPI_SUCCESS;
+}
+
+static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
+{
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
+        return NULL;
+    }
+    second_module_t *m = OBJ_NEW(second_module_t);
+    if (NULL == m) {
+        return NULL;
+    }
+    m->super.coll_module_enable = enable;
+    m->super.coll_module_disable = disable;
+    m->super.coll_barrier = barrier;
+    *priority = PRIORITY;
+    return &m->super;
+}
+
+static int close_component(void)
+{
+    pwr_process_close();
+    return OMPI_SUCCESS;
+}
