@@ -63,6 +63,8 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
     pwr_matplotlib=no
     AS_IF([$PYTHON -c 'import matplotlib' 2>/dev/null],
         [pwr_matplotlib=`$PYTHON -c 'import matplotlib; print(matplotlib.__version__)'`])
+    pwr_jsonschema=no
+    AS_IF([$PYTHON -c 'import jsonschema' 2>/dev/null], [pwr_jsonschema=yes])
     pwr_pytest=no
     AS_IF([$PYTHON -c 'import pytest' 2>/dev/null], [pwr_pytest=yes])
     AM_CONDITIONAL([HAVE_PYTEST], [test "x$pwr_pytest" != xno])

@@ -18,6 +18,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([fftw3], [$pwr_fftw], [no FT-like kernel for bench/run/run npb])
     PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmarks and the report])
+    PWR_ROW([jsonschema], [$pwr_jsonschema], [the command poweraware and bench/run do not start])
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
     PWR_ROW([likwid], [$pwr_likwid], [P-states and energy through liblikwid; its access daemon is used either way])
     PWR_ROW([libcpupower], [$pwr_libcpupower], [poweraware-info says less about cpufreq])

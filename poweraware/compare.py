@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from poweraware import job
+from poweraware.documents import DocumentError, read_json
 from poweraware.job import Job
-from poweraware.session import text
-from poweraware.session.document import DocumentError, read_json
-from poweraware.session.tables import Table
-from poweraware.session.words import number
 from poweraware.student import quantile
+from poweraware.table import Table, as_paragraph, as_table
+from poweraware.wording import number
 
 LEVEL = 0.99  # of all figures of a group together
 POWER = 0.95  # with which the number of repetitions that is asked for finds the difference
@@ -227,9 +226,9 @@ def as_text(found: Comparison) -> str:
         heads = ["", first.name, group.name, "ratio", f"{100 * LEVEL:.0f} % interval", ""]
         title = f"{group.name} ({_settings(group)}, {len(group.runs)} runs) against {first.name} ({_settings(first)}, {len(first.runs)} runs)"
         note = f"Geometric means; intervals hold for all figures together. Energy: {first.runs[0].provenance.energy.kind}."
-        parts.append(text.as_table(Table(title, heads, rows, note)))
+        parts.append(as_table(Table(title, heads, rows, note)))
         parts.append(_conclusion(ratios))
-    parts += [text.as_paragraph(remark) for remark in found.remarks]
+    parts += [as_paragraph(remark) for remark in found.remarks]
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.session.document import DocumentError, Origin, convert, read_json, refuse
-from poweraware.session.schema import Problem, Schema, problems
+from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, read_json, refuse
 
 FORMAT = "poweraware-job"
 _NAME = "poweraware-job.schema.json"
@@ -205,8 +204,8 @@ def load_schema() -> Schema:
 
 def from_json(data: Any, origin: str) -> Job:
     """Checks and converts a parsed document; origin names it in messages."""
-    refuse(list(problems(data, *(load_schema(),) * 2)), origin)
-    refuse(list(_inconsistencies(data)), origin)
+    check(data, load_schema(), origin)
+    refuse(_inconsistencies(data), origin)
     job: Job = convert(Job, data)
     return job
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import List, Optional, Sequence
 
 from poweraware import compare, export, job, run, sessions, tables, trace
+from poweraware.documents import DocumentError
 from poweraware.session import text
-from poweraware.session.document import DocumentError
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed; or a session of bench/run"
 

@@ -8,7 +8,7 @@ from typing import Sequence
 
 from poweraware import pictures, tables, words
 from poweraware.job import Job
-from poweraware.session.page import as_box, as_picture, as_table, whole
+from poweraware.markup import as_box, as_picture, as_table, whole
 
 
 def render(jobs: Sequence[Job], names: Sequence[str]) -> str:

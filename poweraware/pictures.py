@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from matplotlib.figure import Figure
 
 from poweraware.job import CallClass, Job, Power, Sums
-from poweraware.session.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
-from poweraware.session.words import number, size
+from poweraware.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
+from poweraware.wording import number, size
 
 _MOST_NODES = 12
 _MOST_ROWS = 14

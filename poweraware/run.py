@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from poweraware.session.document import DocumentError
+from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
 _WHOLE = re.compile(r"job(-\d+)?\.json$")

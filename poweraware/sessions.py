@@ -8,9 +8,10 @@ from typing import Dict, List, Sequence, Tuple
 
 from poweraware import job
 from poweraware.compare import Group
+from poweraware.documents import DocumentError, read_json
 from poweraware.job import Job
 from poweraware.session import document
-from poweraware.session.document import BASELINE, Document, DocumentError, read_json
+from poweraware.session.document import BASELINE, Document
 
 _FILE = "document.json"
 

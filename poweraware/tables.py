@@ -7,9 +7,8 @@ from typing import List, Optional, Sequence
 
 from poweraware import words
 from poweraware.job import CallClass, Job, Node, Sums
-from poweraware.session import text
-from poweraware.session.tables import Table
-from poweraware.session.words import number, plural, size
+from poweraware.table import Table, as_paragraph, as_table
+from poweraware.wording import number, plural, size
 
 _ATTRIBUTED = "energy of calls"
 
@@ -33,9 +32,9 @@ def totals(job: Job) -> Table:
         ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],
         [_ATTRIBUTED, _joules(calls.joules), _calls_note(job, calls)],
     ]
-    for words, seconds in (("at the lowest frequency", calls.low_frequency_s), ("throttled", calls.throttled_s)):
+    for how, seconds in (("at the lowest frequency", calls.low_frequency_s), ("throttled", calls.throttled_s)):
         if seconds > 0.0:
-            rows.insert(-1, [f"of it {words}", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
+            rows.insert(-1, [f"of it {how}", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
     return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
 
 
@@ -137,9 +136,9 @@ def _share(part: float, whole: float, of: str) -> str:
 
 def as_text(job: Job) -> str:
     """All tables as plain text, the job's warnings first and provenance last."""
-    parts = [text.as_paragraph(words.setting(job))]
-    parts += [text.as_paragraph("WARNING: " + line) for line in words.warnings(job)]
-    parts += [text.as_table(table) for table in all_tables(job)]
+    parts = [as_paragraph(words.setting(job))]
+    parts += [as_paragraph("WARNING: " + line) for line in words.warnings(job)]
+    parts += [as_table(table) for table in all_tables(job)]
     parts += ["What is measured, what is not"]
-    parts += [text.as_paragraph(line) for line in words.provenance(job)]
+    parts += [as_paragraph(line) for line in words.provenance(job)]
     return "\n\n".join(parts)

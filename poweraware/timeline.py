@@ -8,12 +8,12 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from matplotlib.figure import Figure
 
-from poweraware.session.document import DocumentError
-from poweraware.session.page import as_picture, as_table, whole
-from poweraware.session.picture import WIDTH_IN, Picture, legend_above, render
-from poweraware.session.tables import Table
-from poweraware.session.words import number
+from poweraware.documents import DocumentError
+from poweraware.markup import as_picture, as_table, whole
+from poweraware.picture import WIDTH_IN, Picture, legend_above, render
+from poweraware.table import Table
 from poweraware.trace import Interval, Rank
+from poweraware.wording import number
 
 _MOST_RANKS = 64
 _MARGIN = 0.05  # of the call, before and behind it

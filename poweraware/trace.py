@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from poweraware.session.document import DocumentError
+from poweraware.documents import DocumentError
 
 RUNGS = ("spin", "rest", "sleep")  # in the order in which a wait goes through them
 _INTERVALS = ("net", "local", "copy")

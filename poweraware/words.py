@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import List
 
 from poweraware.job import Job
-from poweraware.session.words import origin, plural
+from poweraware.wording import plural
 
 
 def setting(job: Job) -> str:
@@ -41,7 +41,7 @@ def warnings(job: Job) -> List[str]:
 def provenance(job: Job) -> List[str]:
     """One sentence or two for each kind of figure."""
     return [
-        origin("Times", job.provenance.time),
-        origin("Energy and power", job.provenance.energy),
-        origin("Energy of calls", job.provenance.attribution),
+        job.provenance.time.sentence("Times"),
+        job.provenance.energy.sentence("Energy and power"),
+        job.provenance.attribution.sentence("Energy of calls"),
     ]

@@ -8,9 +8,9 @@ from typing import Any, Dict, List, Sequence
 
 from bench.collectives import text
 from bench.collectives.figures import Ratio
-from poweraware.session import words
-from poweraware.session.page import CSS
-from poweraware.session.picture import Picture, legend_above, look, panels, render
+from poweraware import wording
+from poweraware.markup import CSS
+from poweraware.picture import Picture, legend_above, look, panels, render
 
 _GOAL = 0.90
 _BOUND = 1.05
@@ -50,18 +50,18 @@ def ratios_of_layout(found: Sequence[Ratio], layout: str, head: Dict[str, Any]) 
         axis.set(title=collective, yscale="log")
         shown = [end for r in found if r.collective == collective for end in (r.low, r.high)]
         axis.set_ylim(min([*shown, 0.8]) / 1.1, max([*shown, 1.2]) * 1.1)
-        axis.yaxis.set_major_formatter(lambda value, _: words.number(value))
-        axis.yaxis.set_minor_formatter(lambda value, _: words.number(value) if f"{value:e}"[0] in "25" else "")
+        axis.yaxis.set_major_formatter(lambda value, _: wording.number(value))
+        axis.yaxis.set_minor_formatter(lambda value, _: wording.number(value) if f"{value:e}"[0] in "25" else "")
         axis.tick_params(axis="y", which="both", labelsize=7)
     legend_above(figure, axes[0])
     nodes, ranks = map(int, layout.split("x"))
     crowded = nodes * ranks > head["cpus"]
-    caption = (f"Time of ours over that of the best stock component, {words.plural(nodes, 'node')} of {ranks} ranks; "
+    caption = (f"Time of ours over that of the best stock component, {wording.plural(nodes, 'node')} of {ranks} ranks; "
                f"median of blocks, bars: 95 % intervals; dotted: {_GOAL}, shaded: above {_BOUND}.")
     if crowded:
         caption += f" {nodes * ranks} ranks shared {head['cpus']} CPUs: all times are stretched."
     alt = f"Ratios of {', '.join(names)} to the best stock component for {', '.join(collectives)}"
-    return Picture(f"{layout}: {words.plural(nodes * ranks, 'rank')}", caption, alt, render(figure))
+    return Picture(f"{layout}: {wording.plural(nodes * ranks, 'rank')}", caption, alt, render(figure))
 
 
 def _draw(axis: Any, mine: List[Ratio], name: str, names: List[str]) -> None:
@@ -76,14 +76,14 @@ def _draw(axis: Any, mine: List[Ratio], name: str, names: List[str]) -> None:
     axis.tick_params(axis="x", labelsize=7)
     if max(sizes) > 1:
         axis.set_xscale("log", base=2)
-        axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
+        axis.xaxis.set_major_formatter(lambda value, _: wording.size(round(value)).replace("iB", ""))
     else:
         axis.set_xticks([])
 
 
 def _setting(head: Dict[str, Any]) -> str:
-    return (f"{head['library']}, {head['host']} with {words.plural(head['cpus'], 'CPU')}, {head['date']}; "
-            f"{words.plural(head['repetitions'], 'job')} of each layout. Nodes are name spaces of this machine.")
+    return (f"{head['library']}, {head['host']} with {wording.plural(head['cpus'], 'CPU')}, {head['date']}; "
+            f"{wording.plural(head['repetitions'], 'job')} of each layout. Nodes are name spaces of this machine.")
 
 
 def _table(rows: List[List[str]]) -> str:
@@ -95,6 +95,6 @@ def _table(rows: List[List[str]]) -> str:
 def _points(found: Sequence[Ratio]) -> str:
     rows = [["every point", "layout", "size", "ours", "us", "best stock", "us", "ratio", "95 %", "CPU time"]]
     for r in found:
-        rows.append([r.collective, r.layout, words.size(r.size), r.ours, words.number(r.us), r.best_stock,
-                     words.number(r.best_us), f"{r.ratio:.3f}", f"{r.low:.2f} to {r.high:.2f}", f"{r.cpu_ratio:.2f}"])
+        rows.append([r.collective, r.layout, wording.size(r.size), r.ours, wording.number(r.us), r.best_stock,
+                     wording.number(r.best_us), f"{r.ratio:.3f}", f"{r.low:.2f} to {r.high:.2f}", f"{r.cpu_ratio:.2f}"])
     return _table(rows)

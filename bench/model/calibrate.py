@@ -15,8 +15,9 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from bench.model import predict
 from bench.model.machines import Machine
+from poweraware.documents import DocumentError
 from poweraware.session import energy, summary
-from poweraware.session.document import Document, DocumentError, NodeStates, Run
+from poweraware.session.document import Document, NodeStates, Run
 
 _SCHEMES = {"off": "default", "dvfs": "dvfs", "throttle": "throttle, paper"}
 _EXPONENTS = [1 + step / 100 for step in range(0, 201)]

@@ -14,9 +14,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from bench.model import calibrate, corrections, machines, paper, predict
 from bench.model.machines import Machine
 from poweraware import sessions
-from poweraware.session.document import DocumentError
-from poweraware.session.tables import Table
-from poweraware.session.text import as_table
+from poweraware.documents import DocumentError
+from poweraware.table import Table, as_table
 
 Answer = Tuple[Table, List[Dict[str, Any]]]  # for people, and for programs
 

@@ -8,11 +8,11 @@ from typing import Callable, Dict, List, Tuple
 
 from bench.model import predict
 from bench.model.machines import Machine
-from poweraware.session import picture
-from poweraware.session.page import as_box, as_picture, as_table, whole
-from poweraware.session.picture import Picture
-from poweraware.session.tables import Table
-from poweraware.session.words import number
+from poweraware import picture
+from poweraware.markup import as_box, as_picture, as_table, whole
+from poweraware.picture import Picture
+from poweraware.table import Table
+from poweraware.wording import number
 
 CHANGE = 0.5  # each figure is made smaller and larger by so much
 _NODES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 100_000)

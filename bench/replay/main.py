@@ -18,8 +18,7 @@ from bench.model import machines, predict
 from bench.model.equations import LEADERS_T
 from bench.model.machines import DEEPEST, Machine
 from bench.replay.platform import NODES_PER_SWITCH, hosts, platform
-from poweraware.session.tables import Table
-from poweraware.session.text import as_table
+from poweraware.table import Table, as_table
 
 _SOURCE = Path(__file__).resolve().parent / "schedules.c"
 _OPTIONS = ["--cfg=smpi/simulate-computation:no", "--log=root.thresh:error"]

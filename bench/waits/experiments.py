@@ -8,7 +8,7 @@ from typing import Callable, Dict, List, Sequence, Tuple
 
 from bench.common.options import Layout
 from bench.waits import ways
-from poweraware.session import words
+from poweraware import wording
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Point:
     def label(self) -> str:
         """For people."""
         late = f", {duration(self.late_us)} late" if self.experiment == "skew" else ""
-        return f"{self.collective} {words.size(self.bytes)} on {self.layout}{late}"
+        return f"{self.collective} {wording.size(self.bytes)} on {self.layout}{late}"
 
     def arguments(self, seconds: int, quick: bool) -> List[str]:
         """Of wait_load."""

@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from bench.waits import experiments, text, ways
 from bench.waits.figures import Estimate, Row
-from poweraware.session import words
-from poweraware.session.page import CSS, as_box, as_picture, as_table
-from poweraware.session.picture import Look, Picture, from_zero, legend_above, log_axis, panels, render
+from poweraware import wording
+from poweraware.markup import CSS, as_box, as_picture, as_table
+from poweraware.picture import Look, Picture, from_zero, legend_above, log_axis, panels, render
 
 # Okabe and Ito's palette, and never by colour alone.
 _LOOKS = {
@@ -68,7 +68,7 @@ def _pictures(experiment: experiments.Experiment, mine: List[Row], head: Dict[st
         ]  # fmt: skip
     if experiment.name == "crowded":
         return [_lines(mine, "More ranks than CPUs: time of a call", "us", lambda row: row.time_us,
-                       ("size", lambda row: max(row.point.bytes, 1), lambda size: words.size(size).replace("iB", "")),
+                       ("size", lambda row: max(row.point.bytes, 1), lambda size: wording.size(size).replace("iB", "")),
                        "Median time of a call.", head)]  # fmt: skip
     return [
         _bars(mine, f"{experiment.title}: time", "us", lambda row: row.time_us, experiment.note, head),
@@ -80,7 +80,7 @@ def _panels_of(mine: Sequence[Row]) -> Dict[str, List[Row]]:
     found: Dict[str, List[Row]] = {}
     for row in mine:
         point = row.point
-        size = "" if point.experiment == "crowded" else f" {words.size(point.bytes)}"
+        size = "" if point.experiment == "crowded" else f" {wording.size(point.bytes)}"
         found.setdefault(f"{point.layout} {point.collective}{size}", []).append(row)
     return found
 
@@ -90,7 +90,7 @@ def _caption(start: str, mine: Sequence[Row], head: Dict[str, Any]) -> str:
     emulated = sorted({row.point.layout for row in mine if row.point.nodes > 1})
     text_of = f"{start} Medians over repetitions, bars: 95 % intervals. Measured."
     text_of += f" Nodes of {', '.join(emulated)}: emulated." if emulated else ""
-    return text_of + (f" {', '.join(crowded)}: ranks share {words.plural(head['cpus'], 'CPU')}." if crowded else "")
+    return text_of + (f" {', '.join(crowded)}: ranks share {wording.plural(head['cpus'], 'CPU')}." if crowded else "")
 
 
 def _alt(title: str, panel_names: Sequence[str]) -> str:
@@ -148,7 +148,7 @@ def _bars(
             bars = [[max(0.0, estimate.value - estimate.low)], [max(0.0, estimate.high - estimate.value)]]
             axis.bar(at, estimate.value, yerr=bars, width=0.62, capsize=3, hatch=style.hatch,
                      color="white" if style.hatch else "#999999", edgecolor=style.colour)
-            axis.annotate(words.number(estimate.value), (at, estimate.high), (0, 3), textcoords="offset points",
+            axis.annotate(wording.number(estimate.value), (at, estimate.high), (0, 3), textcoords="offset points",
                           ha="center", va="bottom", fontsize=7)
         axis.set(title=name)
         axis.set_xticks(range(len(group)), [row.way for row in group])

@@ -7,9 +7,8 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from bench.waits import experiments
 from bench.waits.figures import Estimate, Row
-from poweraware.session import words
-from poweraware.session.tables import Table
-from poweraware.session.text import as_paragraph, as_table
+from poweraware import wording
+from poweraware.table import Table, as_paragraph, as_table
 
 
 def render(found: Sequence[Row], head: Dict[str, Any]) -> str:
@@ -25,8 +24,8 @@ def render(found: Sequence[Row], head: Dict[str, Any]) -> str:
 def setting(head: Dict[str, Any]) -> List[str]:
     """Where it was measured, what is emulated, what was left out."""
     lines = [
-        f"{head['library']} on {head['host']} ({words.plural(head['cpus'], 'CPU')}), {head['date']}; "
-        f"{words.plural(head['repetitions'], 'job')} of each way at each point."
+        f"{head['library']} on {head['host']} ({wording.plural(head['cpus'], 'CPU')}), {head['date']}; "
+        f"{wording.plural(head['repetitions'], 'job')} of each way at each point."
     ]
     emulated = [layout for layout in head["layouts"] if not layout.startswith("1x")]
     if emulated:
@@ -37,7 +36,7 @@ def setting(head: Dict[str, Any]) -> List[str]:
     for layout in head["layouts"]:
         nodes, ranks = map(int, layout.split("x"))
         if nodes * ranks > head["cpus"]:
-            lines.append(f"{layout}: {nodes * ranks} ranks shared {words.plural(head['cpus'], 'CPU')}: times are "
+            lines.append(f"{layout}: {nodes * ranks} ranks shared {wording.plural(head['cpus'], 'CPU')}: times are "
                          "stretched, and depend on how the kernel lets ranks take turns.")  # fmt: skip
     if head["awake"]:
         lines.append("A process of the lowest priority kept each CPU from halting, so wakes cost less than on CPUs that "
@@ -64,11 +63,11 @@ def _table(experiment: experiments.Experiment, mine: Sequence[Row]) -> Table:
     heads += ["CPU (us)", "ratio [95 %]", "goals met"]
     lines = []
     for row in mine:
-        line = [row.point.label, row.way, row.base, words.number(row.time_us.value), _of(row, row.time_ratio)]
+        line = [row.point.label, row.way, row.base, wording.number(row.time_us.value), _of(row, row.time_ratio)]
         if skew:
             assert row.after_us is not None
-            line += [words.number(row.after_us.value), _of(row, row.after_more_us)]
-        lines.append(line + [words.number(row.cpu_us.value), _of(row, row.cpu_ratio), _met(row)])
+            line += [wording.number(row.after_us.value), _of(row, row.after_more_us)]
+        lines.append(line + [wording.number(row.cpu_us.value), _of(row, row.cpu_ratio), _met(row)])
     return Table(f"{experiment.name}: {experiment.title}", heads, lines, _note(experiment, mine))
 
 
@@ -107,5 +106,5 @@ def goals_met(found: Sequence[Row]) -> List[str]:
     lines = []
     for way in dict.fromkeys(row.way for row in found if row.verdicts):
         verdicts = [verdict for row in found if row.way == way for verdict in row.verdicts]
-        lines.append(f"{way}: {sum(v.met for v in verdicts)} of {words.plural(len(verdicts), 'goal')} met")
+        lines.append(f"{way}: {sum(v.met for v in verdicts)} of {wording.plural(len(verdicts), 'goal')} met")
     return lines

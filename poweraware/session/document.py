@@ -8,25 +8,14 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, get_type_hints
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.session.schema import Problem, load_schema, problems
+from poweraware.documents import Origin, Problem, Schema, check, convert, read_json, refuse
 
 FORMAT = "poweraware-benchmark"
 VERSION = 2
 BASELINE = "off"
-
-_SHOWN_PROBLEMS = 5
-
-
-class DocumentError(Exception):
-    """A document that cannot be used; the text names the file and the JSON path."""
-
-
-@dataclass
-class Origin:
-    kind: str
-    note: str
+_SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
 
 
 @dataclass
@@ -250,19 +239,16 @@ class Document:
         return sorted(runs, key=lambda run: run.repetition)
 
 
-def refuse(found: List[Problem], origin: str) -> None:
-    """Raises a DocumentError that names the first problems, if there are any."""
-    if found:
-        lines = [f"{origin}: {path}: {what}" for path, what in found[:_SHOWN_PROBLEMS]]
-        if len(found) > _SHOWN_PROBLEMS:
-            lines.append(f"{origin}: and {len(found) - _SHOWN_PROBLEMS} more")
-        raise DocumentError("\n".join(lines))
+def load_schema() -> Schema:
+    """The schema of a session's document."""
+    schema: Schema = json.loads(_SCHEMA_FILE.read_text(encoding="utf-8"))
+    return schema
 
 
 def from_json(data: Any, origin: str) -> Document:
     """Checks and converts a parsed document; origin names it in messages."""
-    refuse(list(problems(data, *(load_schema(),) * 2)), origin)
-    refuse(list(_inconsistencies(data)), origin)
+    check(data, load_schema(), origin)
+    refuse(_inconsistencies(data), origin)
     document: Document = convert(Document, data)
     return document
 
@@ -270,20 +256,6 @@ def from_json(data: Any, origin: str) -> Document:
 def load(path: Path) -> Document:
     """Reads and checks a document."""
     return from_json(read_json(path), str(path))
-
-
-def read_json(path: Path) -> Any:
-    """A file's content; a DocumentError says what keeps it from being read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"{path}: is not UTF-8 text: {error.reason}") from error
-    except json.JSONDecodeError as error:
-        raise DocumentError(
-            f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
-        ) from error
 
 
 def save(document: Document, path: Path) -> None:
@@ -297,7 +269,7 @@ def save(document: Document, path: Path) -> None:
     partial.replace(path)
 
 
-def _inconsistencies(data: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:
     """What the schema language cannot say: columns of equal length, times that ascend."""
     for i, run in enumerate(data["runs"]):
         for j, energy in enumerate(run["energy"]):
@@ -312,7 +284,7 @@ def _inconsistencies(data: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
                 yield from _ascending(changes["t_ns"], path + ".t_ns")
 
 
-def _energy_inconsistencies(energy: Dict[str, Any], path: str) -> Iterator[Tuple[str, str]]:
+def _energy_inconsistencies(energy: Dict[str, Any], path: str) -> Iterator[Problem]:
     samples = energy["samples"]
     if len(samples["uj"]) != len(energy["domains"]):
         yield f"{path}.samples.uj", f"must have one list for each of {energy['domains']}"
@@ -326,25 +298,8 @@ def _energy_inconsistencies(energy: Dict[str, Any], path: str) -> Iterator[Tuple
             yield f"{path}.total_domains", f"names {name}, which is not among the domains"
 
 
-def _ascending(values: List[float], path: str) -> Iterator[Tuple[str, str]]:
+def _ascending(values: List[float], path: str) -> Iterator[Problem]:
     for k in range(1, len(values)):
         if values[k] < values[k - 1]:
             yield f"{path}[{k}]", "is smaller than the one before it"
             return
-
-
-def convert(hint: Any, value: Any) -> Any:
-    """A checked JSON value as the dataclass, list or plain value that hint asks for."""
-    if value is None:
-        return None
-    if dataclasses.is_dataclass(hint):
-        hints = get_type_hints(hint)
-        return hint(**{name: convert(hints[name], member) for name, member in value.items()})
-    origin = getattr(hint, "__origin__", None)
-    if origin is Union:  # Optional[X]
-        return convert(hint.__args__[0], value)
-    if origin is list:
-        return [convert(hint.__args__[0], item) for item in value]
-    if origin is dict:
-        return {name: convert(hint.__args__[1], member) for name, member in value.items()}
-    return value

@@ -7,9 +7,10 @@ from typing import Any, Callable, Dict, List, Optional
 
 import matplotlib.ticker
 
+from poweraware import wording
+from poweraware.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
 from poweraware.session import jobs, summary, words
 from poweraware.session.document import BASELINE, Document, Run
-from poweraware.session.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
 
 _BARS = f"percent: change against {BASELINE}; bars: standard deviation over repetitions."
 
@@ -248,7 +249,7 @@ def _size_axis(axis: Any, sizes: List[int]) -> None:
     if sizes:  # the same for all pictures of a benchmark, also where some sizes have no figure
         axis.set_xlim(max(min(sizes), 1) / 1.5, max(max(sizes), 1) * 1.5)
     axis.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
-    axis.xaxis.set_major_formatter(lambda value, _: words.size(round(value)).replace("iB", ""))
+    axis.xaxis.set_major_formatter(lambda value, _: wording.size(round(value)).replace("iB", ""))
 
 
 def _bars(
@@ -302,7 +303,7 @@ def _bar(axis: Any, place: int, values: summary.Quantity, unit: str, style: Look
 
 def _bar_label(figures: summary.Quantity, unit: str) -> str:
     assert figures.value is not None
-    label = f"{words.number(figures.value.mean)} {unit}"
+    label = f"{wording.number(figures.value.mean)} {unit}"
     if figures.ratio is not None and figures.ratio.mean != 1:
         label += f"\n{(figures.ratio.mean - 1) * 100:+.1f} %"
     return label

@@ -8,9 +8,10 @@ from typing import Any, List, Optional, Tuple
 import numpy
 from matplotlib.figure import Figure
 
+from poweraware import wording
+from poweraware.picture import WIDTH_IN, Picture, from_zero, legend_above, look, panels, render
 from poweraware.session import energy, summary, words
 from poweraware.session.document import CpuStates, Document, NodeStates, Row, Run
-from poweraware.session.picture import WIDTH_IN, Picture, from_zero, legend_above, look, panels, render
 
 KHZ_PER_GHZ = 1e6
 _COLUMNS = 700  # of the raster that shows states
@@ -146,7 +147,7 @@ def _zoom_window(run: Run, begin_ns: int, end_ns: int) -> Tuple[int, int, str]:
         row, middle_ns = max(timed, key=lambda item: item[0].bytes)
         half_ns = int(row.avg_us * 1e3 * _ZOOM_CALLS / 2)
         if begin_ns < middle_ns - half_ns and middle_ns + half_ns < end_ns:
-            text = f"about {_ZOOM_CALLS:.0f} calls with {words.size(row.bytes)}"
+            text = f"about {_ZOOM_CALLS:.0f} calls with {wording.size(row.bytes)}"
             return middle_ns - half_ns, middle_ns + half_ns, text
     span_ns = (end_ns - begin_ns) // 20
     middle_ns = (begin_ns + end_ns) // 2

@@ -3,21 +3,12 @@
 """The tables of the page and of the text summary: the same rows in both."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
+from poweraware import wording
 from poweraware.session import energy, jobs, summary, words
 from poweraware.session.document import BASELINE, Document, Run
-
-
-@dataclass
-class Table:
-    """A title, column heads, rows of text and a note on how to read it."""
-
-    title: str
-    heads: List[str]
-    rows: List[List[str]]
-    note: str
+from poweraware.table import Table
 
 
 def headline(document: Document) -> Table:
@@ -111,7 +102,7 @@ def residencies(document: Document) -> Table:
     for key, seconds in shares.items():
         total = sum(seconds.values()) or 1.0
         mean = sum(transitions[key]) / len(transitions[key])
-        row = [*key, words.number(mean)]
+        row = [*key, wording.number(mean)]
         rows.append(row + [f"{100 * seconds.get(state, 0.0) / total:.1f}" for state in found])
     order = {name: place for place, name in enumerate(document.benchmarks())}
     schemes = document.schemes()
@@ -193,9 +184,9 @@ def runs(document: Document) -> Table:
             [
                 run.id,
                 "-" if run.exit_status is None else str(run.exit_status),
-                words.number(run.wall_s),
-                words.number(summary.run_time_s(run)),
-                "-" if joules is None else words.number(joules),
+                wording.number(run.wall_s),
+                wording.number(summary.run_time_s(run)),
+                "-" if joules is None else wording.number(joules),
                 str(len(run.rows)),
                 validation(run),
                 run.failure or "ok",
@@ -238,7 +229,7 @@ def _by_size(document: Document, title: str, figures: Any, note: str) -> Table:
         columns = [figures(document, benchmark, scheme) for scheme in schemes]
         for size in sorted({size for column in columns for size in column}):
             cells = [words.mean_and_deviation(column.get(size)) for column in columns]
-            rows.append([benchmark, words.size(size)] + cells)
+            rows.append([benchmark, wording.size(size)] + cells)
     return Table(title, ["benchmark", "size"] + schemes, rows, note)
 
 

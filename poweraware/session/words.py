@@ -1,30 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Numbers, units and provenance in words, the same in pictures, tables and text."""
+"""What a reader must know of a session, and its figures, in words."""
 from __future__ import annotations
 
 import math
 from typing import List, Optional
 
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, Document, Origin
+from poweraware.session.document import BASELINE, Document
 from poweraware.session.summary import Spread, run_time_s
-
-_KIND_WORDS = {
-    "measured": "read from real hardware or real clocks",
-    "emulated": "accounted by emulated power hardware while the real code ran",
-    "modelled": "computed from equations, nothing was read",
-    "absent": "there are no such figures",
-}
-
-
-def number(value: float) -> str:
-    """Four significant digits, without exponents in the range that people read."""
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e4:
-        return f"{value:.4g}"
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.3e}"
+from poweraware.wording import number, plural
 
 
 def mean_and_deviation(figure: Optional[Spread]) -> str:
@@ -49,19 +34,6 @@ def ratio(figure: Optional[Spread]) -> str:
     if figure.count == 1:
         return f"{figure.mean:.3f}"
     return f"{figure.mean:.3f} ± {figure.deviation:.3f}"
-
-
-def size(count: int) -> str:
-    """A message size with the largest binary unit that divides it."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count and count % factor == 0:
-            return f"{count // factor} {unit}"
-    return f"{count} B"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun in the right number."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def oversubscribed(document: Document) -> bool:
@@ -103,9 +75,9 @@ def provenance(document: Document) -> List[str]:
     """The provenance box: one sentence or two for each kind of figure."""
     origins = document.provenance
     lines = [
-        origin("Times and latencies", origins.time),
-        origin("Energy and power", origins.energy),
-        origin("Frequencies and duty cycles", origins.states),
+        origins.time.sentence("Times and latencies"),
+        origins.energy.sentence("Energy and power"),
+        origins.states.sentence("Frequencies and duty cycles"),
     ]
     if oversubscribed(document):
         lines.append(
@@ -161,11 +133,6 @@ def warnings(document: Document) -> List[str]:
 def _machine(document: Document, kind: str) -> str:
     emulated = getattr(document.provenance, kind).kind == "emulated"
     return f" ({document.cluster.machine}.machine)" if emulated and document.cluster.machine else ""
-
-
-def origin(name: str, kind: Origin) -> str:
-    """Where one kind of figure comes from, in a sentence or two."""
-    return f"{name}: {kind.kind} - {_KIND_WORDS[kind.kind]}. {kind.note}"
 
 
 def _link(document: Document) -> str:

@@ -53,7 +53,7 @@ def test_show_export_validate(document: Path, tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out.splitlines()[-2].startswith("exe_time;")
 
 
-@pytest.mark.parametrize("text, said", [("{", "not JSON"), ("[]", "must be object"), ('{"format": "x"}', "is missing")])
+@pytest.mark.parametrize("text, said", [("{", "not JSON"), ("[]", "is not of type 'object'"), ('{"format": "x"}', "is a required property")])
 def test_wrong_documents_are_named(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(text)

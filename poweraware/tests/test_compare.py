@@ -15,7 +15,7 @@ import pytest
 
 from poweraware import compare, job, main, student
 from poweraware.compare import Group
-from poweraware.session.document import DocumentError
+from poweraware.documents import DocumentError
 from poweraware.tests.synthetic import make_job
 
 Json = Dict[str, Any]

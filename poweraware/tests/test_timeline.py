@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Tuple
 import pytest
 
 from poweraware import main, trace
-from poweraware.session.document import DocumentError
+from poweraware.documents import DocumentError
 
 MS = 1_000_000
 OFFSET_NS = 1_790_000_000_000_000_000

@@ -16,7 +16,8 @@ import pytest
 
 from bench.model import calibrate, corrections, equations, machines, paper, predict
 from bench.model.machines import ICPP2010, MODERN, Machine
-from poweraware.session.document import DocumentError, from_json
+from poweraware.documents import DocumentError
+from poweraware.session.document import from_json
 from poweraware.session.tests import synthetic
 
 HERE = Path(__file__).resolve().parent

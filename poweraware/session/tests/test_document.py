@@ -9,10 +9,11 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, get_type_hints
 
+import jsonschema
 import pytest
 
+from poweraware.documents import DocumentError
 from poweraware.session import document as doc
-from poweraware.session.schema import load_schema, problems
 from poweraware.session.tests.synthetic import make_document
 
 Json = Dict[str, Any]
@@ -29,7 +30,8 @@ def objects(schema: Json) -> Iterator[Tuple[str, Json]]:
 
 
 def test_every_field_has_title_description_and_unit() -> None:
-    for name, definition in objects(load_schema()):
+    jsonschema.Draft202012Validator.check_schema(doc.load_schema())
+    for name, definition in objects(doc.load_schema()):
         for field, about in definition["properties"].items():
             assert {"title", "description", "unit"} <= about.keys(), f"{name}.{field}"
 
@@ -47,22 +49,9 @@ def test_schema_and_dataclasses_have_the_same_fields() -> None:
     visit(doc.Document)
     described = {
         name.title().replace("_", ""): set(definition["properties"])
-        for name, definition in objects(load_schema())
+        for name, definition in objects(doc.load_schema())
     }
     assert described == seen
-
-
-def test_own_validator_agrees_with_jsonschema(small: Json) -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed")
-    validator = jsonschema.Draft202012Validator(load_schema())
-    validator.check_schema(load_schema())
-    assert not list(validator.iter_errors(small))
-    for _, break_it in BREAKAGES:
-        broken = copy.deepcopy(small)
-        break_it(broken)
-        ours = {path for path, _ in problems(broken, load_schema(), load_schema())}
-        theirs = [error.json_path for error in validator.iter_errors(broken)]
-        assert bool(ours) == bool(theirs)
 
 
 def test_round_trip(small: Json, tmp_path: Path) -> None:
@@ -81,32 +70,32 @@ def _delete_host(data: Json) -> None:
 
 
 BREAKAGES: List[Tuple[str, Break]] = [
-    ("$.version: is 1, must be 2", lambda d: d.update(version=1)),
-    ("$.host.cpus: is missing", _delete_host),
+    ("$.version: 2 was expected", lambda d: d.update(version=1)),
+    ("$.host: 'cpus' is a required property", _delete_host),
     (
-        '$.runs[1].rows[0].bytes: is "8", must be integer',
+        "$.runs[1].rows[0].bytes: '8' is not of type 'integer'",
         lambda d: d["runs"][1]["rows"][0].update(bytes="8"),
     ),
     (
-        "$.runs[0].rows[2].avg_us: is -1, must be at least 0",
+        "$.runs[0].rows[2].avg_us: -1 is less than the minimum of 0",
         lambda d: d["runs"][0]["rows"][2].update(avg_us=-1),
     ),
     (
-        "$.runs[0].exit_status: is true, must be integer or null",
+        "$.runs[0].exit_status: True is not of type 'integer', 'null'",
         lambda d: d["runs"][0].update(exit_status=True),
     ),
     (
-        '$.provenance.time.kind: is "guessed", must be one of measured, emulated',
+        "$.provenance.time.kind: 'guessed' is not one of ['measured', 'emulated'",
         lambda d: d["provenance"]["time"].update(kind="guessed"),
     ),
-    ('$.created: is "today", must match', lambda d: d.update(created="today")),
-    ("$.colour: is not a field of this format", lambda d: d.update(colour=1)),
-    ("$.cluster.layout: has 0 items", lambda d: d["cluster"].update(layout=[])),
-    ("$.settings.interval_ms: is 0, must be above 0",
+    ("$.created: 'today' does not match", lambda d: d.update(created="today")),
+    ("$: Additional properties are not allowed ('colour' was unexpected)", lambda d: d.update(colour=1)),
+    ("$.cluster.layout: [] is too short", lambda d: d["cluster"].update(layout=[])),
+    ("$.settings.interval_ms: 0 is less than or equal to the minimum of 0",
      lambda d: d["settings"].update(interval_ms=0)),
-    ("$.runs[0].mca.coll: is 1, must be string",
+    ("$.runs[0].mca.coll: 1 is not of type 'string'",
      lambda d: d["runs"][0]["mca"].update(coll=1)),
-    ("$.runs[0].states[0].cpus[0].residency[0].duty_percent: is 101, must be at most 100",
+    ("$.runs[0].states[0].cpus[0].residency[0].duty_percent: 101 is greater than the maximum of 100",
      lambda d: d["runs"][0]["states"][0]["cpus"][0]["residency"][0].update(duty_percent=101)),
 ]  # fmt: skip
 
@@ -132,7 +121,7 @@ def test_a_wrong_document_is_refused_by_path(
 ) -> None:
     broken = copy.deepcopy(small)
     break_it(broken)
-    with pytest.raises(doc.DocumentError) as caught:
+    with pytest.raises(DocumentError) as caught:
         doc.from_json(broken, "some.json")
     assert f"some.json: {message}" in str(caught.value)
 
@@ -141,13 +130,13 @@ def test_many_problems_are_counted(small: Json) -> None:
     broken = copy.deepcopy(small)
     for row in broken["runs"][0]["rows"]:
         del row["bytes"], row["avg_us"]
-    with pytest.raises(doc.DocumentError, match="and 7 more"):
+    with pytest.raises(DocumentError, match="and 7 more"):
         doc.from_json(broken, "some.json")
 
 
 def test_unreadable_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(doc.DocumentError, match="absent.json: cannot be read: No such file"):
+    with pytest.raises(DocumentError, match="absent.json: cannot be read: No such file"):
         doc.load(tmp_path / "absent.json")
     (tmp_path / "cut.json").write_text('{"format": ')
-    with pytest.raises(doc.DocumentError, match=r"cut.json: line 1, column \d+: not JSON"):
+    with pytest.raises(DocumentError, match=r"cut.json: line 1, column \d+: not JSON"):
         doc.load(tmp_path / "cut.json")

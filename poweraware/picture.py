@@ -14,7 +14,7 @@ matplotlib.use("svg")
 import matplotlib.ticker  # noqa: E402  (after the choice of back end)
 from matplotlib.figure import Figure  # noqa: E402
 
-from poweraware.session.words import number  # noqa: E402
+from poweraware.wording import number  # noqa: E402
 
 WIDTH_IN = 9.4
 _PANELS_PER_ROW = 3

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""What documents of jobs and of sessions have in common: reading, checking, Python objects."""
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, Iterable, Tuple, Union, get_type_hints
+
+import jsonschema
+
+Schema = Dict[str, Any]
+Problem = Tuple[str, str]  # JSON path, what is wrong there
+
+_SHOWN_PROBLEMS = 5
+_LONGEST = 120  # letters of what is wrong: it may quote half the document
+
+
+class DocumentError(Exception):
+    """A document that cannot be used; the text names the file and the JSON path."""
+
+
+_KIND_WORDS = {
+    "measured": "read from real hardware or real clocks",
+    "emulated": "accounted by emulated power hardware while the real code ran",
+    "modelled": "computed from equations, nothing was read",
+    "absent": "there are no such figures",
+}
+
+
+@dataclass
+class Origin:
+    """Where one kind of figure comes from."""
+
+    kind: str
+    note: str
+
+    def sentence(self, name: str) -> str:
+        """The same in a sentence or two; name: of the figures."""
+        return f"{name}: {self.kind} - {_KIND_WORDS[self.kind]}. {self.note}"
+
+
+def check(data: Any, schema: Schema, origin: str) -> None:
+    """Raises a DocumentError that names the first violations of the schema, if there are any."""
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    refuse((_problem(error) for error in validator.iter_errors(data)), origin)
+
+
+def _problem(error: jsonschema.ValidationError) -> Problem:
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    return "$" + path, error.message if len(error.message) <= _LONGEST else f"...{error.message[-_LONGEST:]}"
+
+
+def refuse(problems: Iterable[Problem], origin: str) -> None:
+    """Raises a DocumentError that names the first problems, if there are any."""
+    found = list(problems)
+    if found:
+        lines = [f"{origin}: {path}: {what}" for path, what in found[:_SHOWN_PROBLEMS]]
+        if len(found) > _SHOWN_PROBLEMS:
+            lines.append(f"{origin}: and {len(found) - _SHOWN_PROBLEMS} more")
+        raise DocumentError("\n".join(lines))
+
+
+def read_json(path: Path) -> Any:
+    """A file's content; a DocumentError says what keeps it from being read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DocumentError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{path}: is not UTF-8 text: {error.reason}") from error
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from error
+
+
+def convert(hint: Any, value: Any) -> Any:
+    """A checked JSON value as the dataclass, list or plain value that hint asks for."""
+    if value is None:
+        return None
+    if dataclasses.is_dataclass(hint):
+        hints = get_type_hints(hint)
+        return hint(**{name: convert(hints[name], member) for name, member in value.items()})
+    origin = getattr(hint, "__origin__", None)
+    if origin is Union:  # Optional[X]
+        return convert(hint.__args__[0], value)
+    if origin is list:
+        return [convert(hint.__args__[0], item) for item in value]
+    if origin is dict:
+        return {name: convert(hint.__args__[1], member) for name, member in value.items()}
+    return value
