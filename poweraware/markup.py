@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import List, Sequence
+from typing import Sequence
 
 from poweraware.picture import Picture
 from poweraware.table import Table
@@ -39,7 +39,7 @@ def whole(sections: Sequence[str], names: Sequence[str]) -> str:
     )
 
 
-def as_box(title: str, lines: List[str], style: str) -> str:
+def as_box(title: str, lines: Sequence[str], style: str) -> str:
     """Lines in a frame."""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f'<h2>{escape(title)}</h2>\n<div class="{style}"><ul>{items}</ul></div>\n'

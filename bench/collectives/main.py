@@ -6,42 +6,30 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-from types import FrameType
-from typing import Any, Dict, List, NoReturn, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from bench.collectives import figures, text
-from bench.collectives.jobs import JobError, Jobs
+from bench.collectives.jobs import Jobs
 from bench.collectives.options import Options, parse
-from bench.common import launch
+from bench.common import command, launch
+from bench.common.jobs import JobError
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the command; returns its exit status."""
-    signal.signal(signal.SIGTERM, _stop)
     options = parse(sys.argv[1:] if arguments is None else arguments, series())
-    missing = _missing(options)
-    if missing:
-        print(f"collectives: missing: {', '.join(missing)}: build first, or see --build", file=sys.stderr)
-        return 1
-    try:
-        jobs = Jobs(options)
-        documents = jobs.run()
-        return _table(options, jobs) if options.table else _report(options, documents)
-    except (JobError, OSError) as error:
-        print(f"collectives: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"collectives: stopped; --resume --output {options.output} goes on", file=sys.stderr)
-        return 130
+    return command.guarded(options, lambda: _run(options), (JobError, OSError))
 
 
-def _stop(_number: int, _frame: Optional[FrameType]) -> NoReturn:
-    raise KeyboardInterrupt
+def _run(options: Options) -> int:
+    if not command.is_built(options, "bench/tune/poweraware-tune", any(nodes > 1 for nodes, _ in options.layouts)):
+        return 1
+    jobs = Jobs(options)
+    documents = jobs.run()
+    return _table(options, jobs) if options.table else _report(options, documents)
 
 
 def series() -> int:
@@ -52,12 +40,6 @@ def series() -> int:
     done = subprocess.run([mpirun, "--version"], capture_output=True, text=True, timeout=60, check=False)
     found = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)", done.stdout)
     return int(found[1]) if found else 0
-
-
-def _missing(options: Options) -> List[str]:
-    needed = [options.build / "bench/tune/poweraware-tune", options.plugin_dir / "mca_coll_poweraware.so"]
-    needed += [options.cluster_program] if any(nodes > 1 for nodes, _ in options.layouts) else []
-    return [str(path) for path in needed if not path.exists()]
 
 
 def _head(options: Options, documents: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
@@ -78,21 +60,17 @@ def _report(options: Options, documents: List[Dict[str, Any]]) -> int:
     wrong = figures.wrong(documents)
     head = _head(options, documents)
     if not found:
-        print("collectives: nothing to compare: none of ours could do any of the calls", file=sys.stderr)
+        command.say(options, "nothing to compare: none of ours could do any of the calls")
         return 1
     document = {**head, "wrong": wrong, "ratios": figures.as_json(found)}
-    _write(options.output / "document.json", json.dumps(document, indent=1) + "\n")
-    summary = text.render(found, head, wrong)
-    _write(options.output / "summary.txt", summary)
-    print(summary, end="")
-    try:
-        from bench.collectives import page  # here, so that the rest needs no matplotlib
-    except ImportError as error:
-        print(f"collectives: no page: {error} in {sys.executable}", file=sys.stderr)
-    else:
-        _write(options.output / "page.html", page.page(found, head, wrong))
-        print(f"\nPage: {options.output}/page.html")
+    command.write(options, document, text.render(found, head, wrong), lambda: _page(found, head, wrong))
     return 1 if wrong else 0
+
+
+def _page(found: Sequence[figures.Ratio], head: Dict[str, Any], wrong: Sequence[str]) -> str:
+    from bench.collectives import page  # here, so that the rest needs no matplotlib
+
+    return page.page(found, head, wrong)
 
 
 def _table(options: Options, jobs: Jobs) -> int:
@@ -105,8 +83,3 @@ def _table(options: Options, jobs: Jobs) -> int:
     source = (f"{' '.join(options.command)} ({head['date'][:10]}, {head['library']}, a machine with {head['cpus']} CPUs, "
               f"nodes emulated: layouts with more ranks than CPUs share them)")  # fmt: skip
     return subprocess.run([*line, "--source", source], check=False).returncode
-
-
-def _write(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")

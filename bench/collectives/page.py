@@ -9,8 +9,9 @@ from typing import Any, Dict, List, Sequence
 from bench.collectives import text
 from bench.collectives.figures import Ratio
 from poweraware import wording
-from poweraware.markup import CSS
+from poweraware.markup import as_box, as_picture, as_table, whole
 from poweraware.picture import Picture, legend_above, look, panels, render
+from poweraware.table import Table
 
 _GOAL = 0.90
 _BOUND = 1.05
@@ -20,20 +21,14 @@ def page(found: Sequence[Ratio], head: Dict[str, Any], wrong: Sequence[str]) -> 
     """The page."""
     parts = [f"<h1>Collectives: ours and the best stock component</h1>\n<p class=\"note\">{escape(_setting(head))}</p>\n"]
     if wrong:
-        items = "".join(f"<li>{escape(line)}</li>" for line in wrong)
-        parts.append(f'<h2>Wrong data, left out</h2><div class="box warning"><ul>{items}</ul></div>\n')
+        parts.append(as_box("Wrong data, left out", wrong, "box warning"))
     for ours in text.names_of(found):
-        parts.append(_table(text.means(found, ours)))
+        parts.append(as_table(_table(text.means(found, ours))))
     for layout in text.layouts_of(found):
-        picture = ratios_of_layout([ratio for ratio in found if ratio.layout == layout], layout, head)
-        parts.append(f'<h2>{escape(picture.title)}</h2>\n<figure><img src="{picture.data_uri()}" '
-                     f'alt="{escape(picture.alt)}"/><figcaption>{escape(picture.caption)}</figcaption></figure>\n')
-    parts.append(_points(found))
+        parts.append(as_picture(ratios_of_layout([ratio for ratio in found if ratio.layout == layout], layout, head)))
+    parts.append(as_table(_points(found)))
     parts.append(f"<h2>Command</h2><p><code>{escape(' '.join(head['command']))}</code></p>\n")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        f"<title>poweraware: collectives</title><style>{CSS}</style></head>\n<body>\n{''.join(parts)}</body></html>\n"
-    )
+    return whole(parts, ["collectives"])
 
 
 def ratios_of_layout(found: Sequence[Ratio], layout: str, head: Dict[str, Any]) -> Picture:
@@ -86,13 +81,11 @@ def _setting(head: Dict[str, Any]) -> str:
             f"{wording.plural(head['repetitions'], 'job')} of each layout. Nodes are name spaces of this machine.")
 
 
-def _table(rows: List[List[str]]) -> str:
-    heads = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows[1:])
-    return f"<h2>{escape(rows[0][0])}</h2>\n<div class=\"scroll\"><table><tr>{heads}</tr>\n{body}</table></div>\n"
+def _table(rows: List[List[str]]) -> Table:
+    return Table(rows[0][0], rows[0], rows[1:], "")
 
 
-def _points(found: Sequence[Ratio]) -> str:
+def _points(found: Sequence[Ratio]) -> Table:
     rows = [["every point", "layout", "size", "ours", "us", "best stock", "us", "ratio", "95 %", "CPU time"]]
     for r in found:
         rows.append([r.collective, r.layout, wording.size(r.size), r.ours, wording.number(r.us), r.best_stock,

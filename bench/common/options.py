@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
+from bench.common.values import positive
+
 TOP = Path(__file__).resolve().parents[2]
 
 Layout = Tuple[int, int]  # nodes, ranks on each
@@ -19,6 +21,7 @@ Layout = Tuple[int, int]  # nodes, ranks on each
 class JobOptions:
     """Of all jobs."""
 
+    name: str  # of the command
     quick: bool
     repetitions: int
     seed: int
@@ -35,7 +38,7 @@ class JobOptions:
 def add_job_options(parser: argparse.ArgumentParser, jobs: str, repetitions: int, timeout_s: int, mca: str) -> None:
     """Adds these options but --quick.  jobs: what --repetitions counts; mca: what --mca is for."""
     parser.set_defaults(default_repetitions=repetitions)
-    parser.add_argument("--repetitions", type=count, metavar="N",
+    parser.add_argument("--repetitions", type=positive, metavar="N",
                         help=f"{jobs} (default: {repetitions}; quick: 1)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=timeout_s, metavar="S", help="of one job (default: %(default)s)")
@@ -56,6 +59,7 @@ def job_options(given: argparse.Namespace, name: str, arguments: Sequence[str]) 
     build = given.build.resolve()
     output = given.output or Path("results") / time.strftime(f"{name}-%Y-%m-%d-%H%M%S")
     return {
+        "name": name,
         "quick": given.quick,
         "repetitions": given.repetitions or (1 if given.quick else given.default_repetitions),
         "seed": given.seed,
@@ -79,10 +83,3 @@ def layouts(text: str) -> List[Layout]:
             raise argparse.ArgumentTypeError(f"'{part}' is not NODESxRANKS with two ranks at least")
         found.append((int(nodes), int(ranks)))
     return found
-
-
-def count(text: str) -> int:
-    """A number of things that there must be."""
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}': a whole number from 1 on is needed")
-    return int(text)

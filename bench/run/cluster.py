@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from bench.run import processes
+from bench.common import processes
 from bench.run.errors import DriverError
 from bench.run.options import Options
 

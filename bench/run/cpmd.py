@@ -10,9 +10,9 @@ import shutil
 from pathlib import Path
 from typing import Dict, List, Optional
 
+from bench.common.values import different_of
 from bench.run import silicon
 from bench.run.family import GIVEN, PACKAGED, Family, Outcome, executable, output_of
-from bench.run.values import different_of
 from poweraware.session.document import Result
 
 PW, HPCC = "pw.si8", "hpcc"

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import List, Optional
 
+from bench.common.values import different_of
 from bench.run.family import GIVEN, OURS, Family, Outcome, executable, output_of
-from bench.run.values import different_of
 from poweraware.session.document import Result
 
 BENCHMARKS = ("ft", "is")

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Type
 
+from bench.common.values import different_of, layout, positive
 from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
 from bench.run.npb import Npb
 from bench.run.osu import Osu
-from bench.run.values import different_of, layout, positive
 
 TOP = Path(__file__).resolve().parents[2]
 NO_MACHINE = "none"

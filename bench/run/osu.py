@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
+from bench.common.values import count, names, positive
 from bench.run.family import GIVEN, OURS, Family, Outcome, executable, output_of
-from bench.run.values import count, names, positive
 from poweraware.session.document import Messages, Rank, Row
 
 BENCHMARKS = (

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
-from bench.run import processes
+from bench.common import processes
 from bench.run.cluster import Cluster
 from poweraware.session.document import NodeEnergy, Samples
 

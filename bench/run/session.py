@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional
 
-from bench.run import facts, machine, processes
+from bench.common import processes
+from bench.common.progress import Progress
+from bench.run import facts, machine
 from bench.run.cluster import Cluster
 from bench.run.errors import DriverError
 from bench.run.options import Options
 from bench.run.places import Places
-from bench.run.progress import Progress
 from bench.run.sampler import Samplers
 from bench.run.states import TraceReader, node_states, realtime_offset_ns
 from poweraware import job
+from poweraware.documents import DocumentError
 from poweraware.session import document as doc
 
 COMPONENT_PRIORITY = "95"
@@ -214,7 +216,7 @@ class Session:
         try:
             run.job = doc.read_json(path)
             job.from_json(run.job, path.name)
-        except doc.DocumentError as error:
+        except DocumentError as error:
             run.job = None
             return str(error).split("\n", maxsplit=1)[0]
         return None

@@ -4,27 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Set
+from typing import Any, Dict, List, Optional, Sequence
 
 from bench.common import launch
-from bench.run import processes
-from bench.run.progress import Progress
+from bench.common.jobs import JobError, Runner
+from bench.common.progress import Progress
 from bench.waits import ways
 from bench.waits.experiments import Point
 from bench.waits.options import Options
 
 Run = Dict[str, Any]  # what a file of runs/ holds
 
-_UP_S = 120
 _FAILURES_IN_A_ROW = 3
-
-
-class JobError(Exception):
-    """A job that did not end well; the text says which and why."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +54,9 @@ class Jobs:
     def __init__(self, options: Options, mpirun: str, jobs: Sequence[Job]) -> None:
         self.failures: List[str] = []
         self._options = options
-        self._mpirun = mpirun
         self._jobs = jobs
-        self._cluster = f"waits-{os.getpid()}"
-        self._up: Set[int] = set()  # sizes of the clusters that are up
-        self._environment = ways.without_ours(launch.environment(options.build, options.plugin_dir))
+        environment = ways.without_ours(launch.environment(options.build, options.plugin_dir))
+        self._runner = Runner("waits", options, mpirun, environment, shows=False)
 
     def run(self) -> List[Run]:
         """What was measured; `failures` names the jobs that were not."""
@@ -88,7 +80,7 @@ class Jobs:
                         raise JobError(f"{in_a_row} jobs in a row failed; the last: {self.failures[-1]}") from None
                 progress.end()
         finally:
-            self._take_down()
+            self.failures += self._runner.take_down()
         return [run for run in map(self._kept, self._jobs) if run is not None]
 
     def _path(self, job: Job) -> Path:
@@ -120,7 +112,11 @@ class Jobs:
         return job.point.arguments(self._options.seconds, self._options.quick)
 
     def _measure(self, job: Job) -> None:
-        text = self._call(self._line(job), self._options.timeout_s + (60 if job.point.nodes > 1 else 0))
+        options, point = self._options, job.point
+        mca = [word for pair in self._parameters(job).items() for word in ("--mca", *pair)]
+        program = [str(options.build / "bench/waits/wait_load"), *self._arguments(job)]
+        own = ["--mpirun", options.mpirun] if options.mpirun else []
+        text = self._runner.run((point.nodes, point.ranks_per_node), mca, program, own)
         found = [line for line in text.splitlines() if line.startswith("{")]
         try:
             measured = json.loads(found[-1])
@@ -136,52 +132,3 @@ class Jobs:
         part = self._path(job).with_suffix(".part")
         part.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
         part.rename(self._path(job))
-
-    def _line(self, job: Job) -> List[str]:
-        options, point = self._options, job.point
-        mca = [word for pair in self._parameters(job).items() for word in ("--mca", *pair)]
-        program = [str(options.build / "bench/waits/wait_load"), *self._arguments(job)]
-        if point.nodes == 1:
-            return [self._mpirun, "-np", str(point.ranks), *launch.placement(point.ranks), *mca, *program]
-        name = self._bring_up(point.nodes)
-        line = [str(options.cluster_program), "run", "--name", name, "--ppn", str(point.ranks_per_node)]
-        line += ["--timeout", str(options.timeout_s), *(["--mpirun", options.mpirun] if options.mpirun else [])]
-        return [*line, *mca, "--", *program]
-
-    def _bring_up(self, nodes: int) -> str:
-        name = f"{self._cluster}-{nodes}"
-        if nodes not in self._up:
-            self._up.add(nodes)  # before: a set-up that is interrupted is taken down, too
-            try:
-                self._call([str(self._options.cluster_program), "up", str(nodes), "--name", name], _UP_S)
-            except JobError:
-                self._up.discard(nodes)
-                raise
-        return name
-
-    def _take_down(self) -> None:
-        while self._up:
-            name = f"{self._cluster}-{self._up.pop()}"
-            try:
-                self._call([str(self._options.cluster_program), "down", "--name", name], _UP_S)
-            except JobError as error:
-                self.failures.append(str(error))
-
-    def _call(self, line: List[str], timeout_s: float) -> str:
-        """Runs a program; returns what it wrote."""
-        output, errors = (self._options.output / f"job.{end}" for end in ("out", "err"))
-        errors.unlink(missing_ok=True)
-        process = processes.start(line, errors, output, self._environment)
-        try:
-            status = processes.wait(process, timeout_s)
-        finally:
-            processes.stop(process)
-        said = processes.last_words(errors)
-        text = output.read_text(encoding="utf-8", errors="replace")
-        for path in (output, errors):
-            path.unlink(missing_ok=True)
-        if status is None:
-            raise JobError(f"took over {timeout_s:.0f} s: {' '.join(line)}")
-        if status != 0:
-            raise JobError(f"exit status {status}: {' '.join(line)}{': ' if said else ''}{said}")
-        return text

@@ -7,7 +7,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Callable, Collection, List, Optional, Sequence
 
-from bench.common.options import JobOptions, Layout, add_job_options, count, job_options, layouts
+from bench.common.options import JobOptions, Layout, add_job_options, job_options, layouts
+from bench.common.values import positive
 from bench.waits import experiments, ways
 
 _WAYS = "\n".join(f"  {name:10} {text}" for name, text in ways.WORDS.items())
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--layouts", type=layouts, default=[], metavar="NxP,...",
                         help="only points with these nodes x ranks on each (default: all)")
     parser.add_argument("--quick", action="store_true", help="few points, once: to see whether it works")
-    parser.add_argument("--seconds", type=count, default=1, metavar="S",
+    parser.add_argument("--seconds", type=positive, default=1, metavar="S",
                         help="of each job, about, besides its start (default: %(default)s)")
     parser.add_argument("--awake", action="store_true", help="keep CPUs from halting by a process of lowest priority on "
                         "each, for virtual machines whose host wakes halted CPUs late")

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from bench.waits import experiments, text, ways
 from bench.waits.figures import Estimate, Row
 from poweraware import wording
-from poweraware.markup import CSS, as_box, as_picture, as_table
+from poweraware.markup import as_box, as_picture, as_table, whole
 from poweraware.picture import Look, Picture, from_zero, legend_above, log_axis, panels, render
 
 # Okabe and Ito's palette, and never by colour alone.
@@ -45,10 +45,7 @@ def page(found: Sequence[Row], head: Dict[str, Any]) -> str:
                          f'{escape(why[0] if why else "was not asked for, or failed")}</p>\n')  # fmt: skip
     parts += [f"<p>{escape(line)}.</p>\n" for line in text.goals_met(found)]
     parts.append(f"<h2>Command</h2><p><code>{escape(' '.join(head['command']))}</code></p>\n")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        f"<title>poweraware: what waiting costs</title><style>{CSS}</style></head>\n<body>\n{''.join(parts)}</body></html>\n"
-    )
+    return whole(parts, ["what waiting costs"])
 
 
 def _once(mine: Sequence[Row]) -> List[Row]:

@@ -9,8 +9,9 @@ from typing import List, Optional
 
 import pytest
 
-from bench.run import facts, machine, main, options, osu, processes, sampler, states
-from bench.run.progress import Progress
+from bench.common import processes
+from bench.common.progress import Progress
+from bench.run import facts, machine, main, options, osu, sampler, states
 
 # Written by hand after OSU 7.0 with -f -c; real outputs are in bench/osu/tests/samples.
 OSU_7_FULL = """

@@ -8,6 +8,7 @@ and a daemon that inherits one keeps it open.
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -24,11 +25,12 @@ _NOTICE = re.compile(r"Primary job +terminated|\S*(mpirun|prterun)\S* (detected|
 
 
 def start(
-    command: List[str], log: Path, output: Optional[Path] = None,
+    command: List[str], log: Optional[Path], output: Optional[Path] = None,
     environment: Optional[Dict[str, str]] = None, folder: Optional[Path] = None,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command in a folder (None: here); standard error, and output without a file of its own, go to log."""
-    with log.open("ab") as errors:
+    """Starts a command in a folder (None: here); standard error, and output without a file of its own, go to log
+    (None: to where ours go)."""
+    with log.open("ab") if log else contextlib.nullcontext() as errors:
         if output is None:
             return _popen(command, errors, errors, environment, folder)
         with output.open("wb") as target:
@@ -93,8 +95,8 @@ def _without_notices(lines: Iterable[str]) -> List[str]:
 
 def _popen(
     command: List[str],
-    output: IO[bytes],
-    errors: IO[bytes],
+    output: Optional[IO[bytes]],
+    errors: Optional[IO[bytes]],
     environment: Optional[Dict[str, str]],
     folder: Optional[Path],
 ) -> "subprocess.Popen[bytes]":
