@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +14,8 @@ from bench.collectives.jobs import Jobs
 from bench.collectives.options import Options, parse
 from bench.common import command, launch
 from bench.common.jobs import JobError
+from bench.testbed.cluster.errors import ClusterError
+from bench.testbed.cluster.launch import find_mpirun
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -34,12 +34,10 @@ def _run(options: Options) -> int:
 
 def series() -> int:
     """Major version of the Open MPI on PATH; 0: there is none."""
-    mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
-    if mpirun is None:
+    try:
+        return find_mpirun(None).series[0]
+    except ClusterError:
         return 0
-    done = subprocess.run([mpirun, "--version"], capture_output=True, text=True, timeout=60, check=False)
-    found = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)", done.stdout)
-    return int(found[1]) if found else 0
 
 
 def _head(options: Options, documents: Sequence[Dict[str, Any]]) -> Dict[str, Any]:

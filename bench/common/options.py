@@ -46,6 +46,11 @@ def add_job_options(parser: argparse.ArgumentParser, jobs: str, repetitions: int
                         help=f"Open MPI parameter for {mca}")
     parser.add_argument("--output", type=Path, metavar="DIR", help=f"results (default: results/{parser.prog}-<date>)")
     parser.add_argument("--resume", action="store_true", help="keep the jobs that --output has already")
+    add_places(parser)
+
+
+def add_places(parser: argparse._ActionsContainer) -> None:
+    """Where the plug-in and the program that makes clusters are."""
     parser.add_argument("--build", type=Path, metavar="DIR", default=Path(os.environ.get("PWR_BUILDDIR", TOP / "build")),
                         help="build directory (default: $PWR_BUILDDIR, else build)")
     parser.add_argument("--plugin-dir", type=Path, metavar="DIR",

@@ -11,7 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import Dict, List, Optional
 
-from bench.run.options import TOP, Options
+from bench.common.options import TOP
+from bench.run.options import Options
 from poweraware.session import document as doc
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Type
 
+from bench.common.options import TOP, add_places
 from bench.common.values import different_of, layout, positive
 from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
 from bench.run.npb import Npb
 from bench.run.osu import Osu
 
-TOP = Path(__file__).resolve().parents[2]
 NO_MACHINE = "none"
 
 SCHEMES = ("off", "dvfs", "throttle", "auto")
@@ -155,26 +155,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--force", action="store_true", help="replace the results of an earlier session there"
     )
-    group.add_argument(
-        "--build",
-        type=Path,
-        metavar="DIR",
-        default=Path(os.environ.get("PWR_BUILDDIR", TOP / "build")),
-        help="build directory (default: $PWR_BUILDDIR, else build)",
-    )
-    group.add_argument(
-        "--plugin-dir",
-        type=Path,
-        metavar="DIR",
-        help="folder that holds only the component (default: from the build)",
-    )
-    group.add_argument(
-        "--cluster-program",
-        type=Path,
-        metavar="FILE",
-        default=TOP / "bench/testbed/cluster/cluster",
-        help="the program that makes clusters (default: bench/testbed/cluster/cluster)",
-    )
+    add_places(group)
 
 
 def _dated_folder() -> Path:
