@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Who runs on which emulated CPU, and for how long each CPU was active.
+ * Which CPUs each task may run on, on which one each process does, and for how long each CPU was
+ * active.
  *
- * Placement: a process goes to the least loaded CPU of its recorded mask and stays there while the
- * mask allows it.  Processes without a mask (shells, launchers, this daemon) are not counted unless
- * the machine file says so: on a real node their share is small, here they would be a large one.
+ * Placement: a process goes to the least loaded CPU of its mask and stays there while the mask
+ * allows it.  Processes without a mask (shells, launchers, this daemon) are not counted: on a real
+ * node their share is small, here they would be a large one.  A thread's own mask is kept, but the
+ * thread is counted where its process is.
  */
 #ifndef EMU_ACTIVITY_H
 #define EMU_ACTIVITY_H
 
-#include "affinity_table.h"
-#include "machine_file.h"
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { EMU_MAX_TASKS = 4096 };
 
 struct emu_activity;
 
-/* table stays the caller's and must outlive the result.  Returns 0 or errno: ENOTSUP means a
-   kernel without schedstat. */
-int emu_activity_create(const struct emu_config *config, const char *proc_root,
-                        struct emu_affinity_table *table, struct emu_activity **activity);
+/* proc_root is "/proc", except in tests.  NULL: out of memory. */
+struct emu_activity *emu_activity_create(int cpu_count, const char *proc_root);
 void emu_activity_destroy(struct emu_activity *activity);
 
-/* Finds new, ended and moved processes.  Call before charging all CPUs at now_ns. */
+/* Records a task's mask, of which at least one CPU is there.  0, or EINVAL, or ENOSPC. */
+int emu_activity_bind(struct emu_activity *activity, pid_t tid, const cpu_set_t *mask,
+                      uint64_t now_ns);
+/* The task's mask, or that of task 0: all CPUs there are.  False if it has none. */
+bool emu_activity_mask(const struct emu_activity *activity, pid_t tid, cpu_set_t *mask);
+
+/* Forgets tasks that have ended. */
 void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns);
 
 /* An emu_active_fn (machine.h); arg is the struct emu_activity. */

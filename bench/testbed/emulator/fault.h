@@ -10,7 +10,7 @@
 
 #include "tree.h"
 
-enum { EMU_MAX_FAULTS = 64, EMU_FAULT_TEXT = 192 };
+enum { EMU_MAX_FAULTS = 64, EMU_FAULT_TEXT = 96 };
 
 enum emu_fault_op { EMU_FAULT_READ, EMU_FAULT_WRITE, EMU_FAULT_OPEN };
 
@@ -24,9 +24,7 @@ struct emu_fault_hit {
 struct emu_fault {
     char text[EMU_FAULT_TEXT]; /* as written */
     enum emu_fault_op op;
-    char target[EMU_FAULT_TEXT]; /* a file's name; with a '/' a pattern for paths */
-    bool any_device;             /* both msr and msr_safe, whatever target says */
-    bool has_reg;
+    char target[EMU_FAULT_TEXT]; /* a file's name; empty: a register, through either device */
     uint32_t reg;
     int cpu; /* -1: any */
     struct emu_fault_hit hit;
@@ -39,9 +37,9 @@ struct emu_faults {
     struct emu_fault rules[EMU_MAX_FAULTS];
 };
 
-/* Adds the rules of text, one per line, all or none; the line "clear" drops all before it.  On
-   failure why says what is wrong with which rule. */
-bool emu_faults_store(struct emu_faults *faults, const char *text, char *why, size_t why_size);
+/* Adds the rules of text, one per line, all or none; the line "clear" drops all before it.  Returns
+   the first bad line, or NULL. */
+const char *emu_faults_store(struct emu_faults *faults, const char *text);
 
 /* What happens to this operation, which is counted.  reg only matters for registers. */
 struct emu_fault_hit emu_faults_ask(struct emu_faults *faults, const struct emu_tree *tree,

@@ -10,15 +10,18 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fuse_ops.h"
-#include "log.h"
 #include "msr.h"
-#include "trace.h"
+#include "records.h"
 
-enum { MSR_BATCH = 64, CAP_SYS_RAWIO_BIT = 17 };
+enum { PAUSE_US = 5000 };
 
 /* What one open file descriptor of a client shows, rendered when it reads from the start. */
 struct view {
@@ -48,29 +51,22 @@ static bool is_msr(const struct emu_node *node)
     return node->kind == EMU_NODE_MSR || node->kind == EMU_NODE_MSR_SAFE;
 }
 
+static bool is_device(const struct emu_node *node)
+{
+    return is_msr(node) || node->kind == EMU_NODE_AFFINITY;
+}
+
 static bool has_rawio(pid_t pid)
 {
-    char path[64], line[256];
-    unsigned long long effective = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *stream = fopen(path, "re");
-    while (stream != NULL && fgets(line, sizeof line, stream) != NULL) {
-        if (sscanf(line, "CapEff: %llx", &effective) == 1) {
-            break;
-        }
-    }
-    if (stream != NULL) {
-        fclose(stream);
-    }
-    return (effective >> CAP_SYS_RAWIO_BIT & 1) != 0;
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, pid};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_SYS_RAWIO & 1) != 0;
 }
 
 static struct emu_access access_of(struct emu_server *server, const struct call *call)
 {
     return (struct emu_access){.machine = &server->machine,
                                .activity = server->activity,
-                               .affinity = server->affinity,
-                               .trace = &server->trace,
                                .faults = &server->faults,
                                .index = node_of(call)->index,
                                .now_ns = emu_now_ns(),
@@ -82,7 +78,7 @@ static struct emu_access access_of(struct emu_server *server, const struct call 
 static void serve_open(struct call *call)
 {
     struct view *view = NULL;
-    if (!is_msr(node_of(call))) {
+    if (!is_device(node_of(call))) {
         view = calloc(1, sizeof *view);
         if (view == NULL) {
             fuse_reply_err(call->request, ENOMEM);
@@ -109,28 +105,30 @@ void emu_io_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info 
 
 /* --- read --- */
 
-static void read_msr(struct emu_server *server, const struct call *call)
+static void read_device(struct emu_server *server, const struct call *call)
 {
-    uint64_t values[MSR_BATCH];
-    size_t count = call->size / sizeof values[0];
-    int error = 0;
-    if (count == 0 || call->size % sizeof values[0] != 0) {
-        fuse_reply_err(call->request, EINVAL);
-        return;
-    }
-    count = count < MSR_BATCH ? count : MSR_BATCH;
     struct emu_access access = access_of(server, call);
-    for (size_t i = 0; i < count && error == 0; i++) { /* the same register each time, as Linux */
-        error = node_of(call)->kind == EMU_NODE_MSR
-                    ? emu_msr_read(&access, (uint32_t)call->offset, &values[i])
-                    : emu_msr_safe_read(&access, (uint32_t)call->offset, &values[i]);
+    uint32_t reg = (uint32_t)call->offset;
+    union {
+        uint64_t value;
+        cpu_set_t mask;
+        char bytes[1];
+    } got;
+    size_t size = sizeof got.value;
+    int error = 0;
+    if (node_of(call)->kind == EMU_NODE_MSR) {
+        error = emu_msr_read(&access, reg, &got.value);
+    } else if (node_of(call)->kind == EMU_NODE_MSR_SAFE) {
+        error = emu_msr_safe_read(&access, reg, &got.value);
+    } else {
+        size = sizeof got.mask;
+        error = emu_activity_mask(server->activity, (pid_t)call->offset, &got.mask) ? 0 : ESRCH;
     }
-    if (error != 0) {
-        fuse_reply_err(call->request, error);
+    if (error != 0 || call->size < size) {
+        fuse_reply_err(call->request, error != 0 ? error : EINVAL);
         return;
     }
-    size_t size = count * sizeof values[0];
-    fuse_reply_buf(call->request, (const char *)values, call->fault.short_read ? size / 2 : size);
+    fuse_reply_buf(call->request, got.bytes, call->fault.short_read ? size / 2 : size);
 }
 
 static void view_render(struct emu_server *server, const struct call *call, struct view *view)
@@ -148,7 +146,7 @@ static void view_render(struct emu_server *server, const struct call *call, stru
         return;
     }
     struct emu_access access = access_of(server, call);
-    node->attribute->show(&access, out);
+    emu_attribute_show(node->attribute, access, out);
     fclose(out);
 }
 
@@ -183,27 +181,33 @@ static void reject(struct emu_server *server, const struct call *call, const cha
 
 static int write_msr(struct emu_server *server, const struct call *call)
 {
+    struct emu_access access = access_of(server, call);
     uint32_t reg = (uint32_t)call->offset;
     uint64_t value;
-    if (call->size == 0 || call->size % sizeof value != 0) {
+    if (call->size != sizeof value) {
         return EINVAL;
     }
-    for (size_t at = 0; at < call->size; at += sizeof value) {
-        memcpy(&value, call->bytes + at, sizeof value);
-        struct emu_access access = access_of(server, call);
-        int error = node_of(call)->kind == EMU_NODE_MSR ? emu_msr_write(&access, reg, value)
-                                                        : emu_msr_safe_write(&access, reg, &value);
-        if (error != 0) {
-            char text[48];
-            snprintf(text, sizeof text, "0x%llx (register 0x%x)", (unsigned long long)value, reg);
-            reject(server, call, text, error);
-            return error;
-        }
-        if (emu_msr_traced(&server->machine, reg)) {
-            emu_trace_msr(&server->trace, access.now_ns, access.index, reg, value, access.pid);
-        }
+    memcpy(&value, call->bytes, sizeof value);
+    int error = node_of(call)->kind == EMU_NODE_MSR ? emu_msr_write(&access, reg, value)
+                                                    : emu_msr_safe_write(&access, reg, &value);
+    if (error == 0) {
+        emu_msr_trace(&access, reg, value, &server->trace);
+    } else {
+        char text[48];
+        snprintf(text, sizeof text, "0x%" PRIx64 " (register 0x%" PRIx32 ")", value, reg);
+        reject(server, call, text, error);
     }
-    return 0;
+    return error;
+}
+
+static int write_affinity(struct emu_server *server, const struct call *call)
+{
+    cpu_set_t mask;
+    if (call->size != sizeof mask) {
+        return EINVAL;
+    }
+    memcpy(&mask, call->bytes, sizeof mask);
+    return emu_activity_bind(server->activity, (pid_t)call->offset, &mask, emu_now_ns());
 }
 
 /* 0 and text without the newline and blanks around it, or EINVAL. */
@@ -224,65 +228,92 @@ static int text_copy(char text[EMU_ATTRIBUTE_SIZE], const char *bytes, size_t si
 static int write_text(struct emu_server *server, const struct call *call)
 {
     const struct emu_attribute *attribute = node_of(call)->attribute;
+    struct emu_access access = access_of(server, call);
     char text[EMU_ATTRIBUTE_SIZE] = "";
-    if (attribute == NULL || attribute->store == NULL) {
+    if (attribute == NULL) {
         return EACCES;
     }
     int error = text_copy(text, call->bytes, call->size);
-    struct emu_access access = access_of(server, call);
     if (error == 0) {
-        error = attribute->store(&access, text);
+        error = emu_attribute_store(attribute, access, text);
     }
     if (error != 0) {
         reject(server, call, text, error);
     } else if (attribute->lever != NULL) {
-        emu_trace_text(&server->trace, access.now_ns, access.index, attribute->lever, text,
-                       access.pid);
+        emu_csv_line(&server->trace, "%" PRIu64 ",%d,%s,%s,%d", access.now_ns, access.index,
+                     attribute->lever, text, (int)access.pid);
     }
     return error;
 }
 
 /* --- a call's way --- */
 
-/* Why the call fails without looking at what it wants: a fault, or hotplug.  Text files of an
-   offline CPU's policy can be opened all the same, as in sysfs. */
+/* Why the call fails without looking at what it wants: a fault, or an offline CPU.  Files of its
+   policy can be opened all the same, as in sysfs. */
 static int stopped(const struct emu_server *server, const struct call *call)
 {
-    bool opens_text = call->kind == EMU_FAULT_OPEN && !is_msr(node_of(call));
-    return call->fault.error != 0 ? call->fault.error
-           : opens_text           ? 0
-                                  : emu_tree_barred(&server->tree, &server->machine, call->node);
+    const struct emu_node *node = node_of(call);
+    if (call->fault.error != 0) {
+        return call->fault.error;
+    }
+    if (is_msr(node)) {
+        return server->machine.cpus[node->index].online ? 0 : ENXIO;
+    }
+    return node->policy && call->kind != EMU_FAULT_OPEN &&
+                   !emu_machine_policy_active(&server->machine, node->index)
+               ? EBUSY
+               : 0;
+}
+
+static int serve_write(struct emu_server *server, const struct call *call)
+{
+    const struct emu_node *node = node_of(call);
+    int error = is_msr(node)      ? write_msr(server, call)
+                : is_device(node) ? write_affinity(server, call)
+                                  : write_text(server, call);
+    if (error == 0) {
+        fuse_reply_write(call->request, call->size);
+    }
+    return error;
 }
 
 static void serve(struct emu_server *server, struct call *call)
 {
-    bool msr = is_msr(node_of(call));
     int error = stopped(server, call);
     if (error == 0 && call->kind == EMU_FAULT_WRITE) {
-        error = msr ? write_msr(server, call) : write_text(server, call);
-        if (error == 0) {
-            fuse_reply_write(call->request, call->size);
-        }
+        error = serve_write(server, call);
     } else if (error == 0 && call->kind == EMU_FAULT_OPEN) {
         serve_open(call);
     } else if (error == 0) {
-        (msr ? read_msr : read_text)(server, call);
+        (is_device(node_of(call)) ? read_device : read_text)(server, call);
     }
     if (error != 0) {
         fuse_reply_err(call->request, error);
     }
 }
 
-static void serve_late(void *arg)
+static void *serve_late(void *arg)
 {
     struct call *call = arg;
-    serve(emu_request_server(call->request), call);
+    struct emu_server *server = emu_request_server(call->request);
+    uint64_t due_ns = emu_now_ns() + call->fault.delay_us * 1000;
+    while (emu_now_ns() < due_ns && !atomic_load_explicit(&server->stop, memory_order_acquire)) {
+        usleep(call->fault.delay_us < PAUSE_US ? (useconds_t)call->fault.delay_us : PAUSE_US);
+    }
+    pthread_mutex_lock(&server->lock);
+    serve(server, call);
+    server->late_calls--;
+    pthread_mutex_unlock(&server->lock);
     free(call);
+    return NULL;
 }
 
-/* Keeps the call, with a copy of its bytes, until its delay is over. */
+/* Keeps the call, with a copy of its bytes, in a thread of its own until its delay or the session
+   is over.  Not worth a session of many threads: those answer later when the host is busy, which
+   shows in what readers of energy make of a counter and the time. */
 static bool postpone(struct emu_server *server, const struct call *call)
 {
+    pthread_t thread;
     struct call *kept = malloc(sizeof *kept + call->size);
     if (kept == NULL) {
         return false;
@@ -291,10 +322,12 @@ static bool postpone(struct emu_server *server, const struct call *call)
     if (call->bytes != NULL) {
         kept->bytes = memcpy(kept + 1, call->bytes, call->size);
     }
-    if (!emu_late_call(&server->late, call->fault.delay_us, serve_late, kept)) {
+    if (emu_thread_start(&thread, serve_late, kept) != 0) {
         free(kept);
         return false;
     }
+    pthread_detach(thread);
+    server->late_calls++;
     return true;
 }
 

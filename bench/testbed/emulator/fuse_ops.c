@@ -3,21 +3,23 @@
  *
  * The file system (libfuse3, low level): inode i is node i - 1 of the tree.
  *
- * Names, kinds and permissions; fuse_io.c reads and writes.
- * The kernel checks permissions (default_permissions).
+ * Mounting; names, kinds and permissions, which the kernel checks (default_permissions); fuse_io.c
+ * reads and writes.
  */
 #include "config.h"
 
 #include "fuse_ops.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
-#include "server.h"
+#include "records.h"
 
-/* Names change only where a CPU's hotplug takes them away; permissions change only through us, and
- * the kernel hears of that. */
+/* Names do not change; permissions change only through us, and the kernel hears of that. */
 static const double forever_s = 86400;
 
 static void node_stat(const struct emu_server *server, const struct emu_node *node,
@@ -41,31 +43,14 @@ static void node_stat(const struct emu_server *server, const struct emu_node *no
     }
 }
 
-/* Has hotplug taken it away? */
-static bool is_hidden(struct emu_server *server, int number)
-{
-    const struct emu_node *node = &server->tree.nodes[number];
-    if (node->gate != EMU_GATE_VANISH) {
-        return false;
-    }
-    pthread_mutex_lock(&server->lock);
-    bool hidden = !server->machine.cpus[node->index].online;
-    pthread_mutex_unlock(&server->lock);
-    return hidden;
-}
-
 static void op_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
     struct emu_server *server = emu_request_server(request);
     int child = emu_tree_find(&server->tree, (int)parent - 1, name);
-    const struct emu_node *node = &server->tree.nodes[child];
     struct fuse_entry_param entry = {.attr_timeout = forever_s, .entry_timeout = forever_s};
-    if (node->gate == EMU_GATE_VANISH) {
-        entry.entry_timeout = 0;
-    }
-    if (child != 0 && !is_hidden(server, child)) { /* otherwise inode 0: there is none */
+    if (child != 0) { /* otherwise inode 0: there is none */
         entry.ino = (fuse_ino_t)child + 1;
-        node_stat(server, node, &entry.attr);
+        node_stat(server, &server->tree.nodes[child], &entry.attr);
     }
     fuse_reply_entry(request, &entry);
 }
@@ -119,7 +104,7 @@ static void op_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
     for (int child = emu_request_node(request, inode)->first_child; child != 0;
          child = server->tree.nodes[child].next) {
         struct stat status;
-        if (++position <= offset || is_hidden(server, child)) {
+        if (++position <= offset) {
             continue;
         }
         node_stat(server, &server->tree.nodes[child], &status);
@@ -134,7 +119,7 @@ static void op_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
     free(buffer);
 }
 
-const struct fuse_lowlevel_ops emu_fuse_operations = {
+static const struct fuse_lowlevel_ops operations = {
     .lookup = op_lookup,
     .getattr = op_getattr,
     .setattr = op_setattr,
@@ -145,3 +130,72 @@ const struct fuse_lowlevel_ops emu_fuse_operations = {
     .read = emu_io_read,
     .write = emu_io_write,
 };
+
+/* The daemon moves to a mount namespace of its own that does not hold the mount.  So the mount, and
+   with it the daemon, ends with the caller's namespace; and what is mounted there later over /proc
+   and /sys is not seen by the daemon, which would otherwise wait for itself. */
+static bool move_out(const char *mount_point)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        umount2(mount_point, MNT_DETACH) != 0) {
+        emu_log("cannot leave the mount namespace: %s", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void wait_for_late_calls(struct emu_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    while (server->late_calls > 0) { /* they see stop; their answers need the session */
+        pthread_mutex_unlock(&server->lock);
+        usleep(1000);
+        pthread_mutex_lock(&server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+static bool loop(struct emu_server *server)
+{
+    int error = emu_sampler_start(server);
+    if (error != 0) {
+        emu_log("cannot start the sampler: %s", strerror(error));
+        return false;
+    }
+    fuse_session_loop(server->session);
+    emu_sampler_stop(server);
+    wait_for_late_calls(server);
+    return true;
+}
+
+static bool serve(struct emu_server *server, const char *mount_point, bool leave_namespace)
+{
+    if (fuse_session_mount(server->session, mount_point) != 0) {
+        emu_log("cannot mount on %s: %s", mount_point, strerror(errno));
+        return false;
+    }
+    bool good = (!leave_namespace || move_out(mount_point)) && loop(server);
+    if (!leave_namespace) {
+        fuse_session_unmount(server->session);
+    }
+    return good;
+}
+
+bool emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace)
+{
+    char *words[] = {"pwr-emulator", "-o", "allow_other,default_permissions,fsname=pwr-emulator",
+                     NULL};
+    struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
+    server->session = fuse_session_new(&arguments, &operations, sizeof operations, server);
+    fuse_opt_free_args(&arguments);
+    if (server->session == NULL) {
+        return false;
+    }
+    bool good = fuse_set_signal_handlers(server->session) == 0;
+    if (good) {
+        good = serve(server, mount_point, leave_namespace);
+        fuse_remove_signal_handlers(server->session);
+    }
+    fuse_session_destroy(server->session);
+    return good;
+}

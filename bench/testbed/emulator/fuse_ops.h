@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The file system's operations, for the session that serves them.
+ * The file system's operations.
  */
 #ifndef EMU_FUSE_OPS_H
 #define EMU_FUSE_OPS_H
@@ -13,10 +13,7 @@
 
 enum { EMU_ATTRIBUTE_SIZE = 4096 }; /* what sysfs says of every file */
 
-/* Their user data is the struct emu_server. */
-extern const struct fuse_lowlevel_ops emu_fuse_operations;
-
-/* Those on open files (fuse_io.c). */
+/* Those on open files (fuse_io.c).  The session's user data is the struct emu_server. */
 void emu_io_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 void emu_io_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file);
 void emu_io_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,

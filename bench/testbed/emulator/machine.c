@@ -46,7 +46,6 @@ void emu_machine_init(struct emu_machine *machine, const struct emu_config *conf
     machine->cpu_count = machine->core_count * config->smt;
     machine->start_ns = now_ns;
     machine->update_ns = (uint64_t)config->rapl_update_us * 1000;
-    machine->fixed_activity = config->fixed_activity;
     cpus_number(machine);
     for (int i = 0; i < machine->core_count; i++) {
         machine->cores[i].core.t_ns = now_ns;
@@ -77,27 +76,11 @@ bool emu_machine_policy_active(const struct emu_machine *machine, int cpu)
     return false;
 }
 
-bool emu_machine_set_online(struct emu_machine *machine, int cpu, bool online, uint64_t now_ns)
-{
-    if (machine->cpus[cpu].online == online) {
-        return false;
-    }
-    emu_machine_charge_scope(machine, cpu, EMU_SCOPE_PACKAGE, now_ns);
-    bool revives = !emu_machine_policy_active(machine, cpu);
-    machine->cpus[cpu].online = online;
-    if (!online || machine->config.driver == EMU_DRIVER_NONE) {
-        return false;
-    }
-    if (revives) {
-        emu_pstate_unlimit(machine, cpu);
-    }
-    emu_pstate_drive(machine, cpu);
-    return revives;
-}
-
 bool emu_machine_same_scope(const struct emu_machine *machine, int cpu, int other, int scope)
 {
     switch (scope) {
+    case EMU_SCOPE_MACHINE:
+        return true;
     case EMU_SCOPE_PACKAGE:
         return machine->cpus[cpu].package == machine->cpus[other].package;
     case EMU_SCOPE_CORE:
@@ -107,18 +90,6 @@ bool emu_machine_same_scope(const struct emu_machine *machine, int cpu, int othe
     }
 }
 
-double emu_machine_core_w(const struct emu_machine *machine, int core, const double *active)
-{
-    struct emu_load loads[EMU_MAX_SMT];
-    int count = machine->config.smt;
-    for (int i = 0; i < count; i++) {
-        loads[i].active = active[i];
-        loads[i].duty = emu_tstate_duty(machine, machine->cores[core].cpus[i]);
-    }
-    uint32_t khz = emu_pstate_khz(machine, machine->cores[core].cpus[0]);
-    return emu_power_core_w(&machine->config, khz, loads, count);
-}
-
 static uint64_t active_ns(struct emu_machine *machine, int cpu, uint64_t from_ns, uint64_t now_ns)
 {
     uint64_t all = now_ns - from_ns;
@@ -126,8 +97,8 @@ static uint64_t active_ns(struct emu_machine *machine, int cpu, uint64_t from_ns
     if (!machine->cpus[cpu].online) {
         return 0;
     }
-    if (machine->fixed_activity >= 0) {
-        active = (uint64_t)(machine->fixed_activity * (double)all);
+    if (machine->config.fixed_activity >= 0) {
+        active = (uint64_t)(machine->config.fixed_activity * (double)all);
     } else if (machine->active != NULL) {
         active = machine->active(machine->active_arg, cpu, from_ns, now_ns);
     }

@@ -9,14 +9,14 @@
 #define EMU_MACHINE_H
 
 #include "machine_file.h"
-#include "meter.h"
+#include "power_model.h"
 
 struct emu_cpu {
     int package;
     int core;    /* index in emu_machine.cores */
     int core_id; /* within the package, as tools show it */
-    bool online;
-    int policy; /* the first CPU of its cpufreq policy, which holds the next four for all of it */
+    bool online; /* an offline CPU runs nothing and has no say in the clock it shares */
+    int policy;  /* the first CPU of its cpufreq policy, which holds the next four for all of it */
 
     /* cpufreq policy: what was asked for; the two limits in force follow in pstate.c */
     int governor;
@@ -24,10 +24,9 @@ struct emu_cpu {
     uint32_t setspeed_khz;
     /* what the driver or a raw MSR write asked the hardware for last */
     uint32_t target_khz;
-    uint64_t perf_ctl;    /* as written last */
-    uint64_t hwp_request; /* on AMD only bits 31:24 mean something: CPPC's preference */
-    uint8_t kept_epp;     /* what it was before the performance governor made it 0 */
-    uint8_t pstate_cmd;   /* AMD: the P-state asked for, 0 is the fastest */
+    uint64_t perf_ctl; /* as written last */
+    uint64_t hwp_request;
+    uint64_t pstate_cmd; /* AMD: the P-state asked for, 0 is the fastest */
 
     uint64_t clock_modulation; /* IA32_CLOCK_MODULATION */
     uint64_t misc_enable;
@@ -61,10 +60,9 @@ struct emu_machine {
     struct emu_core cores[EMU_MAX_CPUS];
     struct emu_package packages[EMU_MAX_PACKAGES];
     uint64_t start_ns;
-    uint64_t update_ns; /* RAPL */
-    emu_active_fn *active;
+    uint64_t update_ns;    /* RAPL */
+    emu_active_fn *active; /* asked unless the configuration has a fixed activity */
     void *active_arg;
-    double fixed_activity; /* negative: ask active() */
     uint64_t rejected_writes;
 };
 
@@ -77,18 +75,11 @@ void emu_machine_charge_core(struct emu_machine *machine, int core, uint64_t now
 void emu_machine_charge_scope(struct emu_machine *machine, int cpu, int scope, uint64_t now_ns);
 void emu_machine_charge_all(struct emu_machine *machine, uint64_t now_ns);
 
-/* Hotplug.  An offline CPU runs nothing, has no say in the clock it shares, and draws what an idle
-   one does.  When the first CPU of a policy comes back, its limits are those of the hardware, and
-   true is returned; governor and all registers but those the driver writes stay. */
-bool emu_machine_set_online(struct emu_machine *machine, int cpu, bool online, uint64_t now_ns);
 /* Is any CPU of this one's policy online? */
 bool emu_machine_policy_active(const struct emu_machine *machine, int cpu);
 
 /* Do two CPUs share what scope (enum emu_scope) says? */
 bool emu_machine_same_scope(const struct emu_machine *machine, int cpu, int other, int scope);
-
-/* What the core draws now, were each of its threads active for the fraction given. */
-double emu_machine_core_w(const struct emu_machine *machine, int core, const double *active);
 
 int emu_machine_package_first_cpu(const struct emu_machine *machine, int package);
 

@@ -9,13 +9,45 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
-#include "driver.h"
-#include "machine_check.h"
-#include "machine_keys.h"
+enum { LINE_SIZE = 4096, WHY_SIZE = 256, MIN_KHZ = 100000 };
 
-enum { LINE_SIZE = 4096, WHY_SIZE = 256, KEY_LIMIT = 128 };
+static const struct emu_driver_traits drivers[] = {
+    [EMU_DRIVER_ACPI] = {.name = "acpi-cpufreq", .intel = true, .amd = true},
+    [EMU_DRIVER_INTEL_PSTATE] = {.name = "intel_pstate",
+                                 .intel = true,
+                                 .own_governors = true,
+                                 .hwp = true,
+                                 .folder = "intel_pstate",
+                                 .status = "active"},
+    [EMU_DRIVER_INTEL_CPUFREQ] = {.name = "intel_cpufreq",
+                                  .intel = true,
+                                  .hwp = true,
+                                  .folder = "intel_pstate",
+                                  .status = "passive"},
+    [EMU_DRIVER_AMD_PSTATE] = {.name = "amd-pstate",
+                               .amd = true,
+                               .folder = "amd_pstate",
+                               .status = "passive"},
+    [EMU_DRIVER_AMD_PSTATE_EPP] = {.name = "amd-pstate-epp",
+                                   .amd = true,
+                                   .own_governors = true,
+                                   .folder = "amd_pstate",
+                                   .status = "active"},
+    [EMU_DRIVER_NONE] = {.intel = true, .amd = true, .hwp = true},
+};
+
+const struct emu_driver_traits *emu_driver_of(const struct emu_config *config)
+{
+    return &drivers[config->driver];
+}
+
+int emu_driver_governors(const struct emu_config *config)
+{
+    return emu_driver_of(config)->own_governors ? EMU_GOV_POWERSAVE + 1 : EMU_GOV_SCHEDUTIL + 1;
+}
 
 static char *trim(char *text)
 {
@@ -39,78 +71,122 @@ static const struct emu_key *key_find(const char *name)
     return NULL;
 }
 
-/* One "key = value" line.  given[] remembers where each key was seen. */
-static bool parse_line(char *line, int number, const char *file, struct emu_config *config,
-                       int *given, char *error, size_t error_size)
+/* A file as far as it has been read. */
+struct reader {
+    const char *file;
+    int line;
+    int given[EMU_KEY_LIMIT]; /* the line each key was seen in, 0: not yet */
+    struct emu_config *config;
+    char *error;
+    size_t error_size;
+};
+
+/* Writes "FILE:LINE: " and the reason; false. */
+__attribute__((format(printf, 3, 4))) static bool complain(const struct reader *reader, int line,
+                                                           const char *format, ...)
 {
-    char *comment = strchr(line, '#');
-    if (comment != NULL) {
-        *comment = '\0';
+    va_list arguments;
+    int used = snprintf(reader->error, reader->error_size, "%s:%d: ", reader->file, line);
+    va_start(arguments, format);
+    if (used >= 0 && (size_t)used < reader->error_size) {
+        vsnprintf(reader->error + used, reader->error_size - (size_t)used, format, arguments);
     }
-    char *name = trim(line);
+    va_end(arguments);
+    return false;
+}
+
+/* One "key = value" line. */
+static bool parse_line(struct reader *reader, char *line)
+{
+    char why[WHY_SIZE];
+    line[strcspn(line, "#")] = '\0';
+    char *name = trim(line), *equals = strchr(name, '=');
     if (*name == '\0') {
         return true;
     }
-    char *equals = strchr(name, '=');
     if (equals == NULL) {
-        snprintf(error, error_size, "%s:%d: '%.80s' is not 'key = value'", file, number, name);
-        return false;
+        return complain(reader, reader->line, "'%.80s' is not 'key = value'", name);
     }
     *equals = '\0';
     name = trim(name);
     const struct emu_key *key = key_find(name);
     if (key == NULL) {
-        snprintf(error, error_size, "%s:%d: %.80s: no such key ('pwr-emulator --keys' lists them)",
-                 file, number, name);
-        return false;
+        return complain(reader, reader->line,
+                        "%.80s: no such key ('pwr-emulator --keys' lists them)", name);
     }
-    int *seen = &given[key - emu_keys];
+    int *seen = &reader->given[key - emu_keys];
     if (*seen != 0) {
-        snprintf(error, error_size, "%s:%d: %s: already given in line %d", file, number, name,
-                 *seen);
-        return false;
+        return complain(reader, reader->line, "%s: already given in line %d", name, *seen);
     }
-    *seen = number;
-    char why[WHY_SIZE];
-    if (!emu_key_parse(key, config, trim(equals + 1), why, sizeof why)) {
-        snprintf(error, error_size, "%s:%d: %s: %s", file, number, name, why);
-        return false;
-    }
-    return true;
+    *seen = reader->line;
+    return emu_key_parse(key, reader->config, trim(equals + 1), why, sizeof why) ||
+           complain(reader, reader->line, "%s: %s", name, why);
 }
 
 /* Defaults that follow from other keys. */
 static void complete(struct emu_config *config)
 {
-    if (config->pstate_count > 0) {
-        config->pstate_min_khz = (int)config->pstates_khz[0];
-        config->pstate_max_khz = (int)config->pstates_khz[config->pstate_count - 1];
+    if (config->pstate_count == 0) {
+        for (int khz = config->pstate_min_khz; khz < config->pstate_max_khz; khz += MIN_KHZ) {
+            config->pstates_khz[config->pstate_count++] = (uint32_t)khz;
+        }
+        config->pstates_khz[config->pstate_count++] = (uint32_t)config->pstate_max_khz;
     }
+    config->pstate_min_khz = (int)config->pstates_khz[0];
+    config->pstate_max_khz = (int)config->pstates_khz[config->pstate_count - 1];
     if (config->base_khz == 0) {
         config->base_khz = config->pstate_max_khz;
     }
     if (config->core_dyn_khz == 0) {
         config->core_dyn_khz = config->base_khz;
     }
-    if (config->policy_scope == EMU_SCOPE_AUTO) {
-        bool shared =
-            config->driver == EMU_DRIVER_ACPI && config->pstate_scope == EMU_SCOPE_PACKAGE;
-        config->policy_scope = shared ? EMU_SCOPE_PACKAGE : EMU_SCOPE_THREAD;
-    }
 }
 
-static bool check(const struct emu_config *config, const char *file, const int *given, char *error,
-                  size_t error_size)
+/* What one key means for another: combinations that no machine has. */
+static bool check(const struct reader *reader)
 {
-    for (size_t i = 0; i < emu_check_count; i++) {
-        int line = given[key_find(emu_checks[i].key) - emu_keys];
-        if (line == 0 && emu_checks[i].if_given) {
-            continue;
-        }
-        const char *why = emu_checks[i].check(config);
-        if (why != NULL) {
-            snprintf(error, error_size, "%s:%d: %s: %s", file, line, emu_checks[i].key, why);
-            return false;
+    const struct emu_config *config = reader->config;
+    const struct emu_driver_traits *driver = emu_driver_of(config);
+    bool amd = config->cpu_vendor == EMU_VENDOR_AMD, list = config->pstate_count > 0;
+    bool uncore = config->uncore != EMU_UNCORE_NONE;
+    int lowest = list ? (int)config->pstates_khz[0] : config->pstate_min_khz;
+    int highest =
+        list ? (int)config->pstates_khz[config->pstate_count - 1] : config->pstate_max_khz;
+    const struct {
+        bool wrong;
+        const char *key, *why;
+    } checks[] = {
+        {config->packages * config->cores * config->smt > EMU_MAX_CPUS, "cores",
+         "packages x cores x smt is more than 256 CPUs"},
+        {amd && config->cpu_family < 23, "cpu_family",
+         "AMD processors before family 23 have other registers, and no RAPL"},
+        {!(amd ? driver->amd : driver->intel), "cpufreq_driver",
+         "does not drive processors of this cpu_vendor"},
+        {amd && config->pstate_count > EMU_MAX_AMD_PSTATES, "pstates_khz",
+         "AMD processors have at most 8 P-states"},
+        {(config->pstate_min_khz != 0 && config->pstate_min_khz != lowest) ||
+             (config->pstate_max_khz != 0 && config->pstate_max_khz != highest),
+         "pstates_khz", "its ends are not pstate_min_khz and pstate_max_khz: give one of both"},
+        {lowest < MIN_KHZ || highest < lowest, "pstate_min_khz",
+         "give pstates_khz, or pstate_min_khz (100000 or more) and a pstate_max_khz not below it"},
+        {config->policy_scope != EMU_SCOPE_THREAD && config->driver != EMU_DRIVER_ACPI,
+         "policy_scope", "only acpi-cpufreq lets CPUs share a policy"},
+        {config->governor >= emu_driver_governors(config), "governor",
+         "this cpufreq_driver has only performance and powersave"},
+        {config->hwp && (!driver->hwp || amd), "hwp",
+         "hardware P-states are Intel's, driven by intel_pstate, intel_cpufreq or nobody"},
+        {amd && reader->given[key_find("tstate_step") - emu_keys] != 0, "tstate_step",
+         "AMD processors have no T-states"},
+        {uncore && amd, "uncore", "AMD processors have no such register"},
+        {uncore &&
+             (config->uncore_min_khz < MIN_KHZ || config->uncore_max_khz < config->uncore_min_khz),
+         "uncore", "give uncore_min_khz (100000 or more) and an uncore_max_khz not below it"},
+        {!uncore && config->uncore_w > 0, "uncore", "uncore_w is for uncore = msr or sysfs"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (checks[i].wrong) {
+            return complain(reader, reader->given[key_find(checks[i].key) - emu_keys], "%s: %s",
+                            checks[i].key, checks[i].why);
         }
     }
     return true;
@@ -119,37 +195,32 @@ static bool check(const struct emu_config *config, const char *file, const int *
 bool emu_config_parse(FILE *stream, const char *name, struct emu_config *config, char *error,
                       size_t error_size)
 {
-    int given[KEY_LIMIT] = {0};
-    _Static_assert(KEY_LIMIT > 64, "room for every key");
+    struct reader reader = {
+        .file = name, .config = config, .error = error, .error_size = error_size};
     char line[LINE_SIZE], why[WHY_SIZE];
     memset(config, 0, sizeof *config);
     for (size_t i = 0; i < emu_key_count; i++) {
         if (emu_keys[i].fallback != NULL &&
             !emu_key_parse(&emu_keys[i], config, emu_keys[i].fallback, why, sizeof why)) {
-            snprintf(error, error_size, "default of %s: %s", emu_keys[i].name, why);
-            return false;
+            return complain(&reader, 0, "default of %s: %s", emu_keys[i].name, why);
         }
     }
-    int number = 0;
     while (fgets(line, sizeof line, stream) != NULL) {
-        number++;
-        if (strchr(line, '\n') == NULL && strlen(line) == sizeof line - 1) {
-            snprintf(error, error_size, "%s:%d: line longer than %d characters", name, number,
-                     LINE_SIZE - 2);
-            return false;
+        reader.line++;
+        if (strlen(line) == sizeof line - 1) {
+            return complain(&reader, reader.line, "line longer than %d characters", LINE_SIZE - 2);
         }
-        if (!parse_line(line, number, name, config, given, error, error_size)) {
+        if (!parse_line(&reader, line)) {
             return false;
         }
     }
     for (size_t i = 0; i < emu_key_count; i++) {
-        if (emu_keys[i].fallback == NULL && given[i] == 0) {
-            snprintf(error, error_size, "%s:%d: %s: missing, there is no default", name, number,
-                     emu_keys[i].name);
-            return false;
+        if (emu_keys[i].fallback == NULL && reader.given[i] == 0) {
+            return complain(&reader, reader.line, "%s: missing, there is no default",
+                            emu_keys[i].name);
         }
     }
-    if (!check(config, name, given, error, error_size)) {
+    if (!check(&reader)) {
         return false;
     }
     complete(config);

@@ -7,6 +7,7 @@
 #define EMU_MACHINE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -15,10 +16,11 @@ enum {
     EMU_MAX_CPUS = 256,
     EMU_MAX_PACKAGES = 16,
     EMU_MAX_SMT = 8,
-    EMU_MAX_PSTATES = 64,
+    EMU_MAX_PSTATES = 128,
     EMU_MAX_AMD_PSTATES = 8, /* registers for that many */
     EMU_MAX_MSR_RULES = 64,
     EMU_TEXT_SIZE = 64,
+    EMU_KEY_LIMIT = 64,
 };
 
 enum emu_numbering { EMU_NUMBER_PACKED, EMU_NUMBER_SCATTERED };
@@ -30,10 +32,9 @@ enum emu_driver {
     EMU_DRIVER_AMD_PSTATE,
     EMU_DRIVER_AMD_PSTATE_EPP,
     EMU_DRIVER_NONE,
-    EMU_DRIVER_COUNT,
 };
-/* AUTO is resolved when a machine file is read. */
-enum emu_scope { EMU_SCOPE_THREAD, EMU_SCOPE_CORE, EMU_SCOPE_PACKAGE, EMU_SCOPE_AUTO };
+/* No machine file says MACHINE. */
+enum emu_scope { EMU_SCOPE_THREAD, EMU_SCOPE_CORE, EMU_SCOPE_PACKAGE, EMU_SCOPE_MACHINE };
 /* Who can reach the uncore's limits: nobody, the register alone, or the kernel's driver as well. */
 enum emu_uncore { EMU_UNCORE_NONE, EMU_UNCORE_MSR, EMU_UNCORE_SYSFS };
 enum emu_rule { EMU_RULE_HIGHEST, EMU_RULE_LOWEST };
@@ -67,13 +68,12 @@ struct emu_config {
 
     int driver;
     uint32_t pstates_khz[EMU_MAX_PSTATES]; /* ascending */
-    int pstate_count;                      /* 0: any multiple of 100 MHz between min and max */
+    int pstate_count;
     int pstate_min_khz, pstate_max_khz, base_khz;
     int pstate_scope;
     int policy_scope;
     int governor;
     int hwp;
-    int transition_latency_ns;
 
     int tstate_step;
     int tstate_scope;
@@ -101,20 +101,13 @@ struct emu_config {
     double dram_dyn_w;
     double platform_static_w;
 
-    int msr;
     int msr_mode;
-    int msr_safe;
-    int msr_safe_mode;
     struct emu_msr_rule msr_safe_allow[EMU_MAX_MSR_RULES];
-    int msr_safe_count;
+    int msr_safe_count; /* 0: no such device */
     int sysfs_mode;
-    int sysfs_owner;
-    int powercap_mode;
     int require_rawio;
 
     double fixed_activity; /* negative: measured */
-    int activity_interval_ms;
-    int count_unbound;
     int ledger_interval_ms;
 };
 
@@ -128,5 +121,49 @@ bool emu_config_parse(FILE *stream, const char *name, struct emu_config *config,
 
 /* Every key with its unit, default and meaning, as a Markdown table. */
 void emu_config_print_keys(FILE *out);
+
+/* What the kernel's cpufreq drivers have and have not (Documentation/admin-guide/pm: cpufreq.rst,
+   intel_pstate.rst, amd-pstate.rst). */
+struct emu_driver_traits {
+    const char *name;   /* scaling_driver, and the word in machine files; NULL: none */
+    bool intel, amd;    /* whose processors it drives */
+    bool own_governors; /* performance and powersave of its own, no setspeed ("active mode") */
+    bool hwp;           /* can drive hardware P-states */
+    const char *folder, *status; /* sys/devices/system/cpu/FOLDER/status; NULL: none */
+};
+const struct emu_driver_traits *emu_driver_of(const struct emu_config *config);
+
+/* The governors there are: the first so many of enum emu_governor. */
+int emu_driver_governors(const struct emu_config *config);
+
+/* The keys that a machine file may have (machine_keys.c). */
+enum emu_key_kind {
+    EMU_KEY_INT,
+    EMU_KEY_REAL,
+    EMU_KEY_WORD,
+    EMU_KEY_MODE,
+    EMU_KEY_TEXT,
+    EMU_KEY_OWN
+};
+
+struct emu_key {
+    const char *name;
+    enum emu_key_kind kind;
+    size_t offset;            /* of the field in struct emu_config */
+    double min, max;          /* EMU_KEY_INT, EMU_KEY_REAL */
+    const char *const *words; /* EMU_KEY_WORD: NULL-terminated, the field takes the index */
+    /* EMU_KEY_OWN: parses what no other kind fits. why is written on failure. */
+    bool (*parse)(struct emu_config *config, const char *value, char *why, size_t why_size);
+    const char *fallback; /* as it would stand in the file; NULL: the key must be given */
+    const char *unit;
+    const char *help;
+};
+
+extern const struct emu_key emu_keys[];
+extern const size_t emu_key_count;
+
+/* Stores value in the key's field, or says why not. */
+bool emu_key_parse(const struct emu_key *key, struct emu_config *config, const char *value,
+                   char *why, size_t why_size);
 
 #endif

@@ -5,9 +5,10 @@
  */
 #include "config.h"
 
-#include "machine_keys.h"
+#include "machine_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@ static const char *const vendor_words[] = {"GenuineIntel", "AuthenticAMD", NULL}
 static const char *const driver_words[] = {
     "acpi-cpufreq", "intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp", "none", NULL};
 static const char *const scope_words[] = {"thread", "core", "package", NULL};
-static const char *const policy_words[] = {"thread", "core", "package", "auto", NULL};
 static const char *const rule_words[] = {"highest", "lowest", NULL};
 static const char *const uncore_words[] = {"none", "msr", "sysfs", NULL};
 static const char *const step_words[] = {"12.5", "6.25", NULL};
@@ -33,71 +33,54 @@ static bool parse_real(const char *value, double *number)
     return end != value && *end == '\0' && errno == 0 && isfinite(*number);
 }
 
+static int by_value(const void *one, const void *other)
+{
+    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+    return (a > b) - (a < b);
+}
+
 /* "2400000 1600000 ...": kHz, any order; kept ascending. */
 static bool parse_pstates(struct emu_config *config, const char *value, char *why, size_t why_size)
 {
-    config->pstate_count = 0;
-    while (*value != '\0') {
-        char *end;
-        errno = 0;
+    int count = 0;
+    for (char *end; *value != '\0'; value = end + strspn(end, " \t")) {
         unsigned long khz = strtoul(value, &end, 10);
-        if (end == value || errno != 0 || khz < 100000 || khz > 10000000) {
+        if (end == value || khz < 100000 || khz > 10000000 || count == EMU_MAX_PSTATES) {
             snprintf(why, why_size, "'%s' does not start with a frequency in kHz", value);
             return false;
         }
-        if (config->pstate_count == EMU_MAX_PSTATES) {
-            snprintf(why, why_size, "more than %d frequencies", EMU_MAX_PSTATES);
-            return false;
-        }
-        int at = config->pstate_count++;
-        while (at > 0 && config->pstates_khz[at - 1] > khz) {
-            config->pstates_khz[at] = config->pstates_khz[at - 1];
-            at--;
-        }
-        if (at > 0 && config->pstates_khz[at - 1] == khz) {
-            snprintf(why, why_size, "%lu is named twice", khz);
-            return false;
-        }
-        config->pstates_khz[at] = (uint32_t)khz;
-        value = end + strspn(end, " \t");
+        config->pstates_khz[count++] = (uint32_t)khz;
     }
+    qsort(config->pstates_khz, (size_t)count, sizeof config->pstates_khz[0], by_value);
+    config->pstate_count = count;
     return true;
 }
 
-/* "0x19a:0x1f 0x611:0": register and write mask. */
+/* "0x19a:0x1f 0x611:0": register and write mask, in hexadecimal. */
 static bool parse_msr_rules(struct emu_config *config, const char *value, char *why,
                             size_t why_size)
 {
-    config->msr_safe_count = 0;
-    while (*value != '\0') {
-        char *colon, *end;
-        unsigned long reg = strtoul(value, &colon, 0);
-        uint64_t mask = *colon == ':' ? strtoull(colon + 1, &end, 0) : 0;
-        if (colon == value || *colon != ':' || end == colon + 1 || reg > UINT32_MAX) {
+    int count = 0;
+    for (int end = 0; *value != '\0'; value += end + (int)strspn(value + end, " \t")) {
+        struct emu_msr_rule rule;
+        if (count == EMU_MAX_MSR_RULES ||
+            sscanf(value, "%" SCNx32 ":%" SCNx64 "%n", &rule.reg, &rule.write_mask, &end) != 2) {
             snprintf(why, why_size, "'%s' does not start with REGISTER:WRITE_MASK", value);
             return false;
         }
-        if (config->msr_safe_count == EMU_MAX_MSR_RULES) {
-            snprintf(why, why_size, "more than %d registers", EMU_MAX_MSR_RULES);
-            return false;
-        }
-        config->msr_safe_allow[config->msr_safe_count++] =
-            (struct emu_msr_rule){.reg = (uint32_t)reg, .write_mask = mask};
-        value = end + strspn(end, " \t");
+        config->msr_safe_allow[count++] = rule;
     }
+    config->msr_safe_count = count;
     return true;
 }
 
 static bool parse_activity(struct emu_config *config, const char *value, char *why, size_t why_size)
 {
-    static const char fixed[] = "fixed:";
-    if (strcmp(value, "measured") == 0) {
-        config->fixed_activity = -1;
-        return true;
-    }
-    if (strncmp(value, fixed, sizeof fixed - 1) == 0 &&
-        parse_real(value + sizeof fixed - 1, &config->fixed_activity) &&
-        config->fixed_activity >= 0 && config->fixed_activity <= 1) {
+    double *fixed = &config->fixed_activity;
+    *fixed = -1;
+    if (strcmp(value, "measured") == 0 ||
+        (strncmp(value, "fixed:", 6) == 0 && parse_real(value + 6, fixed) && *fixed >= 0 &&
+         *fixed <= 1)) {
         return true;
     }
     snprintf(why, why_size, "'%s' is neither 'measured' nor 'fixed:X' with X from 0 to 1", value);
@@ -132,10 +115,9 @@ const struct emu_key emu_keys[] = {
     {INT(pstate_max_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "highest frequency; 0: highest of pstates_khz"},
     {INT(base_khz, 0, 10000000), .fallback = "0", .unit = "kHz", .help = "nominal frequency (TSC, MPERF); 0: the highest"},
     {FIELD(pstate_scope), .kind = EMU_KEY_WORD, .words = scope_words, .fallback = "core", .help = "who shares a clock; the highest request in it wins"},
-    {FIELD(policy_scope), .kind = EMU_KEY_WORD, .words = policy_words, .fallback = "auto", .help = "who shares a cpufreq policy (related_cpus), acpi-cpufreq only; auto: package where that is the pstate_scope, else thread"},
+    {FIELD(policy_scope), .kind = EMU_KEY_WORD, .words = scope_words, .fallback = "thread", .help = "who shares a cpufreq policy (related_cpus), acpi-cpufreq only"},
     {FIELD(governor), .kind = EMU_KEY_WORD, .words = governor_words, .fallback = "performance", .help = "cpufreq governor at start"},
     {BOOL(hwp), .fallback = "no", .help = "hardware P-states: HWP_REQUEST (0x774) instead of PERF_CTL (0x199) sets the frequency; not with acpi-cpufreq"},
-    {INT(transition_latency_ns, 0, 1000000000), .fallback = "10000", .unit = "ns", .help = "cpuinfo_transition_latency; a figure for readers, changes take effect at once"},
 
     {FIELD(tstate_step), .kind = EMU_KEY_WORD, .words = step_words, .fallback = "12.5", .unit = "%", .help = "granularity of IA32_CLOCK_MODULATION: 12.5 (bits 3:1) or 6.25 (bits 3:0)"},
     {FIELD(tstate_scope), .kind = EMU_KEY_WORD, .words = scope_words, .fallback = "core", .help = "who shares a T-state"},
@@ -144,7 +126,7 @@ const struct emu_key emu_keys[] = {
     {FIELD(uncore), .kind = EMU_KEY_WORD, .words = uncore_words, .fallback = "none", .help = "limits of the uncore frequency: msr: in MSR 0x620 alone; sysfs: also in intel_uncore_frequency, as its driver shows them"},
     {INT(uncore_min_khz, 0, 12700000), .fallback = "0", .unit = "kHz", .help = "lowest frequency of the uncore"},
     {INT(uncore_max_khz, 0, 12700000), .fallback = "0", .unit = "kHz", .help = "highest frequency of the uncore, which it runs at unless a limit is lower"},
-    {MODE(uncore_mode), .fallback = "0644", .help = "permission bits of max_freq_khz and min_freq_khz, octal; sysfs_owner owns them"},
+    {MODE(uncore_mode), .fallback = "0644", .help = "permission bits of max_freq_khz and min_freq_khz, octal"},
 
     {BOOL(rapl), .fallback = "yes", .help = "RAPL energy counters, as MSRs and in powercap"},
     {INT(rapl_energy_unit, 0, 31), .fallback = "14", .unit = "2^-n J", .help = "energy status unit of package, core and platform"},
@@ -164,23 +146,17 @@ const struct emu_key emu_keys[] = {
     {REAL(dram_dyn_w, 0, 10000), .fallback = "0", .unit = "W", .help = "memory of a package on top, when all its cores are active; scales with activity and duty cycle"},
     {REAL(platform_static_w, 0, 100000), .fallback = "0", .unit = "W", .help = "rest of the node: board, fans, disks, power supply loss"},
 
-    {BOOL(msr), .fallback = "yes", .help = "/dev/cpu/N/msr"},
-    {MODE(msr_mode), .fallback = "0600", .help = "its permission bits, octal"},
-    {BOOL(msr_safe), .fallback = "no", .help = "/dev/cpu/N/msr_safe"},
-    {MODE(msr_safe_mode), .fallback = "0666", .help = "its permission bits, octal"},
-    {.name = "msr_safe_allow", .kind = EMU_KEY_OWN, .parse = parse_msr_rules, .fallback = "", .help = "REGISTER:WRITE_MASK ..; others cannot be read; mask 0 cannot be written"},
+    {MODE(msr_mode), .fallback = "0600", .help = "permission bits of /dev/cpu/N/msr, octal"},
+    {.name = "msr_safe_allow", .kind = EMU_KEY_OWN, .parse = parse_msr_rules, .fallback = "", .help = "REGISTER:WRITE_MASK .., in hexadecimal: /dev/cpu/N/msr_safe lets users have these and no others; mask 0 cannot be written; empty: no such device"},
     {MODE(sysfs_mode), .fallback = "0644", .help = "permission bits of writable cpufreq files, octal"},
-    {INT(sysfs_owner, 0, 2147483647), .fallback = "0", .unit = "uid", .help = "owner of writable cpufreq and uncore files"},
-    {MODE(powercap_mode), .fallback = "0400", .help = "permission bits of energy_uj, octal (Linux 5.10 and later: 0400)"},
     {BOOL(require_rawio), .fallback = "no", .help = "opening msr also needs CAP_SYS_RAWIO, as on real machines"},
 
     {.name = "activity", .kind = EMU_KEY_OWN, .parse = parse_activity, .fallback = "measured", .help = "measured: runnable time of the processes placed on a CPU; fixed:X: every CPU is active for the fraction X"},
-    {INT(activity_interval_ms, 1, 1000), .fallback = "10", .unit = "ms", .help = "how often activity is sampled (also at every write of a lever)"},
-    {BOOL(count_unbound), .fallback = "no", .help = "also place and count processes that never set an affinity"},
     {INT(ledger_interval_ms, 1, 60000), .fallback = "50", .unit = "ms", .help = "how often ledger.csv gets lines"},
 };
 /* clang-format on */
 const size_t emu_key_count = sizeof emu_keys / sizeof emu_keys[0];
+_Static_assert(sizeof emu_keys / sizeof emu_keys[0] <= EMU_KEY_LIMIT, "room for every key");
 
 static bool parse_number(const struct emu_key *key, void *field, const char *value, char *why,
                          size_t why_size)

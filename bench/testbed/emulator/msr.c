@@ -1,85 +1,262 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Model-specific registers: access to them, directly and through msr_safe.
+ * Model-specific registers, those that power tools use: Intel's (SDM vol. 4) and AMD's from family
+ * 17h on (Processor Programming References, "MSRs"); access to them directly and through msr_safe.
  */
 #include "config.h"
 
 #include "msr.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
 
-#include "msr_registers.h"
+#include "pstate.h"
 #include "rapl.h"
-#include "trace.h"
+#include "tstate.h"
+#include "uncore.h"
 
-uint64_t emu_msr_read_tsc(const struct emu_access *access)
+/* What a register needs to be there. */
+enum { INTEL = 1, AMD = 2, RAPL = 4, HWP = 8, UNCORE = 16, STEP_12 = 32, STEP_6 = 64 };
+
+struct msr {
+    uint32_t reg;
+    int needs;
+    /* Its value: what read says, or a field of struct emu_cpu, or the same always. */
+    uint64_t (*read)(const struct emu_access *access, uint32_t reg);
+    size_t field;
+    uint64_t constant;
+    /* Its lever: the bits that may be set (hardware: #GP for others), and who takes the value
+       (NULL: the field, which nothing else depends on).  0: read-only. */
+    uint64_t writable;
+    void (*write)(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns);
+};
+
+static struct emu_cpu *cpu_of(const struct emu_access *access)
 {
+    return &access->machine->cpus[access->index];
+}
+
+/* --- both vendors --- */
+
+static uint64_t read_tsc(const struct emu_access *access, uint32_t reg)
+{
+    (void)reg;
     const struct emu_machine *machine = access->machine;
-    double khz = machine->config.base_khz;
-    return (uint64_t)((double)(access->now_ns - machine->start_ns) * khz * 1e-6);
+    return (uint64_t)((double)(access->now_ns - machine->start_ns) * machine->config.base_khz *
+                      1e-6);
 }
 
-uint64_t emu_msr_read_mperf(const struct emu_access *access)
+static uint64_t read_clocks(const struct emu_access *access, uint32_t reg)
 {
-    emu_machine_charge_core(access->machine, emu_msr_cpu(access)->core, access->now_ns);
-    return (uint64_t)emu_msr_cpu(access)->mperf;
+    emu_machine_charge_core(access->machine, cpu_of(access)->core, access->now_ns);
+    return (uint64_t)(reg == 0xe7 ? cpu_of(access)->mperf : cpu_of(access)->aperf);
 }
 
-uint64_t emu_msr_read_aperf(const struct emu_access *access)
+/* RAPL's units: time 2^-10 s, energy as configured, power 2^-3 W. */
+static uint64_t read_rapl_unit(const struct emu_access *access, uint32_t reg)
 {
-    emu_machine_charge_core(access->machine, emu_msr_cpu(access)->core, access->now_ns);
-    return (uint64_t)emu_msr_cpu(access)->aperf;
-}
-
-uint64_t emu_msr_read_rapl_unit(const struct emu_access *access)
-{
+    (void)reg;
     return 0xa0003 | (uint64_t)access->machine->config.rapl_energy_unit << 8;
 }
 
-uint64_t emu_msr_read_package_energy(const struct emu_access *access)
+/* AMD's core counter is of this CPU's core alone, not of the package's cores together. */
+static uint64_t read_energy(const struct emu_access *access, uint32_t reg)
 {
-    return emu_rapl_counter(access->machine, EMU_PACKAGE, emu_msr_cpu(access)->package,
-                            access->now_ns);
+    enum emu_domain domain = reg == 0x619        ? EMU_DRAM
+                             : reg == 0x639      ? EMU_CORE
+                             : reg == 0x64d      ? EMU_PLATFORM
+                             : reg == 0xc001029a ? EMU_ONE_CORE
+                                                 : EMU_PACKAGE;
+    int index = domain == EMU_ONE_CORE ? cpu_of(access)->core : cpu_of(access)->package;
+    return emu_rapl_counter(access->machine, domain, index, access->now_ns);
 }
 
-static const struct emu_msr_table *table_of(const struct emu_machine *machine)
+/* --- Intel --- */
+
+static uint64_t read_ratios(const struct emu_access *access, uint32_t reg)
 {
-    return machine->config.cpu_vendor == EMU_VENDOR_AMD ? &emu_msr_amd : &emu_msr_intel;
+    const struct emu_config *config = &access->machine->config;
+    uint64_t lowest = emu_pstate_ratio(config->pstate_min_khz);
+    uint64_t base = emu_pstate_ratio(config->base_khz);
+    uint64_t highest = emu_pstate_ratio(config->pstate_max_khz);
+    switch (reg) {
+    case 0x0ce: /* PLATFORM_INFO */
+        return lowest << 40 | base << 8;
+    case 0x198: /* PERF_STATUS */
+        return (uint64_t)emu_pstate_ratio((int)emu_pstate_khz(access->machine, access->index)) << 8;
+    case 0x1ad: /* TURBO_RATIO_LIMIT: the same for any number of active cores */
+        return UINT64_C(0x0101010101010101) * highest;
+    default: /* HWP_CAPABILITIES: highest, guaranteed, most efficient, lowest */
+        return lowest << 24 | lowest << 16 | base << 8 | highest;
+    }
 }
+
+static uint64_t read_uncore(const struct emu_access *access, uint32_t reg)
+{
+    return reg == 0x620 ? emu_uncore_limits(access->machine, access->index)
+                        : emu_uncore_khz(access->machine, access->index) / EMU_RATIO_KHZ;
+}
+
+/* PKG_POWER_LIMIT: the TDP, enabled, and locked: read-only until reset, because no limit is
+   enforced here.  PKG_POWER_INFO: the TDP. */
+static uint64_t read_package_power(const struct emu_access *access, uint32_t reg)
+{
+    uint64_t tdp = (uint64_t)(access->machine->config.tdp_w * 8);
+    return reg == 0x610 ? UINT64_C(1) << 63 | UINT64_C(1) << 15 | tdp : tdp;
+}
+
+/* --- AMD --- */
+
+/* A P-state's definition is enabled in bit 63; its frequency is FID (7:0) / DID (13:8) x 200 MHz,
+   in steps of 25 MHz with the divisor 8.  Voltage and current stay 0: nothing here models them. */
+static uint64_t read_pstates(const struct emu_access *access, uint32_t reg)
+{
+    uint32_t khz[EMU_MAX_AMD_PSTATES];
+    uint32_t count = (uint32_t)emu_pstate_amd_list(&access->machine->config, khz);
+    switch (reg) {
+    case 0xc0010061: /* limit: the slowest there is in 6:4, none (the fastest is allowed) in 2:0 */
+        return (count - 1) << 4;
+    case 0xc0010063: /* status */
+        return (uint64_t)emu_pstate_amd_current(access->machine, access->index);
+    default:
+        return reg - 0xc0010064 < count
+                   ? UINT64_C(1) << 63 | 8u << 8 | (khz[reg - 0xc0010064] + 12500) / 25000
+                   : 0;
+    }
+}
+
+#define FIELD(name) .field = offsetof(struct emu_cpu, name)
+
+static const struct msr registers[] = {
+    {0x010, .read = read_tsc},
+    {0x017, INTEL, .constant = 0},                   /* PLATFORM_ID */
+    {0x08b, INTEL, .constant = UINT64_C(0x1) << 32}, /* microcode revision */
+    {0x08b, AMD, .constant = 0x0a0011d1},
+    {0x0ce, INTEL, .read = read_ratios},
+    {0x0e7, .read = read_clocks}, /* MPERF */
+    {0x0e8, .read = read_clocks}, /* APERF */
+    {0x198, INTEL, .read = read_ratios},
+    {0x199, INTEL, FIELD(perf_ctl), .writable = 0x10000ffff, .write = emu_pstate_write_perf_ctl},
+    {0x19a, INTEL | STEP_12, FIELD(clock_modulation), .writable = 0x1e, .write = emu_tstate_write},
+    {0x19a, INTEL | STEP_6, FIELD(clock_modulation), .writable = 0x1f, .write = emu_tstate_write},
+    {0x19c, INTEL, .constant = 0x88000000 | 45u << 16}, /* THERM_STATUS: 45 K below the limit */
+    {0x1a0, INTEL, FIELD(misc_enable), .writable = UINT64_MAX},
+    {0x1a2, INTEL, .constant = 100u << 16}, /* TEMPERATURE_TARGET: 100 degrees */
+    {0x1ad, INTEL, .read = read_ratios},
+    {0x1ae, INTEL, .constant = UINT64_C(0x0807060504030201)}, /* its core counts */
+    {0x1b0, INTEL, FIELD(energy_bias), .writable = 0xf},
+    {0x1b1, INTEL, .constant = 0x88000000 | 40u << 16}, /* PACKAGE_THERM_STATUS */
+    {0x606, INTEL | RAPL, .read = read_rapl_unit},
+    {0x610, INTEL | RAPL, .read = read_package_power},
+    {0x611, INTEL | RAPL, .read = read_energy},
+    {0x613, INTEL | RAPL, .constant = 0}, /* time throttled by RAPL: no limit is enforced */
+    {0x614, INTEL | RAPL, .read = read_package_power},
+    {0x618, INTEL | RAPL, .constant = UINT64_C(1) << 31}, /* DRAM limit: none, locked */
+    {0x619, INTEL | RAPL, .read = read_energy},
+    {0x61b, INTEL | RAPL, .constant = 0},
+    {0x61c, INTEL | RAPL, .constant = 0},
+    {0x620, INTEL | UNCORE, .read = read_uncore, .writable = 0x7f7f, .write = emu_uncore_write},
+    {0x621, INTEL | UNCORE, .read = read_uncore},
+    {0x638, INTEL | RAPL, .constant = UINT64_C(1) << 31}, /* core limit: none, locked */
+    {0x639, INTEL | RAPL, .read = read_energy},
+    {0x64d, INTEL | RAPL, .read = read_energy},
+    {0x770, INTEL | HWP, .constant = 1}, /* HWP enabled */
+    {0x770, INTEL, .constant = 0},
+    {0x771, INTEL | HWP, .read = read_ratios},
+    {0x774, INTEL | HWP, FIELD(hwp_request), .writable = UINT64_MAX,
+     .write = emu_pstate_write_hwp_request},
+    /* HWCR, boost not disabled.  No Intel machine has it, but likwid's frequency tools ask the real
+       CPU by CPUID who made it, and give up on AMD hosts if this cannot be read. */
+    {0xc0010015, .constant = 0},
+    {0xc0010061, AMD, .read = read_pstates},
+    {0xc0010062, AMD, FIELD(pstate_cmd), .writable = 0x7, .write = emu_pstate_write_amd_command},
+    {0xc0010063, AMD, .read = read_pstates},
+    {0xc0010064, AMD, .read = read_pstates},
+    {0xc0010065, AMD, .read = read_pstates},
+    {0xc0010066, AMD, .read = read_pstates},
+    {0xc0010067, AMD, .read = read_pstates},
+    {0xc0010068, AMD, .read = read_pstates},
+    {0xc0010069, AMD, .read = read_pstates},
+    {0xc001006a, AMD, .read = read_pstates},
+    {0xc001006b, AMD, .read = read_pstates},
+    {0xc0010299, AMD | RAPL, .read = read_rapl_unit},
+    {0xc001029a, AMD | RAPL, .read = read_energy},
+    {0xc001029b, AMD | RAPL, .read = read_energy},
+};
+enum { REGISTERS = sizeof registers / sizeof registers[0] };
+
+/* --- access --- */
 
 /* NULL: no such register on this machine. */
-static const struct emu_msr *find(const struct emu_machine *machine, uint32_t reg)
+static const struct msr *find(const struct emu_machine *machine, uint32_t reg)
 {
     const struct emu_config *config = &machine->config;
-    const struct emu_msr_table *table = table_of(machine);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct emu_msr *msr = &table->registers[i];
-        if (msr->reg == reg) {
-            bool absent = (msr->rapl && !config->rapl) || (msr->hwp && !config->hwp) ||
-                          (msr->uncore && config->uncore == EMU_UNCORE_NONE);
-            return absent ? NULL : msr;
+    int has = (config->cpu_vendor == EMU_VENDOR_AMD ? AMD : INTEL) | (config->rapl ? RAPL : 0) |
+              (config->hwp ? HWP : 0) | (config->uncore != EMU_UNCORE_NONE ? UNCORE : 0) |
+              (config->tstate_step == EMU_STEP_6_25 ? STEP_6 : STEP_12);
+    for (int i = 0; i < REGISTERS; i++) {
+        if (registers[i].reg == reg && (registers[i].needs & ~has) == 0) {
+            return &registers[i];
         }
     }
     return NULL;
 }
 
+static uint64_t *field_of(const struct msr *msr, const struct emu_access *access)
+{
+    return (uint64_t *)((char *)cpu_of(access) + msr->field);
+}
+
 int emu_msr_read(const struct emu_access *access, uint32_t reg, uint64_t *value)
 {
-    const struct emu_msr *msr = find(access->machine, reg);
+    const struct msr *msr = find(access->machine, reg);
     if (msr == NULL) {
         return EIO;
     }
-    *value = msr->read != NULL       ? msr->read(access)
-             : msr->read_nth != NULL ? msr->read_nth(access, msr->nth)
-                                     : msr->constant;
+    *value = msr->read != NULL ? msr->read(access, reg)
+             : msr->field != 0 ? *field_of(msr, access)
+                               : msr->constant;
     return 0;
 }
 
 int emu_msr_write(const struct emu_access *access, uint32_t reg, uint64_t value)
 {
-    const struct emu_msr *msr = find(access->machine, reg);
-    return msr == NULL || msr->write == NULL ? EIO : msr->write(access, value);
+    const struct msr *msr = find(access->machine, reg);
+    if (msr == NULL || msr->writable == 0 || (value & ~msr->writable) != 0) {
+        return EIO;
+    }
+    if (msr->write != NULL) {
+        msr->write(access->machine, access->index, value, access->now_ns);
+    } else {
+        *field_of(msr, access) = value;
+    }
+    return 0;
+}
+
+void emu_msr_trace(const struct emu_access *access, uint32_t reg, uint64_t value,
+                   struct emu_csv *trace)
+{
+    emu_csv_line(trace, "%" PRIu64 ",%d,msr:0x%" PRIx32 ",0x%" PRIx64 ",%d", access->now_ns,
+                 access->index, reg, value, (int)access->pid);
+}
+
+void emu_msr_trace_all(const struct emu_access *access, struct emu_csv *trace)
+{
+    struct emu_access one = *access;
+    uint64_t value;
+    for (int i = 0; i < REGISTERS; i++) {
+        const struct msr *msr = &registers[i];
+        if (msr->writable == 0 || find(access->machine, msr->reg) != msr) {
+            continue;
+        }
+        for (one.index = 0; one.index < access->machine->cpu_count; one.index++) {
+            if (emu_msr_read(&one, msr->reg, &value) == 0) {
+                emu_msr_trace(&one, msr->reg, value, trace);
+            }
+        }
+    }
 }
 
 static const struct emu_msr_rule *rule_of(const struct emu_machine *machine, uint32_t reg)
@@ -112,42 +289,14 @@ int emu_msr_safe_write(const struct emu_access *access, uint32_t reg, uint64_t *
     return emu_msr_write(access, reg, *value);
 }
 
-bool emu_msr_traced(const struct emu_machine *machine, uint32_t reg)
-{
-    const struct emu_msr *msr = find(machine, reg);
-    return msr != NULL && msr->traced;
-}
-
-void emu_msr_trace_start(const struct emu_access *access, struct emu_csv *trace)
-{
-    const struct emu_msr_table *table = table_of(access->machine);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct emu_msr *msr = &table->registers[i];
-        for (int cpu = 0; msr->traced && cpu < access->machine->cpu_count; cpu++) {
-            struct emu_access one = *access;
-            uint64_t value;
-            one.index = cpu;
-            if (emu_msr_read(&one, msr->reg, &value) == 0) {
-                emu_trace_msr(trace, access->now_ns, cpu, msr->reg, value, 0);
-            }
-        }
-    }
-}
-
 void emu_msr_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    const struct emu_config *config = &machine->config;
     int parent = emu_tree_path(tree, "dev/cpu");
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", cpu);
-        int folder = emu_tree_folder(tree, parent, name);
-        if (config->msr) {
-            emu_tree_device(tree, folder, "msr", EMU_NODE_MSR, (mode_t)config->msr_mode, cpu);
-        }
-        if (config->msr_safe) {
-            emu_tree_device(tree, folder, "msr_safe", EMU_NODE_MSR_SAFE,
-                            (mode_t)config->msr_safe_mode, cpu);
+        int folder = emu_tree_folder(tree, parent, "%d", cpu);
+        emu_tree_device(tree, folder, "msr", EMU_NODE_MSR, (mode_t)machine->config.msr_mode, cpu);
+        if (machine->config.msr_safe_count > 0) {
+            emu_tree_device(tree, folder, "msr_safe", EMU_NODE_MSR_SAFE, 0666, cpu);
         }
     }
 }

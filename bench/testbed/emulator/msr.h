@@ -6,7 +6,7 @@
 #ifndef EMU_MSR_H
 #define EMU_MSR_H
 
-#include "csv_file.h"
+#include "records.h"
 #include "tree.h"
 
 /* access->index is the CPU.  EIO: no such register, or a value hardware refuses (#GP). */
@@ -19,10 +19,10 @@ int emu_msr_write(const struct emu_access *access, uint32_t reg, uint64_t value)
 int emu_msr_safe_read(const struct emu_access *access, uint32_t reg, uint64_t *value);
 int emu_msr_safe_write(const struct emu_access *access, uint32_t reg, uint64_t *value);
 
-/* Writes every lever's value at start to the trace. */
-void emu_msr_trace_start(const struct emu_access *access, struct emu_csv *trace);
-
-/* Is it a lever, whose writes go to the trace? */
-bool emu_msr_traced(const struct emu_machine *machine, uint32_t reg);
+/* A line of the trace: the register has this value from now on. */
+void emu_msr_trace(const struct emu_access *access, uint32_t reg, uint64_t value,
+                   struct emu_csv *trace);
+/* The value of every CPU's writable registers. */
+void emu_msr_trace_all(const struct emu_access *access, struct emu_csv *trace);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Watts from states: the emulated machine's power model.
+ * Watts from states: the emulated machine's power model; and joules from watts.
  *
  * A core with threads t draws
  *   dyn(f) * (1 - prod(1 - a_t d_t))  +  idle * prod(1 - a_t)
@@ -31,5 +31,19 @@ double emu_power_uncore_w(const struct emu_config *config, uint32_t khz);
 /* One core's part of its package's dram_dyn_w. */
 double emu_power_core_dram_w(const struct emu_config *config, const struct emu_load *threads,
                              int thread_count);
+
+/* One integrator of power over time.  joules is exact at t_ns.  visible_j is what joules was at the
+   last multiple of the update interval not after t_ns: all a reader of RAPL gets to see. */
+struct emu_meter {
+    uint64_t t_ns;
+    double joules;
+    double visible_j;
+};
+
+/* The last multiple of update_ns not after now_ns. */
+uint64_t emu_meter_boundary(uint64_t now_ns, uint64_t update_ns);
+
+/* watts was drawn from meter->t_ns until now_ns.  Does nothing if now_ns is not later. */
+void emu_meter_advance(struct emu_meter *meter, double watts, uint64_t now_ns, uint64_t update_ns);
 
 #endif

@@ -10,48 +10,26 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "rapl.h"
 #include "tree.h"
 
-static void show_package(const struct emu_access *access, FILE *out)
+#define FOLDER "devices/virtual/powercap/intel-rapl"
+
+static void show_energy(const struct emu_access *access, FILE *out)
 {
-    fprintf(out, "%" PRIu64 "\n",
-            emu_rapl_uj(access->machine, EMU_PACKAGE, access->index, access->now_ns));
+    fprintf(
+        out, "%" PRIu64 "\n",
+        emu_rapl_uj(access->machine, (enum emu_domain)access->kind, access->index, access->now_ns));
 }
 
-static void show_core(const struct emu_access *access, FILE *out)
-{
-    fprintf(out, "%" PRIu64 "\n",
-            emu_rapl_uj(access->machine, EMU_CORE, access->index, access->now_ns));
-}
+#define ENERGY(domain) [domain] = {"energy_uj", 0400, .kind = (domain), .show = show_energy}
 
-static void show_dram(const struct emu_access *access, FILE *out)
-{
-    fprintf(out, "%" PRIu64 "\n",
-            emu_rapl_uj(access->machine, EMU_DRAM, access->index, access->now_ns));
-}
-
-static void show_platform(const struct emu_access *access, FILE *out)
-{
-    fprintf(out, "%" PRIu64 "\n", emu_rapl_uj(access->machine, EMU_PLATFORM, 0, access->now_ns));
-}
-
-/* AMD's counter is each core's own; the kernel reads the one of the package's first CPU and calls
-   it the package's "core" zone. */
-static void show_first_core(const struct emu_access *access, FILE *out)
-{
-    int core = access->index * access->machine->config.cores;
-    fprintf(out, "%" PRIu64 "\n", emu_rapl_uj(access->machine, EMU_ONE_CORE, core, access->now_ns));
-}
-
+/* Since Linux 5.10 they are root's alone. */
 static const struct emu_attribute energy[] = {
-    [EMU_PACKAGE] = {"energy_uj", 0400, show_package, NULL, NULL},
-    [EMU_CORE] = {"energy_uj", 0400, show_core, NULL, NULL},
-    [EMU_DRAM] = {"energy_uj", 0400, show_dram, NULL, NULL},
-    [EMU_PLATFORM] = {"energy_uj", 0400, show_platform, NULL, NULL},
-    [EMU_ONE_CORE] = {"energy_uj", 0400, show_first_core, NULL, NULL},
+    ENERGY(EMU_PACKAGE),  ENERGY(EMU_CORE),     ENERGY(EMU_DRAM),
+    ENERGY(EMU_PLATFORM), ENERGY(EMU_ONE_CORE),
 };
 
 static void show_limit(const struct emu_access *access, FILE *out)
@@ -65,85 +43,67 @@ static void show_enabled(const struct emu_access *access, FILE *out)
     fputs("1\n", out);
 }
 
-static int store_locked(const struct emu_access *access, const char *text)
-{
-    (void)access;
-    (void)text;
-    return EACCES;
-}
+/* Without a store function: writing fails, though the mode says otherwise. */
+static const struct emu_attribute limit = {"constraint_0_power_limit_uw", 0644, .show = show_limit};
+static const struct emu_attribute enabled = {"enabled", 0644, .show = show_enabled};
 
-static const struct emu_attribute locked[] = {
-    {"constraint_0_power_limit_uw", 0644, show_limit, store_locked, NULL},
-    {"enabled", 0644, show_enabled, store_locked, NULL},
-};
-
-static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, int parent,
-                    const char *zone, const char *target, const char *name, enum emu_domain domain,
-                    int package)
+static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, const char *path,
+                    const char *name, enum emu_domain domain, int index)
 {
-    int class = emu_tree_path(tree, "sys/class/powercap");
-    int folder = emu_tree_folder(tree, parent, zone);
-    emu_tree_link(tree, class, zone, "../../devices/virtual/powercap/intel-rapl/%s", target);
+    char folder_path[128];
+    const char *slash = strrchr(path, '/');
+    const char *zone = slash != NULL ? slash + 1 : path;
+    snprintf(folder_path, sizeof folder_path, "sys/" FOLDER "/%s", path);
+    int folder = emu_tree_path(tree, folder_path);
+    emu_tree_link(tree, emu_tree_path(tree, "sys/class/powercap"), zone, "../../" FOLDER "/%s",
+                  path);
     emu_tree_text(tree, folder, "name", "%s\n", name);
     emu_tree_text(tree, folder, "max_energy_range_uj", "%" PRIu64 "\n",
                   emu_rapl_max_uj(machine, domain));
-    emu_tree_attribute(tree, folder, &energy[domain], package)->mode =
-        S_IFREG | (mode_t)machine->config.powercap_mode;
-    emu_tree_attribute(tree, folder, &locked[1], package);
+    emu_tree_attribute(tree, folder, &energy[domain], index);
+    emu_tree_attribute(tree, folder, &enabled, index);
     return folder;
 }
 
-static void add_limits(struct emu_tree *tree, const struct emu_machine *machine, int folder,
-                       int package)
+/* AMD's RAPL limits nothing and knows no memory.  Its core counter is each core's own; the kernel
+   reads the one of the package's first CPU and calls it the package's "core" zone. */
+static void add_package(struct emu_tree *tree, const struct emu_machine *machine, int package)
 {
+    bool amd = machine->config.cpu_vendor == EMU_VENDOR_AMD;
+    char path[64], name[32];
+    snprintf(path, sizeof path, "intel-rapl:%d", package);
+    snprintf(name, sizeof name, "package-%d", package);
+    int folder = add_zone(tree, machine, path, name, EMU_PACKAGE, package);
+    snprintf(path, sizeof path, "intel-rapl:%d/intel-rapl:%d:0", package, package);
+    if (amd) {
+        add_zone(tree, machine, path, "core", EMU_ONE_CORE, package * machine->config.cores);
+        return;
+    }
     emu_tree_text(tree, folder, "constraint_0_name", "long_term\n");
     emu_tree_text(tree, folder, "constraint_0_time_window_us", "999424\n");
     emu_tree_text(tree, folder, "constraint_0_max_power_uw", "%.0f\n", machine->config.tdp_w * 1e6);
-    emu_tree_attribute(tree, folder, &locked[0], package);
-}
-
-static void add_package(struct emu_tree *tree, const struct emu_machine *machine, int parent,
-                        int package)
-{
-    static const struct {
-        const char *name;
-        enum emu_domain domain;
-    } intel[] = {{"core", EMU_CORE}, {"dram", EMU_DRAM}}, amd[] = {{"core", EMU_ONE_CORE}};
-    bool is_amd = machine->config.cpu_vendor == EMU_VENDOR_AMD;
-    char zone[32], name[32], target[80];
-    snprintf(zone, sizeof zone, "intel-rapl:%d", package);
-    snprintf(name, sizeof name, "package-%d", package);
-    int folder = add_zone(tree, machine, parent, zone, zone, name, EMU_PACKAGE, package);
-    if (!is_amd) { /* AMD's RAPL counts and limits nothing */
-        add_limits(tree, machine, folder, package);
-    }
-    for (int i = 0; i < (is_amd ? 1 : 2); i++) {
-        char part[40];
-        snprintf(part, sizeof part, "intel-rapl:%d:%d", package, i);
-        snprintf(target, sizeof target, "%s/%s", zone, part);
-        add_zone(tree, machine, folder, part, target, is_amd ? amd[i].name : intel[i].name,
-                 is_amd ? amd[i].domain : intel[i].domain, package);
-    }
+    emu_tree_attribute(tree, folder, &limit, package);
+    add_zone(tree, machine, path, "core", EMU_CORE, package);
+    snprintf(path, sizeof path, "intel-rapl:%d/intel-rapl:%d:1", package, package);
+    add_zone(tree, machine, path, "dram", EMU_DRAM, package);
 }
 
 void emu_powercap_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
     /* there even if empty: what the real machine has must be hidden */
-    emu_tree_path(tree, "sys/class/powercap");
+    int class = emu_tree_path(tree, "sys/class/powercap");
     emu_tree_path(tree, "sys/devices/virtual/powercap");
     if (!machine->config.rapl || !machine->config.powercap) {
         return;
     }
-    int root = emu_tree_path(tree, "sys/devices/virtual/powercap/intel-rapl");
-    emu_tree_text(tree, root, "enabled", "1\n");
-    emu_tree_link(tree, emu_tree_path(tree, "sys/class/powercap"), "intel-rapl",
-                  "../../devices/virtual/powercap/intel-rapl");
-    char zone[32];
-    snprintf(zone, sizeof zone, "intel-rapl:%d", machine->config.packages);
+    emu_tree_text(tree, emu_tree_path(tree, "sys/" FOLDER), "enabled", "1\n");
+    emu_tree_link(tree, class, "intel-rapl", "../../" FOLDER);
     for (int package = 0; package < machine->config.packages; package++) {
-        add_package(tree, machine, root, package);
+        add_package(tree, machine, package);
     }
     if (machine->config.cpu_vendor == EMU_VENDOR_INTEL) {
-        add_zone(tree, machine, root, zone, zone, "psys", EMU_PLATFORM, 0);
+        char zone[32];
+        snprintf(zone, sizeof zone, "intel-rapl:%d", machine->config.packages);
+        add_zone(tree, machine, zone, "psys", EMU_PLATFORM, 0);
     }
 }

@@ -128,7 +128,7 @@ static const struct {
 
 static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    char list[64 * EMU_MAX_PACKAGES] = "", name[8];
+    char list[64 * EMU_MAX_PACKAGES] = "";
     size_t used = 0;
     int folder = emu_tree_path(tree, "proc/bus/pci");
     for (size_t i = 0; i < sizeof uncores / sizeof uncores[0]; i++) {
@@ -140,23 +140,20 @@ static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
             unsigned bus = 0x3f + 0x40 * p;
             used += (size_t)snprintf(list + used, sizeof list - used,
                                      "%02x50\t8086%04x\t0\t0\t0\t0\n", bus, uncores[i].device);
-            snprintf(name, sizeof name, "%02x", bus);
-            emu_tree_folder(tree, folder, name);
+            emu_tree_folder(tree, folder, "%02x", bus);
         }
     }
     emu_tree_text(tree, folder, "devices", "%s", list);
 }
 
-static const struct emu_attribute files[] = {
-    {"cpuinfo", 0444, show_cpuinfo, NULL, NULL},
-    {"stat", 0444, show_stat, NULL, NULL},
-};
+static const struct emu_attribute cpuinfo = {"cpuinfo", 0444, .show = show_cpuinfo};
+static const struct emu_attribute stat = {"stat", 0444, .show = show_stat};
 
 void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
     add_pci(tree, machine);
     real_stat = fopen("/proc/stat", "re");
     int folder = emu_tree_path(tree, "proc");
-    emu_tree_attribute(tree, folder, &files[0], 0);
-    emu_tree_attribute(tree, folder, &files[1], 0);
+    emu_tree_attribute(tree, folder, &cpuinfo, 0);
+    emu_tree_attribute(tree, folder, &stat, 0);
 }

@@ -22,37 +22,28 @@ uint32_t emu_pstate_max_khz(const struct emu_machine *machine, int cpu);
 
 /* As at boot: no limits, the configured governor. */
 void emu_pstate_reset(struct emu_machine *machine, int cpu);
-/* The limits of the CPU's policy become those of the hardware. */
-void emu_pstate_unlimit(struct emu_machine *machine, int cpu);
-/* The cpufreq driver puts the policy in force into the hardware of its CPUs. */
-void emu_pstate_drive(struct emu_machine *machine, int cpu);
 
-/* Energy-performance preference, 0 (performance) to 255 (power): bits 31:24 of HWP_REQUEST, and its
-   like on AMD. */
-enum { EMU_EPP_PERFORMANCE = 0, EMU_EPP_DEFAULT = 0x80 };
-int emu_pstate_epp(const struct emu_machine *machine, int cpu);
-/* 0, or EBUSY where the performance governor insists on 0. */
-int emu_pstate_prefer(struct emu_machine *machine, int cpu, int epp, uint64_t now_ns);
-
-/* Policy writes, to the policy of any of its CPUs; each charges the time until now_ns first. */
-void emu_pstate_limit_min(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
-void emu_pstate_limit_max(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
+/* Policy writes, to the policy of any of its CPUs; each charges the time until now_ns first.  0, or
+   EINVAL for a speed under another governor than userspace. */
+int emu_pstate_limit_min(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
+int emu_pstate_limit_max(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
+int emu_pstate_set_speed(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
 void emu_pstate_govern(struct emu_machine *machine, int cpu, int governor, uint64_t now_ns);
-void emu_pstate_set_speed(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t now_ns);
 
-/* Raw registers. Ratios are multiples of 100 MHz and pick the nearest P-state there is. */
-unsigned emu_pstate_ratio(uint32_t khz);
-int emu_pstate_write_perf_ctl(struct emu_machine *machine, int cpu, uint64_t value,
-                              uint64_t now_ns);
-int emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t value,
-                                 uint64_t now_ns);
+/* Writes of registers, whose bits have been checked.  Ratios are multiples of 100 MHz and pick the
+   nearest P-state there is. */
+unsigned emu_pstate_ratio(int khz);
+void emu_pstate_write_perf_ctl(struct emu_machine *machine, int cpu, uint64_t value,
+                               uint64_t now_ns);
+void emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t value,
+                                  uint64_t now_ns);
 
-/* AMD: the P-states the registers name, fastest first.  Without a list of P-states they are the
-   base frequency, the lowest, and one between.  Returns how many. */
+/* AMD: the P-states the registers name, fastest first.  If there are too many they are the base
+   frequency, the lowest, and one between.  Returns how many. */
 int emu_pstate_amd_list(const struct emu_config *config, uint32_t khz[EMU_MAX_AMD_PSTATES]);
 /* The one the CPU runs at. */
 int emu_pstate_amd_current(const struct emu_machine *machine, int cpu);
-int emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t value,
-                                 uint64_t now_ns);
+void emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t value,
+                                  uint64_t now_ns);
 
 #endif

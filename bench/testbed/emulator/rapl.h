@@ -9,9 +9,8 @@
 
 #include "machine.h"
 
-/* PACKAGE is its cores, its uncore and what is static, CORE all cores of a package, ONE_CORE (AMD)
-   the one core whose number takes the place of the package's.  PLATFORM (psys) is the whole node,
-   whatever package is asked for. */
+/* PACKAGE is its cores, its uncore and what is static, CORE all cores of a package.  The index is
+   the package's, of ONE_CORE (AMD) the core's; PLATFORM (psys) is the whole node and needs none. */
 enum emu_domain { EMU_PACKAGE, EMU_CORE, EMU_DRAM, EMU_PLATFORM, EMU_ONE_CORE };
 
 /* The exact account, as of the last charge of every core and now_ns for what is static.  Only
@@ -20,11 +19,11 @@ double emu_rapl_exact_j(const struct emu_machine *machine, enum emu_domain domai
                         uint64_t now_ns);
 
 /* The counter a reader sees at now_ns.  Charges what was charged before the last update. */
-uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, int package,
+uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, int index,
                           uint64_t now_ns);
 
 /* The same in microjoules, and where that wraps to 0 (energy_uj, max_energy_range_uj). */
-uint64_t emu_rapl_uj(struct emu_machine *machine, enum emu_domain domain, int package,
+uint64_t emu_rapl_uj(struct emu_machine *machine, enum emu_domain domain, int index,
                      uint64_t now_ns);
 uint64_t emu_rapl_max_uj(const struct emu_machine *machine, enum emu_domain domain);
 

@@ -3,9 +3,8 @@
  *
  * The running emulator: one machine, its files, its records.
  *
- * Two threads: the FUSE loop (fuse_ops.c) answers clients, the sampler (sampler.c) keeps the
- * account going; and one for each call that a fault delays (late.c).  lock guards all but the
- * ledger, which belongs to the sampler.
+ * The FUSE loop answers clients (fuse_ops.c), the sampler keeps the account going, and there is a
+ * thread for each call that a fault delays.  lock guards all that changes.
  */
 #ifndef EMU_SERVER_H
 #define EMU_SERVER_H
@@ -15,26 +14,25 @@
 #include <time.h>
 
 #include "activity.h"
-#include "csv_file.h"
 #include "fault.h"
-#include "late.h"
-#include "ledger.h"
 #include "machine.h"
+#include "records.h"
 #include "tree.h"
+
+struct fuse_session;
 
 struct emu_server {
     pthread_mutex_t lock;
     struct emu_machine machine;
-    struct emu_affinity_table *affinity;
-    struct emu_activity *activity; /* NULL: activity is fixed */
+    struct emu_activity *activity;
     struct emu_tree tree;
-    struct emu_csv trace;
-    struct emu_ledger ledger;
+    struct emu_csv trace, ledger;
+    uint64_t next_ledger_ns;
     struct emu_faults faults;
-    struct emu_late late;
+    struct fuse_session *session;
+    int late_calls; /* delayed by faults, not yet answered */
     pthread_t sampler;
-    bool sampling;    /* the thread is there */
-    atomic_bool stop; /* set by main, read by the sampler */
+    atomic_bool stop; /* set by emu_sampler_stop, read by all other threads */
 };
 
 static inline uint64_t emu_now_ns(void)
@@ -49,14 +47,15 @@ bool emu_server_open(struct emu_server *server, const struct emu_config *config,
                      const char *state_dir);
 void emu_server_close(struct emu_server *server);
 
+/* A thread that leaves signals to the FUSE loop.  0 or errno. */
+int emu_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
+
 /* 0 or errno. */
 int emu_sampler_start(struct emu_server *server);
-/* Waits for its end, if it was started; the last account is in the ledger then. */
+/* Waits for its end; the last account is in the ledger then. */
 void emu_sampler_stop(struct emu_server *server);
 
-/* Mounts, calls ready(arg), then serves until the mount is gone or a signal ends it.
-   ready returns false to give up.  0 or errno. */
-int emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace,
-                 bool (*ready)(void *arg), void *arg);
+/* Mounts, and serves until the mount is gone or a signal ends it.  Logs why on failure. */
+bool emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace);
 
 #endif

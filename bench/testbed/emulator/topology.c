@@ -1,124 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * sys/devices/system/{cpu,node}: packages, cores, threads, caches, NUMA nodes.
+ * sys/devices/system/{cpu,node}: packages, cores, threads, caches, NUMA nodes; which are online.
  */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
-#include "cpulist.h"
 #include "tree.h"
 
 /* Caches of a Skylake server; sets follow from size, ways and line. */
-struct cache {
+static const struct cache {
     int level;
     const char *type;
     int size_kb;
     int ways;
-    bool per_package;
-};
-
-static const struct cache caches[] = {
-    {1, "Data", 32, 8, false},
-    {1, "Instruction", 32, 8, false},
-    {2, "Unified", 1024, 16, false},
-    {3, "Unified", 16896, 11, true},
+    int scope;
+} caches[] = {
+    {1, "Data", 32, 8, EMU_SCOPE_CORE},
+    {1, "Instruction", 32, 8, EMU_SCOPE_CORE},
+    {2, "Unified", 1024, 16, EMU_SCOPE_CORE},
+    {3, "Unified", 16896, 11, EMU_SCOPE_PACKAGE},
 };
 enum { CACHE_LINE = 64 };
 
-static bool is_there(const struct emu_machine *machine, int cpu, int key)
+/* --- sets of CPUs: those that are online and share a scope with the one of the file --- */
+
+static bool is_in(const struct emu_access *access, int cpu)
 {
-    (void)machine;
-    (void)cpu;
-    (void)key;
-    return true;
+    const struct emu_machine *machine = access->machine;
+    return cpu >= 0 && cpu < machine->cpu_count && machine->cpus[cpu].online &&
+           emu_machine_same_scope(machine, cpu, access->index, access->kind);
 }
 
-static bool in_package(const struct emu_machine *machine, int cpu, int package)
+/* "0-3,8" */
+static void show_list(const struct emu_access *access, FILE *out)
 {
-    return machine->cpus[cpu].online && machine->cpus[cpu].package == package;
+    const char *comma = "";
+    for (int cpu = 0; cpu < access->machine->cpu_count; cpu++) {
+        if (!is_in(access, cpu)) {
+            continue;
+        }
+        fprintf(out, "%s%d", comma, cpu);
+        int first = cpu;
+        while (is_in(access, cpu + 1)) {
+            cpu++;
+        }
+        if (cpu > first) {
+            fprintf(out, "-%d", cpu);
+        }
+        comma = ",";
+    }
+    fputc('\n', out);
 }
 
-static bool in_core(const struct emu_machine *machine, int cpu, int core)
+/* "0000000f" or "1,00000000": words of 32 bits, the highest first. */
+static void show_mask(const struct emu_access *access, FILE *out)
 {
-    return machine->cpus[cpu].online && machine->cpus[cpu].core == core;
+    int last = (access->machine->cpu_count - 1) / 32;
+    for (int word = last; word >= 0; word--) {
+        uint32_t bits = 0;
+        for (int bit = 0; bit < 32; bit++) {
+            bits |= (uint32_t)is_in(access, 32 * word + bit) << bit;
+        }
+        fprintf(out, word < last ? ",%08" PRIx32 : "%" PRIx32, bits);
+    }
+    fputc('\n', out);
 }
 
-static void show_list(const struct emu_machine *machine, emu_cpu_test *has, int key, FILE *out)
-{
-    char text[EMU_CPULIST_SIZE];
-    emu_cpulist_format(machine, has, key, text);
-    fprintf(out, "%s\n", text);
-}
-
-static void show_mask(const struct emu_machine *machine, emu_cpu_test *has, int key, FILE *out)
-{
-    char text[EMU_CPULIST_SIZE];
-    emu_cpumask_format(machine, has, key, text);
-    fprintf(out, "%s\n", text);
-}
-
-static const struct emu_cpu *cpu_of(const struct emu_access *access)
-{
-    return &access->machine->cpus[access->index];
-}
-
-static void show_core_list(const struct emu_access *access, FILE *out)
-{
-    show_list(access->machine, in_core, cpu_of(access)->core, out);
-}
-
-static void show_core_mask(const struct emu_access *access, FILE *out)
-{
-    show_mask(access->machine, in_core, cpu_of(access)->core, out);
-}
-
-static void show_package_list(const struct emu_access *access, FILE *out)
-{
-    show_list(access->machine, in_package, cpu_of(access)->package, out);
-}
-
-static void show_package_mask(const struct emu_access *access, FILE *out)
-{
-    show_mask(access->machine, in_package, cpu_of(access)->package, out);
-}
-
-static void show_node_list(const struct emu_access *access, FILE *out)
-{
-    show_list(access->machine, in_package, access->index, out);
-}
-
-static void show_node_mask(const struct emu_access *access, FILE *out)
-{
-    show_mask(access->machine, in_package, access->index, out);
-}
+#define LIST(file, scope)                                                                          \
+    {                                                                                              \
+        file, 0444, .kind = (scope), .show = show_list                                             \
+    }
+#define MASK(file, scope)                                                                          \
+    {                                                                                              \
+        file, 0444, .kind = (scope), .show = show_mask                                             \
+    }
 
 static const struct emu_attribute topology_sets[] = {
-    {"core_cpus", 0444, show_core_mask, NULL, NULL},
-    {"core_cpus_list", 0444, show_core_list, NULL, NULL},
-    {"thread_siblings", 0444, show_core_mask, NULL, NULL},
-    {"thread_siblings_list", 0444, show_core_list, NULL, NULL},
-    {"die_cpus", 0444, show_package_mask, NULL, NULL},
-    {"die_cpus_list", 0444, show_package_list, NULL, NULL},
-    {"package_cpus", 0444, show_package_mask, NULL, NULL},
-    {"package_cpus_list", 0444, show_package_list, NULL, NULL},
-    {"core_siblings", 0444, show_package_mask, NULL, NULL},
-    {"core_siblings_list", 0444, show_package_list, NULL, NULL},
+    MASK("core_cpus", EMU_SCOPE_CORE),        LIST("core_cpus_list", EMU_SCOPE_CORE),
+    MASK("thread_siblings", EMU_SCOPE_CORE),  LIST("thread_siblings_list", EMU_SCOPE_CORE),
+    MASK("die_cpus", EMU_SCOPE_PACKAGE),      LIST("die_cpus_list", EMU_SCOPE_PACKAGE),
+    MASK("package_cpus", EMU_SCOPE_PACKAGE),  LIST("package_cpus_list", EMU_SCOPE_PACKAGE),
+    MASK("core_siblings", EMU_SCOPE_PACKAGE), LIST("core_siblings_list", EMU_SCOPE_PACKAGE),
 };
-
-/* [0]: of a core, [1]: of a package */
-static const struct emu_attribute cache_sets[2][2] = {
-    {{"shared_cpu_map", 0444, show_core_mask, NULL, NULL},
-     {"shared_cpu_list", 0444, show_core_list, NULL, NULL}},
-    {{"shared_cpu_map", 0444, show_package_mask, NULL, NULL},
-     {"shared_cpu_list", 0444, show_package_list, NULL, NULL}},
-};
-
-static const struct emu_attribute node_sets[] = {
-    {"cpumap", 0444, show_node_mask, NULL, NULL},
-    {"cpulist", 0444, show_node_list, NULL, NULL},
-};
+static const struct emu_attribute core_cache_sets[] = {MASK("shared_cpu_map", EMU_SCOPE_CORE),
+                                                       LIST("shared_cpu_list", EMU_SCOPE_CORE)};
+static const struct emu_attribute package_cache_sets[] = {
+    MASK("shared_cpu_map", EMU_SCOPE_PACKAGE), LIST("shared_cpu_list", EMU_SCOPE_PACKAGE)};
+static const struct emu_attribute node_sets[] = {MASK("cpumap", EMU_SCOPE_PACKAGE),
+                                                 LIST("cpulist", EMU_SCOPE_PACKAGE)};
 
 static void add_all(struct emu_tree *tree, int folder, const struct emu_attribute *list,
                     size_t count, int index)
@@ -128,27 +101,46 @@ static void add_all(struct emu_tree *tree, int folder, const struct emu_attribut
     }
 }
 
-static void add_topology(struct emu_tree *tree, int cpu_folder, const struct emu_machine *machine,
+/* --- hotplug --- */
+
+static void show_online(const struct emu_access *access, FILE *out)
+{
+    fprintf(out, "%d\n", access->machine->cpus[access->index].online);
+}
+
+static int store_online(const struct emu_access *access, const char *text)
+{
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
+        return EINVAL;
+    }
+    emu_machine_charge_scope(access->machine, access->index, EMU_SCOPE_PACKAGE, access->now_ns);
+    access->machine->cpus[access->index].online = text[0] == '1';
+    return 0;
+}
+
+static const struct emu_attribute online = {"online", 0644, "online", .show = show_online,
+                                            .store = store_online};
+static const struct emu_attribute online_list = LIST("online", EMU_SCOPE_MACHINE);
+
+/* --- folders --- */
+
+static void add_topology(struct emu_tree *tree, int cpu_folder, const struct emu_cpu *cpu,
                          int number)
 {
-    const struct emu_cpu *cpu = &machine->cpus[number];
-    int folder = emu_tree_gated(tree, cpu_folder, "topology", EMU_GATE_VANISH, number);
+    int folder = emu_tree_folder(tree, cpu_folder, "topology");
     emu_tree_text(tree, folder, "physical_package_id", "%d\n", cpu->package);
     emu_tree_text(tree, folder, "die_id", "0\n");
     emu_tree_text(tree, folder, "core_id", "%d\n", cpu->core_id);
     add_all(tree, folder, topology_sets, sizeof topology_sets / sizeof topology_sets[0], number);
 }
 
-static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_machine *machine,
-                       int number)
+static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_cpu *cpu, int number)
 {
-    const struct emu_cpu *cpu = &machine->cpus[number];
-    int parent = emu_tree_gated(tree, cpu_folder, "cache", EMU_GATE_VANISH, number);
+    int parent = emu_tree_folder(tree, cpu_folder, "cache");
     for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
         const struct cache *cache = &caches[i];
-        char name[16];
-        snprintf(name, sizeof name, "index%zu", i);
-        int folder = emu_tree_folder(tree, parent, name);
+        bool shared = cache->scope == EMU_SCOPE_PACKAGE;
+        int folder = emu_tree_folder(tree, parent, "index%zu", i);
         emu_tree_text(tree, folder, "level", "%d\n", cache->level);
         emu_tree_text(tree, folder, "type", "%s\n", cache->type);
         emu_tree_text(tree, folder, "size", "%dK\n", cache->size_kb);
@@ -157,48 +149,54 @@ static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_m
         emu_tree_text(tree, folder, "number_of_sets", "%d\n",
                       cache->size_kb * 1024 / CACHE_LINE / cache->ways);
         emu_tree_text(tree, folder, "physical_line_partition", "1\n");
-        emu_tree_text(tree, folder, "id", "%d\n", cache->per_package ? cpu->package : cpu->core);
-        add_all(tree, folder, cache_sets[cache->per_package], 2, number);
+        emu_tree_text(tree, folder, "id", "%d\n", shared ? cpu->package : cpu->core);
+        add_all(tree, folder, shared ? package_cache_sets : core_cache_sets, 2, number);
+    }
+}
+
+/* All numbers below count. */
+static void add_range(struct emu_tree *tree, int folder, const char *name, int count)
+{
+    if (count > 1) {
+        emu_tree_text(tree, folder, name, "0-%d\n", count - 1);
+    } else {
+        emu_tree_text(tree, folder, name, "0\n");
     }
 }
 
 static void add_cpus(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    char name[16], text[EMU_CPULIST_SIZE];
     int parent = emu_tree_path(tree, "sys/devices/system/cpu");
-    emu_cpulist_format(machine, is_there, 0, text);
-    emu_tree_text(tree, parent, "present", "%s\n", text);
-    emu_tree_text(tree, parent, "possible", "%s\n", text);
+    add_range(tree, parent, "present", machine->cpu_count);
+    add_range(tree, parent, "possible", machine->cpu_count);
     emu_tree_text(tree, parent, "isolated", "\n");
     /* No real machine has it: whoever reads counters here can say where its figures come from. */
     emu_tree_text(tree, parent, "emulated", "bench/testbed/emulator\n");
     emu_tree_text(tree, parent, "kernel_max", "%d\n", EMU_MAX_CPUS - 1);
+    emu_tree_attribute(tree, parent, &online_list, 0);
     int smt = emu_tree_folder(tree, parent, "smt");
+    emu_tree_text(tree, smt, "active", "%d\n", machine->config.smt > 1);
     emu_tree_text(tree, smt, "control", "%s\n", machine->config.smt > 1 ? "on" : "notsupported");
-    for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        snprintf(name, sizeof name, "cpu%d", cpu);
-        int folder = emu_tree_folder(tree, parent, name);
-        int node = machine->cpus[cpu].package;
-        snprintf(name, sizeof name, "node%d", node);
-        emu_tree_link(tree, folder, name, "../../node/node%d", node);
-        add_topology(tree, folder, machine, cpu);
-        add_caches(tree, folder, machine, cpu);
+    for (int i = 0; i < machine->cpu_count; i++) {
+        const struct emu_cpu *cpu = &machine->cpus[i];
+        char name[16];
+        int folder = emu_tree_folder(tree, parent, "cpu%d", i);
+        snprintf(name, sizeof name, "node%d", cpu->package);
+        emu_tree_link(tree, folder, name, "../../node/%s", name);
+        add_topology(tree, folder, cpu, i);
+        add_caches(tree, folder, cpu, i);
+        if (i > 0) { /* CPU 0 has no such file: it stays */
+            emu_tree_attribute(tree, folder, &online, i);
+        }
     }
-}
-
-static bool below(const struct emu_machine *machine, int cpu, int limit)
-{
-    (void)machine;
-    return cpu < limit;
 }
 
 static void add_node(struct emu_tree *tree, int parent, const struct emu_machine *machine, int node)
 {
     char name[16], distance[8 * EMU_MAX_PACKAGES];
     size_t used = 0;
-    snprintf(name, sizeof name, "node%d", node);
-    int folder = emu_tree_folder(tree, parent, name);
-    add_all(tree, folder, node_sets, sizeof node_sets / sizeof node_sets[0], node);
+    int folder = emu_tree_folder(tree, parent, "node%d", node);
+    add_all(tree, folder, node_sets, 2, emu_machine_package_first_cpu(machine, node));
     for (int i = 0; i < machine->config.packages; i++) {
         used += (size_t)snprintf(distance + used, sizeof distance - used, "%s%d", i > 0 ? " " : "",
                                  i == node ? 10 : 21);
@@ -211,23 +209,21 @@ static void add_node(struct emu_tree *tree, int parent, const struct emu_machine
                   "Node %d MemUsed:        %" PRId64 " kB\n",
                   node, total_kb, node, total_kb * 3 / 4, node, total_kb / 4);
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        if (in_package(machine, cpu, node)) {
+        if (machine->cpus[cpu].package == node) {
             snprintf(name, sizeof name, "cpu%d", cpu);
-            emu_tree_link(tree, folder, name, "../../cpu/cpu%d", cpu);
+            emu_tree_link(tree, folder, name, "../../cpu/%s", name);
         }
     }
 }
 
 void emu_topology_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    add_cpus(tree, machine);
     static const char *const lists[] = {"online", "possible", "has_cpu", "has_memory",
                                         "has_normal_memory"};
-    char text[EMU_CPULIST_SIZE];
     int parent = emu_tree_path(tree, "sys/devices/system/node");
-    emu_cpulist_format(machine, below, machine->config.packages, text);
+    add_cpus(tree, machine);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        emu_tree_text(tree, parent, lists[i], "%s\n", text);
+        add_range(tree, parent, lists[i], machine->config.packages);
     }
     for (int node = 0; node < machine->config.packages; node++) {
         add_node(tree, parent, machine, node);

@@ -9,12 +9,49 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "log.h"
+#include "records.h"
+
+/* --- attributes --- */
+
+void emu_attribute_show(const struct emu_attribute *attribute, struct emu_access access, FILE *out)
+{
+    access.kind = attribute->kind;
+    if (attribute->khz != NULL) {
+        fprintf(out, "%" PRIu32 "\n", attribute->khz(access.machine, access.index));
+    } else {
+        attribute->show(&access, out);
+    }
+}
+
+static bool parse_khz(const char *text, uint32_t *khz)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    *khz = (uint32_t)value;
+    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+int emu_attribute_store(const struct emu_attribute *attribute, struct emu_access access,
+                        const char *text)
+{
+    uint32_t khz;
+    access.kind = attribute->kind;
+    if (attribute->set_khz != NULL) {
+        return parse_khz(text, &khz)
+                   ? attribute->set_khz(access.machine, access.index, khz, access.now_ns)
+                   : EINVAL;
+    }
+    return attribute->store != NULL ? attribute->store(&access, text) : EACCES;
+}
+
+/* --- nodes --- */
 
 static void *checked(void *memory)
 {
@@ -46,53 +83,18 @@ static struct emu_node *node_add(struct emu_tree *tree, int parent, const char *
 void emu_tree_init(struct emu_tree *tree)
 {
     *tree = (struct emu_tree){0};
-    node_add(tree, 0, "", EMU_NODE_FOLDER, S_IFDIR | 0755);
+    emu_tree_folder(tree, 0, "/");
 }
 
-int emu_tree_folder(struct emu_tree *tree, int parent, const char *name)
+int emu_tree_folder(struct emu_tree *tree, int parent, const char *format, ...)
 {
+    char name[sizeof tree->nodes->name];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
     node_add(tree, parent, name, EMU_NODE_FOLDER, S_IFDIR | 0755);
     return tree->count - 1;
-}
-
-int emu_tree_gated(struct emu_tree *tree, int parent, const char *name, enum emu_gate gate, int cpu)
-{
-    int folder = emu_tree_folder(tree, parent, name);
-    tree->nodes[folder].gate = gate;
-    tree->nodes[folder].index = cpu;
-    return folder;
-}
-
-void emu_tree_path_of(const struct emu_tree *tree, int node, char *path, size_t size)
-{
-    int parts[16], depth = 0;
-    size_t used = 0;
-    for (; node != 0 && depth < 16; node = tree->nodes[node].parent) {
-        parts[depth++] = node;
-    }
-    path[0] = '\0';
-    while (depth-- > 0 && used < size) {
-        used += (size_t)snprintf(path + used, size - used, "%s%s", used > 0 ? "/" : "",
-                                 tree->nodes[parts[depth]].name);
-    }
-}
-
-int emu_tree_barred(const struct emu_tree *tree, const struct emu_machine *machine, int number)
-{
-    const struct emu_node *node = &tree->nodes[number];
-    if (node->kind == EMU_NODE_MSR || node->kind == EMU_NODE_MSR_SAFE) {
-        return machine->cpus[node->index].online ? 0 : ENXIO;
-    }
-    for (; number != 0; number = node->parent) {
-        node = &tree->nodes[number];
-        if (node->gate == EMU_GATE_VANISH && !machine->cpus[node->index].online) {
-            return ENODEV;
-        }
-        if (node->gate == EMU_GATE_POLICY && !emu_machine_policy_active(machine, node->index)) {
-            return EBUSY;
-        }
-    }
-    return 0;
 }
 
 int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)
@@ -106,13 +108,13 @@ int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)
 
 int emu_tree_path(struct emu_tree *tree, const char *path)
 {
-    char name[48];
+    char name[sizeof tree->nodes->name];
     int at = 0;
     while (*path != '\0') {
         size_t length = strcspn(path, "/");
         snprintf(name, sizeof name, "%.*s", (int)length, path);
         int child = emu_tree_find(tree, at, name);
-        at = child != 0 ? child : emu_tree_folder(tree, at, name);
+        at = child != 0 ? child : emu_tree_folder(tree, at, "%s", name);
         path += length + (path[length] == '/');
     }
     return at;
@@ -161,20 +163,10 @@ void emu_tree_device(struct emu_tree *tree, int parent, const char *name, enum e
     node_add(tree, parent, name, kind, S_IFREG | mode)->index = index;
 }
 
-bool emu_parse_u32(const char *text, uint32_t *number)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    *number = (uint32_t)value;
-    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
-}
-
 void emu_tree_free(struct emu_tree *tree)
 {
     for (int i = 0; i < tree->count; i++) {
         free(tree->nodes[i].text);
     }
     free(tree->nodes);
-    *tree = (struct emu_tree){0};
 }

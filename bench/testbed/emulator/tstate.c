@@ -7,8 +7,6 @@
 
 #include "tstate.h"
 
-#include <errno.h>
-
 enum { MODULATION_ENABLE = 1 << 4 };
 
 double emu_tstate_requested(const struct emu_machine *machine, int cpu)
@@ -42,13 +40,8 @@ double emu_tstate_duty(const struct emu_machine *machine, int cpu)
     return duty;
 }
 
-int emu_tstate_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns)
+void emu_tstate_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns)
 {
-    uint64_t defined = machine->config.tstate_step == EMU_STEP_6_25 ? 0x1f : 0x1e;
-    if ((value & ~defined) != 0) {
-        return EIO;
-    }
     emu_machine_charge_scope(machine, cpu, machine->config.tstate_scope, now_ns);
     machine->cpus[cpu].clock_modulation = value;
-    return 0;
 }

@@ -15,11 +15,12 @@
 /* As at boot: the limits of the hardware. */
 void emu_uncore_reset(struct emu_machine *machine, int package, uint64_t now_ns);
 
-/* The frequency the package's uncore runs at. */
-uint32_t emu_uncore_khz(const struct emu_machine *machine, int package);
+/* The register of the CPU's package, and the frequency its uncore runs at. */
+uint64_t emu_uncore_limits(const struct emu_machine *machine, int cpu);
+uint32_t emu_uncore_khz(const struct emu_machine *machine, int cpu);
 
-/* Writes the register, charging the time until now_ns first.  EIO: bits that hardware refuses. */
-int emu_uncore_write(struct emu_machine *machine, int package, uint64_t value, uint64_t now_ns);
+/* Writes the register, whose bits have been checked, charging the time until now_ns first. */
+void emu_uncore_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns);
 
 /* Accounts for what the package's uncore drew until now_ns. */
 void emu_uncore_charge(struct emu_machine *machine, int package, uint64_t now_ns);

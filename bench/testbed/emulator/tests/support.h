@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "machine.h"
+#include "msr.h"
 
 enum { MS = 1000000, SECOND = 1000000000 };
 
@@ -44,6 +44,34 @@ static inline struct emu_machine *machine_new(const char *more, uint64_t now_ns)
     }
     emu_machine_init(machine, &config, now_ns);
     return machine;
+}
+
+/* A write of a CPU's register at now_ns: 0 or errno. */
+static inline int msr_write(struct emu_machine *machine, int cpu, uint32_t reg, uint64_t value,
+                            uint64_t now_ns)
+{
+    struct emu_access access = {.machine = machine, .index = cpu, .now_ns = now_ns};
+    return emu_msr_write(&access, reg, value);
+}
+
+/* What a file of the tree shows, until the next call. */
+static inline const char *shown(struct emu_tree *tree, struct emu_machine *machine,
+                                const char *folder, const char *name)
+{
+    static char text[1024];
+    const struct emu_node *node =
+        &tree->nodes[emu_tree_find(tree, emu_tree_path(tree, folder), name)];
+    struct emu_access access = {.machine = machine, .index = node->index, .now_ns = 1};
+    if (node->text != NULL) {
+        return node->text;
+    }
+    assert_non_null(node->attribute);
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    emu_attribute_show(node->attribute, access, out);
+    fclose(out);
+    return text;
 }
 
 #endif

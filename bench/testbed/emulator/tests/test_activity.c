@@ -5,12 +5,13 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "activity.h"
-#include "estimator.h"
+#include "process.h"
 #include "support.h"
 
 /* ---- estimator ---- */
@@ -138,78 +139,68 @@ static void remove_process(pid_t pid)
     nftw(path, delete_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-struct fixture {
-    struct emu_affinity_table *table;
-    struct emu_activity *activity;
-};
-
 static int set_up(void **state)
 {
-    static struct fixture fixture;
-    struct emu_config config = {.packages = 2, .cores = 4, .smt = 1};
-    char path[128];
     snprintf(root, sizeof root, "test_activity.XXXXXX");
     assert_non_null(mkdtemp(root));
-    snprintf(path, sizeof path, "%s/self", root);
-    assert_int_equal(mkdir(path, 0755), 0);
-    snprintf(path, sizeof path, "%s/self/schedstat", root);
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs("1 2 3\n", stream);
-    fclose(stream);
-    snprintf(path, sizeof path, "%s/affinity", root);
-    fixture.table = emu_affinity_create(path, 8);
-    assert_non_null(fixture.table);
-    assert_int_equal(emu_activity_create(&config, root, fixture.table, &fixture.activity), 0);
-    *state = &fixture;
+    *state = emu_activity_create(8, root);
+    assert_non_null(*state);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct fixture *fixture = *state;
-    emu_activity_destroy(fixture->activity);
-    emu_affinity_detach(fixture->table);
+    emu_activity_destroy(*state);
     nftw(root, delete_entry, 8, FTW_DEPTH | FTW_PHYS);
     return 0;
 }
 
-static void bind(struct fixture *fixture, pid_t pid, uint64_t mask)
+static cpu_set_t set_of(unsigned bits)
 {
-    emu_mask_t wide = {{mask}};
-    assert_true(emu_affinity_set(fixture->table, pid, &wide));
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < 32; cpu++) {
+        if ((bits >> cpu & 1) != 0) {
+            CPU_SET(cpu, &set);
+        }
+    }
+    return set;
+}
+
+static void bind(struct emu_activity *activity, pid_t pid, unsigned bits, uint64_t now_ns)
+{
+    cpu_set_t mask = set_of(bits);
+    assert_int_equal(emu_activity_bind(activity, pid, &mask, now_ns), 0);
 }
 
 static void test_bound(void **state)
 {
-    struct fixture *fixture = *state;
+    struct emu_activity *activity = *state;
     add_process(100, 100);
-    bind(fixture, 100, 1 << 3);
-    emu_activity_refresh(fixture->activity, 0);
-    assert_int_equal(emu_activity_count(fixture->activity, 3), 1);
+    bind(activity, 100, 1 << 3, 0);
+    assert_int_equal(emu_activity_count(activity, 3), 1);
     set_process(100, 'S', 2 * MS, 4 * MS);
-    assert_int_equal(emu_activity_take(fixture->activity, 2, 0, 10 * MS), 0);
-    assert_int_equal(emu_activity_take(fixture->activity, 3, 0, 10 * MS), 6 * MS);
-    assert_int_equal(emu_activity_take(fixture->activity, 3, 10 * MS, 20 * MS), 0);
+    assert_int_equal(emu_activity_take(activity, 2, 0, 10 * MS), 0);
+    assert_int_equal(emu_activity_take(activity, 3, 0, 10 * MS), 6 * MS);
+    assert_int_equal(emu_activity_take(activity, 3, 10 * MS, 20 * MS), 0);
 }
 
 /* A spinning process's counters are not read each time, and yet the sum is theirs. */
 static void test_spinning_process(void **state)
 {
-    struct fixture *fixture = *state;
+    struct emu_activity *activity = *state;
     uint64_t active = 0, now = 0;
     add_process(100, 100);
-    bind(fixture, 100, 1 << 3);
-    emu_activity_refresh(fixture->activity, 0);
+    bind(activity, 100, 1 << 3, 0);
     for (int i = 1; i <= 30; i++) {
         set_process(100, 'R', (uint64_t)i * 5 * MS, (uint64_t)i * 5 * MS);
-        active += emu_activity_take(fixture->activity, 3, now, now + 10 * MS);
+        active += emu_activity_take(activity, 3, now, now + 10 * MS);
         now += 10 * MS;
     }
     assert_int_equal(active, 300 * MS);
     for (int i = 0; i < 5; i++) {
         set_process(100, 'S', 150 * MS, 150 * MS);
-        active += emu_activity_take(fixture->activity, 3, now, now + 10 * MS);
+        active += emu_activity_take(activity, 3, now, now + 10 * MS);
         now += 10 * MS;
     }
     assert_int_equal(active, 300 * MS);
@@ -218,107 +209,102 @@ static void test_spinning_process(void **state)
 /* Looks in quick succession do not read the counters, and yet the sum is theirs. */
 static void test_quick_succession(void **state)
 {
-    struct fixture *fixture = *state;
+    struct emu_activity *activity = *state;
     uint64_t active = 0, now = 0;
     add_process(100, 100);
-    bind(fixture, 100, 1 << 3);
-    emu_activity_refresh(fixture->activity, 0);
+    bind(activity, 100, 1 << 3, 0);
     for (int i = 1; i <= 300; i++) {
         now = (uint64_t)i * MS / 10;
         set_process(100, 'S', i <= 200 ? now / 2 : 10 * MS, 0);
-        active += emu_activity_take(fixture->activity, 3, now - MS / 10, now);
+        active += emu_activity_take(activity, 3, now - MS / 10, now);
     }
     assert_int_equal(active, 10 * MS);
 }
 
-static void test_unbound_is_not_counted(void **state)
+static void test_masks(void **state)
 {
-    struct fixture *fixture = *state;
-    add_process(100, 100);
-    emu_activity_refresh(fixture->activity, 0);
-    for (int cpu = 0; cpu < 8; cpu++) {
-        assert_int_equal(emu_activity_count(fixture->activity, cpu), 0);
-    }
+    struct emu_activity *activity = *state;
+    cpu_set_t mask, expected = set_of(0xff);
+    assert_false(emu_activity_mask(activity, 100, &mask));
+    assert_true(emu_activity_mask(activity, 0, &mask)); /* the machine's CPUs */
+    assert_true(CPU_EQUAL(&mask, &expected));
+    bind(activity, 100, 0x30c, 0); /* of which the machine has two */
+    expected = set_of(0x0c);
+    assert_true(emu_activity_mask(activity, 100, &mask));
+    assert_true(CPU_EQUAL(&mask, &expected));
+    mask = set_of(0x300);
+    assert_int_equal(emu_activity_bind(activity, 100, &mask, 0), EINVAL);
+    assert_int_equal(emu_activity_bind(activity, 0, &expected, 0), EINVAL);
 }
 
 static void test_least_loaded(void **state)
 {
-    struct fixture *fixture = *state;
-    emu_mask_t mask;
-    int cpu;
+    struct emu_activity *activity = *state;
     for (pid_t pid = 100; pid < 104; pid++) {
         add_process(pid, pid);
-        bind(fixture, pid, 0x0c); /* CPUs 2 and 3 */
-        emu_activity_refresh(fixture->activity, 0);
+        bind(activity, pid, 0x0c, 0); /* CPUs 2 and 3 */
     }
-    assert_int_equal(emu_activity_count(fixture->activity, 2), 2);
-    assert_int_equal(emu_activity_count(fixture->activity, 3), 2);
-    assert_true(emu_affinity_get(fixture->table, 101, &mask, &cpu));
-    assert_int_equal(cpu, 3);
-    bind(fixture, 101, 0x0f); /* still allowed where it is: it stays */
-    emu_activity_refresh(fixture->activity, 0);
-    assert_int_equal(emu_activity_count(fixture->activity, 3), 2);
+    assert_int_equal(emu_activity_count(activity, 2), 2);
+    assert_int_equal(emu_activity_count(activity, 3), 2);
+    bind(activity, 101, 0x0f, 0); /* still allowed where it is: it stays */
+    assert_int_equal(emu_activity_count(activity, 3), 2);
 }
 
 /* What was active before the move is charged to the old CPU. */
 static void test_move(void **state)
 {
-    struct fixture *fixture = *state;
+    struct emu_activity *activity = *state;
     add_process(100, 100);
-    bind(fixture, 100, 1 << 0);
-    emu_activity_refresh(fixture->activity, 0);
+    bind(activity, 100, 1 << 0, 0);
     set_process(100, 'S', 5 * MS, 0);
-    bind(fixture, 100, 1 << 7);
-    emu_activity_refresh(fixture->activity, 10 * MS);
+    bind(activity, 100, 1 << 7, 10 * MS);
     set_process(100, 'S', 6 * MS, 0);
-    assert_int_equal(emu_activity_take(fixture->activity, 0, 0, 20 * MS), 5 * MS);
-    assert_int_equal(emu_activity_take(fixture->activity, 7, 0, 20 * MS), 1 * MS);
+    assert_int_equal(emu_activity_take(activity, 0, 0, 20 * MS), 5 * MS);
+    assert_int_equal(emu_activity_take(activity, 7, 0, 20 * MS), 1 * MS);
 }
 
 static void test_death(void **state)
 {
-    struct fixture *fixture = *state;
-    emu_mask_t mask;
-    add_process(100, 100);
-    add_process(200, 200);
-    bind(fixture, 100, 1 << 1);
-    bind(fixture, 200, 1 << 1);
-    emu_activity_refresh(fixture->activity, 0);
+    struct emu_activity *activity = *state;
+    cpu_set_t mask;
+    for (pid_t pid = 100; pid <= 300; pid += 100) {
+        add_process(pid, pid);
+        bind(activity, pid, 1 << 1, 0);
+    }
     set_process(100, 'Z', 5 * MS, 0); /* ended, not yet waited for */
-    emu_activity_take(fixture->activity, 1, 0, 10 * MS);
-    emu_activity_refresh(fixture->activity, 10 * MS);
-    assert_int_equal(emu_activity_count(fixture->activity, 1), 1);
-    assert_false(emu_affinity_get(fixture->table, 100, &mask, NULL));
-    remove_process(100);
-    /* a process that ended before anybody saw it leaves no entry either */
-    bind(fixture, 300, 1 << 1);
-    emu_activity_refresh(fixture->activity, SECOND);
-    assert_false(emu_affinity_get(fixture->table, 300, &mask, NULL));
-    assert_true(emu_affinity_get(fixture->table, 200, &mask, NULL));
+    emu_activity_take(activity, 1, 0, 10 * MS);
+    emu_activity_refresh(activity, 10 * MS);
+    assert_int_equal(emu_activity_count(activity, 1), 2);
+    assert_false(emu_activity_mask(activity, 100, &mask));
+    /* one that nobody looked at since it ended */
+    remove_process(300);
+    emu_activity_refresh(activity, SECOND);
+    assert_int_equal(emu_activity_count(activity, 1), 1);
+    assert_false(emu_activity_mask(activity, 300, &mask));
+    assert_true(emu_activity_mask(activity, 200, &mask));
 }
 
 /* A thread's own mask is kept, but only processes are placed. */
 static void test_thread_entry(void **state)
 {
-    struct fixture *fixture = *state;
+    struct emu_activity *activity = *state;
+    cpu_set_t mask;
     add_process(101, 100);
-    bind(fixture, 101, 1 << 5);
-    emu_activity_refresh(fixture->activity, 0);
-    assert_int_equal(emu_activity_count(fixture->activity, 5), 0);
+    bind(activity, 101, 1 << 5, 0);
+    assert_int_equal(emu_activity_count(activity, 5), 0);
+    assert_true(emu_activity_mask(activity, 101, &mask));
 }
 
-static void test_table_full(void **state)
+static void test_many(void **state)
 {
-    struct fixture *fixture = *state;
-    emu_mask_t mask = {{1}};
-    for (pid_t tid = 1; tid <= EMU_AFFINITY_SLOTS; tid++) {
-        assert_true(emu_affinity_set(fixture->table, tid, &mask));
+    struct emu_activity *activity = *state;
+    cpu_set_t mask = set_of(1);
+    for (pid_t tid = 1; tid <= EMU_MAX_TASKS; tid++) {
+        bind(activity, tid, 1, 0);
     }
-    assert_false(emu_affinity_set(fixture->table, EMU_AFFINITY_SLOTS + 1, &mask));
-    emu_affinity_drop(fixture->table, 17);
-    assert_true(emu_affinity_set(fixture->table, EMU_AFFINITY_SLOTS + 1, &mask));
-    assert_true(emu_affinity_get(fixture->table, EMU_AFFINITY_SLOTS + 1, &mask, NULL));
-    assert_false(emu_affinity_get(fixture->table, 17, &mask, NULL));
+    assert_int_equal(emu_activity_bind(activity, EMU_MAX_TASKS + 1, &mask, 0), ENOSPC);
+    emu_activity_refresh(activity, 0); /* none of them exists */
+    assert_int_equal(emu_activity_bind(activity, EMU_MAX_TASKS + 1, &mask, 0), 0);
 }
 
 #define WITH_PROC(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -334,12 +320,12 @@ int main(void)
         WITH_PROC(test_bound),
         WITH_PROC(test_spinning_process),
         WITH_PROC(test_quick_succession),
-        WITH_PROC(test_unbound_is_not_counted),
+        WITH_PROC(test_masks),
         WITH_PROC(test_least_loaded),
         WITH_PROC(test_move),
         WITH_PROC(test_death),
         WITH_PROC(test_thread_entry),
-        WITH_PROC(test_table_full),
+        WITH_PROC(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

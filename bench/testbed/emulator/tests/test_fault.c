@@ -51,10 +51,7 @@ static int teardown(void **state)
 
 static void store(struct fixture *fixture, const char *text)
 {
-    char why[512] = "";
-    if (!emu_faults_store(&fixture->faults, text, why, sizeof why)) {
-        fail_msg("%s", why);
-    }
+    assert_null(emu_faults_store(&fixture->faults, text));
 }
 
 static int ask(struct fixture *fixture, int node, enum emu_fault_op op, uint32_t reg)
@@ -83,8 +80,6 @@ static void test_matching(void **state)
         {"write msr:0x19a error=EIO", f->msr, EMU_FAULT_WRITE, 0x199, 0},
         {"write msr:0x19a error=EIO", f->msr, EMU_FAULT_READ, 0x19a, 0},
         {"write msr:0x0 error=EIO", f->max_freq, EMU_FAULT_WRITE, 0, 0},
-        {"write msr_safe:0x19a error=EPERM", f->msr_safe, EMU_FAULT_WRITE, 0x19a, EPERM},
-        {"write msr_safe:0x19a error=EPERM", f->msr, EMU_FAULT_WRITE, 0x19a, 0},
         {"read msr error=ENXIO", f->msr, EMU_FAULT_READ, 0x611, ENXIO},
         {"read msr error=ENXIO", f->msr_safe, EMU_FAULT_READ, 0x611, 0},
         {"open msr_safe error=EBUSY", f->msr_safe, EMU_FAULT_OPEN, 0, EBUSY},
@@ -92,12 +87,9 @@ static void test_matching(void **state)
         {"write scaling_max_freq cpu=* error=ENOSPC", f->max_freq, EMU_FAULT_WRITE, 0, ENOSPC},
         {"write scaling_max_freq cpu=2 error=EACCES", f->max_freq, EMU_FAULT_WRITE, 0, 0},
         {"write scaling_max error=EACCES", f->max_freq, EMU_FAULT_WRITE, 0, 0},
-        {"open */policy3/* error=ENOENT", f->max_freq, EMU_FAULT_OPEN, 0, ENOENT},
-        {"read */a:0:1/energy_uj error=EINVAL", f->energy, EMU_FAULT_READ, 0, EINVAL},
-        {"read */a:0:0/energy_uj error=EINVAL", f->energy, EMU_FAULT_READ, 0, 0},
-        {"write * error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0},
-        {"write */* error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0}, /* ctl/ is out of reach */
-        {"write fault error=EIO", f->fault, EMU_FAULT_WRITE, 0, 0},
+        {"open scaling_max_freq error=ENOENT", f->max_freq, EMU_FAULT_OPEN, 0, ENOENT},
+        {"read energy_uj error=EINVAL", f->energy, EMU_FAULT_READ, 0, EINVAL},
+        {"write fault error=EPERM", f->fault, EMU_FAULT_WRITE, 0, 0}, /* ctl/ is out of reach */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         store(fixture, "clear");
@@ -135,37 +127,24 @@ static void test_counts(void **state)
     assert_int_equal(hit.error, 0);
 }
 
-/* A bad rule changes nothing, not even with good ones beside it, and says what is wrong. */
+/* A bad rule changes nothing, not even with good ones beside it, and is named. */
 static void test_bad_rules(void **state)
 {
     struct fixture *fixture = *state;
-    static const char *const cases[][2] = {
-        {"burn msr error=EIO", "'burn' is none of read write open clear"},
-        {"write", "no file is named"},
-        {"write msr", "nothing is to happen: error=, short or delay_us= is missing"},
-        {"write msr error=EFOO", "'error=EFOO': error is EIO EACCES EPERM ENOENT ENOSPC ENODEV "
-                                 "ENXIO EBUSY EINVAL"},
-        {"write msr error=5", "'error=5': error is EIO EACCES EPERM ENOENT ENOSPC ENODEV ENXIO "
-                              "EBUSY EINVAL"},
-        {"write msr:foo error=EIO", "'foo' is no register"},
-        {"write msr:0x1234567890 error=EIO", "'0x1234567890' is no register"},
-        {"write msr error=EIO cpu=x", "'cpu=x': cpu is * or a CPU's number"},
-        {"write msr error=EIO cpu=256", "'cpu=256': cpu is * or a CPU's number"},
-        {"write msr error=EIO count=0", "'count=0': count is how many to fail, 1 or more"},
-        {"write msr error=EIO after=-1", "'after=-1': after is how many to let pass"},
-        {"read msr delay_us=0", "'delay_us=0': delay_us is microseconds, 1 to 60000000"},
-        {"read msr errors=EIO", "'errors=EIO' is none of error= cpu= after= count= delay_us= "
-                                "short"},
-        {"write msr short", "only a read that succeeds can be short"},
-        {"open msr:0x19a error=EIO", "a register cannot be opened, msr and msr_safe can"},
+    static const char *const cases[] = {
+        "burn msr error=EIO",  "write",
+        "write msr",           "write msr error=EFOO",
+        "write msr error=5",   "write msr error=EIO cpu=x",
+        "read msr delay_us=0", "read msr errors=EIO",
+        "write msr short",     "write msr error=EIO after=2x",
     };
     store(fixture, "read msr error=EIO");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[256], why[512] = "", expected[512];
-        snprintf(text, sizeof text, "open msr error=EIO\n%s", cases[i][0]);
-        snprintf(expected, sizeof expected, "fault '%s': %s", cases[i][0], cases[i][1]);
-        assert_false(emu_faults_store(&fixture->faults, text, why, sizeof why));
-        assert_string_equal(why, expected);
+        char text[256];
+        snprintf(text, sizeof text, "clear\nopen msr error=EIO\n%s", cases[i]);
+        const char *bad = emu_faults_store(&fixture->faults, text);
+        assert_non_null(bad);
+        assert_string_equal(bad, cases[i]);
     }
     expect_text(fixture, "read msr error=EIO hits=0\n");
 }
@@ -173,16 +152,13 @@ static void test_bad_rules(void **state)
 static void test_limits(void **state)
 {
     struct fixture *fixture = *state;
-    char why[512], line[300];
-    memset(line, 'x', sizeof line - 1);
-    line[sizeof line - 1] = '\0';
-    assert_false(emu_faults_store(&fixture->faults, line, why, sizeof why));
-    assert_non_null(strstr(why, "longer than 191 characters"));
+    char line[300] = "read msr error=EIO";
+    memset(line + strlen(line), ' ', sizeof line - strlen(line) - 1);
+    assert_non_null(emu_faults_store(&fixture->faults, line));
     for (int i = 0; i < EMU_MAX_FAULTS; i++) {
         store(fixture, "read msr error=EIO");
     }
-    assert_false(emu_faults_store(&fixture->faults, "read msr error=EIO", why, sizeof why));
-    assert_string_equal(why, "there are 64 rules already");
+    assert_non_null(emu_faults_store(&fixture->faults, "read msr error=EIO"));
 }
 
 int main(void)

@@ -55,7 +55,6 @@ print(json.dumps({
     "speed": text(cpu0 + "cpufreq/scaling_setspeed"),
     "related": text(cpu0 + "cpufreq/related_cpus"),
     "siblings": text(cpu0 + "topology/thread_siblings_list"),
-    "epp": text(cpu0 + "cpufreq/energy_performance_preference"),
     "zones": [text(p) for p in sorted(glob.glob("/sys/class/powercap/intel-rapl:*/name"))],
     "step": [wrote(0x19a, 0x19), wrote(0x19a, 0)],
     "perf_ctl": register(0x199), "hwp": register(0x774), "amd": register(0xc0010062),
@@ -64,7 +63,7 @@ print(json.dumps({
 }))
 """
 
-EIO, ENOENT = -5, -2
+EIO = -5
 INTEL_ZONES = ["core", "dram"]
 
 
@@ -77,7 +76,6 @@ class Machine:
     family: int = 6
     driver: Optional[str] = "acpi-cpufreq"
     governor: str = "performance"
-    epp: Optional[str] = None
     related: str = "0"
     siblings: str = "0"
     step: str = "6.25"
@@ -91,8 +89,7 @@ class Machine:
 MACHINES: Dict[str, Machine] = {
     "amd_acpi": Machine(family=23, model=1, governor="ondemand"),
     "amd_epyc": Machine(
-        online="0-15", family=25, model=1, driver="amd-pstate-epp", governor="powersave",
-        epp="balance_performance", siblings="0,8",
+        online="0-15", family=25, model=1, driver="amd-pstate-epp", governor="powersave", siblings="0,8",
     ),
     "amd_passive": Machine(
         family=25, model=17, driver="amd-pstate", governor="schedutil", packages=1
@@ -102,16 +99,16 @@ MACHINES: Dict[str, Machine] = {
     "hwp_msr": Machine(model=106, driver=None, hwp=True),
     "icpp2010": Machine(step="12.5"),
     "intel_passive": Machine(
-        model=143, driver="intel_cpufreq", governor="schedutil", epp="balance_performance",
+        model=143, driver="intel_cpufreq", governor="schedutil",
         hwp=True,
     ),
     "intel_pstate": Machine(
-        driver="intel_pstate", governor="powersave", epp="balance_performance", hwp=True
+        driver="intel_pstate", governor="powersave", hwp=True
     ),
     "laptop1": Machine(online="0-3", model=142, step="12.5", siblings="0,2", packages=1),
     "msr_safe": Machine(safe=True),
     "msr_safe_readonly": Machine(
-        driver="intel_pstate", governor="powersave", epp="balance_performance", hwp=True, safe=True
+        driver="intel_pstate", governor="powersave", hwp=True, safe=True
     ),
     "no_cpufreq": Machine(driver=None),
     "no_rapl": Machine(rapl=False),
@@ -126,7 +123,7 @@ MACHINES: Dict[str, Machine] = {
         model=26, governor="ondemand", siblings="0,4", step="12.5", rapl=False
     ),
     "smt_lowest": Machine(
-        model=106, driver="intel_pstate", governor="powersave", epp="balance_performance",
+        model=106, driver="intel_pstate", governor="powersave",
         siblings="0,4", hwp=True,
     ),
 }
@@ -178,7 +175,6 @@ def test_machine(emulate: Emulate, name: str) -> None:
     assert found["driver"] == machine.driver
     assert found["governor"] == machine.governor
     assert found["related"] == machine.related
-    assert found["epp"] == (machine.epp or ENOENT)
     acpi = machine.driver == "acpi-cpufreq"
     for file in ("scaling_available_frequencies", "freqdomain_cpus", "cpuinfo_cur_freq"):
         assert (file in found["files"]) == acpi, file
@@ -215,45 +211,18 @@ def test_rawio(emulate: Emulate) -> None:
     assert "Operation not permitted" in result.stderr
 
 
-def test_epp_and_its_register(emulate: Emulate) -> None:
-    """A word written is in HWP_REQUEST, a value written there is in the file; both are traced."""
-    need_tool("rdmsr")
-    result = emulate(
-        "smt_lowest",
-        "cd /sys/devices/system/cpu/cpu3/cpufreq; cat energy_performance_available_preferences;"
-        "echo power > energy_performance_preference; rdmsr -p 3 -f 31:24 0x774;"
-        "wrmsr -p 3 0x774 0xc0002308; cat energy_performance_preference;"
-        "wrmsr -p 3 0x774 0x21002308; cat energy_performance_preference;"
-        "echo default > energy_performance_preference; cat energy_performance_preference;"
-        "echo 200 > energy_performance_preference; rdmsr -p 3 -f 31:24 -u 0x774;"
-        "echo sloth > energy_performance_preference; echo performance > scaling_governor;"
-        "cat energy_performance_preference; echo power > energy_performance_preference",
-    )
-    assert result.stdout.splitlines() == [
-        "default performance balance_performance balance_power power ",
-        "ff", "balance_power", "33", "balance_performance", "200", "performance",
-    ]
-    log = (result.state / "log").read_text()
-    assert "write of sloth" in log and "rejected: Device or resource busy" in log
-    controls = [(w.cpu, w.control, w.value) for w in result.writes()]
-    assert (3, "energy_performance_preference", "power") in controls
-    assert (3, "msr:0x774", "0x21002308") in controls
-
-
-def test_amd_epp(emulate: Emulate) -> None:
+def test_amd_active(emulate: Emulate) -> None:
     result = emulate(
         "amd_epyc",
         "cd /sys/devices/system/cpu; cat amd_pstate/status; cd cpu5/cpufreq;"
-        "for word in power 100 balance_power; do echo $word > energy_performance_preference;"
-        " cat energy_performance_preference; done; echo 1600000 > scaling_max_freq;"
+        "echo 1600000 > scaling_max_freq;"
         "cat scaling_cur_freq; echo 1600000 > ../policy13/scaling_max_freq;"
         "cat scaling_cur_freq; echo 1600000 > scaling_setspeed",
     )
     assert result.stdout.split() == [
-        "active", "power", "power", "balance_power",
-        "3700000", "1600000",  # the core runs at the highest its two threads ask for
+        "active", "3700000", "1600000",  # the core runs at the highest its two threads ask for
     ]
-    assert (result.state / "log").read_text().count("Invalid argument") == 2  # number, setspeed
+    assert (result.state / "log").read_text().count("Invalid argument") == 1  # setspeed
 
 
 def test_setspeed(emulate: Emulate) -> None:

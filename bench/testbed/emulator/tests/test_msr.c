@@ -35,7 +35,7 @@ static void test_msr_safe(void **state)
 {
     (void)state;
     struct emu_machine *machine =
-        machine_new("tstate_step = 6.25\nmsr_safe = yes\nmsr_safe_allow = 0x19a:0x0f 0x611:0\n", 0);
+        machine_new("tstate_step = 6.25\nmsr_safe_allow = 0x19a:0x0f 0x611:0\n", 0);
     struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
     uint64_t value = 0x1f;
     assert_int_equal(emu_msr_write(&access, 0x19a, 0x10), 0);

@@ -9,7 +9,6 @@
 #include "pstate.h"
 #include "rapl.h"
 #include "support.h"
-#include "tstate.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {
@@ -27,11 +26,11 @@ static double eight_nodes_w(uint32_t khz, int throttled_package)
     struct emu_machine *machine = malloc(sizeof *machine);
     assert_non_null(machine);
     emu_machine_init(machine, &config, 0);
-    machine->fixed_activity = 1;
+    machine->config.fixed_activity = 1;
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
         emu_pstate_limit_max(machine, cpu, khz, 0);
         if (machine->cpus[cpu].package == throttled_package) {
-            assert_int_equal(emu_tstate_write(machine, cpu, 0x12, 0), 0); /* 12.5% */
+            assert_int_equal(msr_write(machine, cpu, 0x19a, 0x12, 0), 0); /* 12.5% */
         }
     }
     emu_machine_charge_all(machine, SECOND);

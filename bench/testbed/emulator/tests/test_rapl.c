@@ -7,7 +7,6 @@
 
 #include "rapl.h"
 #include "support.h"
-#include "tstate.h"
 
 /* One core at 10 W of each package is all that draws power. */
 static uint64_t first_core_active(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns)
@@ -97,7 +96,7 @@ static void test_lever(void **state)
 {
     (void)state;
     struct emu_machine *machine = machine_10w("", 0);
-    assert_int_equal(emu_tstate_write(machine, 0, 0x18, 300 * MS), 0); /* 50% */
+    assert_int_equal(msr_write(machine, 0, 0x19a, 0x18, 300 * MS), 0); /* 50% */
     emu_machine_charge_all(machine, SECOND);
     double joules = emu_rapl_exact_j(machine, EMU_CORE, 0, SECOND);
     assert_true(joules > 6.4999 && joules < 6.5001); /* 0.3 s x 10 W + 0.7 s x 5 W */

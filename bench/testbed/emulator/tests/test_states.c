@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#include "cpulist.h"
-#include "msr.h"
 #include "pstate.h"
 #include "support.h"
 #include "tstate.h"
@@ -31,7 +29,7 @@ static void test_tstate_values(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct emu_machine *machine = machine_new(cases[i].step, 0);
-        assert_int_equal(emu_tstate_write(machine, 3, cases[i].value, 1), cases[i].error);
+        assert_int_equal(msr_write(machine, 3, 0x19a, cases[i].value, 1), cases[i].error);
         assert_true(emu_tstate_requested(machine, 3) == cases[i].duty);
         free(machine);
     }
@@ -56,8 +54,8 @@ static void test_tstate_sharing(void **state)
     static const int cpus[] = {0, 1, 4};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct emu_machine *machine = machine_new(cases[i].rule, 0);
-        assert_int_equal(emu_tstate_write(machine, 0, 0x12, 1), 0);
-        assert_int_equal(emu_tstate_write(machine, 1, 0x18, 1), 0);
+        assert_int_equal(msr_write(machine, 0, 0x19a, 0x12, 1), 0);
+        assert_int_equal(msr_write(machine, 1, 0x19a, 0x18, 1), 0);
         for (int k = 0; k < 3; k++) {
             assert_true(emu_tstate_duty(machine, cpus[k]) == cases[i].duty[k]);
         }
@@ -72,7 +70,7 @@ static void test_tstate_whole_package(void **state)
     struct emu_machine *machine = machine_new("tstate_scope = package\ntstate_rule = highest\n", 0);
     for (int cpu = 0; cpu < 4; cpu++) {
         assert_true(emu_tstate_duty(machine, 0) == 1);
-        assert_int_equal(emu_tstate_write(machine, cpu, 0x12, 1), 0);
+        assert_int_equal(msr_write(machine, cpu, 0x19a, 0x12, 1), 0);
     }
     assert_true(emu_tstate_duty(machine, 0) == 0.125);
     assert_true(emu_tstate_duty(machine, 4) == 1);
@@ -120,11 +118,11 @@ static void test_last_writer_wins(void **state)
 {
     (void)state;
     struct emu_machine *machine = machine_new("pstates_khz = 1000000 1500000 2000000\n", 0);
-    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 10 << 8, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x199, 10 << 8, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 1000000);
-    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 14 << 8, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x199, 14 << 8, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 1500000); /* nearest */
-    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 1 << 20, 1), EIO);
+    assert_int_equal(msr_write(machine, 0, 0x199, 1 << 20, 1), EIO);
     emu_pstate_limit_max(machine, 0, 2000000, 1);
     assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
     free(machine);
@@ -133,7 +131,7 @@ static void test_last_writer_wins(void **state)
 static void test_shared_clock(void **state)
 {
     (void)state;
-    struct emu_machine *machine = machine_new("pstate_scope = package\npolicy_scope = thread\n", 0);
+    struct emu_machine *machine = machine_new("pstate_scope = package\n", 0);
     for (int cpu = 0; cpu < 4; cpu++) {
         assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
         emu_pstate_limit_max(machine, cpu, 1200000, 1);
@@ -150,11 +148,11 @@ static void test_hwp(void **state)
         machine_new("cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n", 0);
     assert_int_equal(machine->cpus[0].hwp_request, 0x80000000 | 20 << 8 | 10);
     assert_int_equal(emu_pstate_khz(machine, 0), 2000000);
-    assert_int_equal(emu_pstate_write_perf_ctl(machine, 0, 10 << 8, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x199, 10 << 8, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 2000000); /* ignored under HWP */
-    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 13 << 8 | 10, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x774, 13 << 8 | 10, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 1300000);
-    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 11 << 16 | 13 << 8 | 10, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x774, 11 << 16 | 13 << 8 | 10, 1), 0);
     assert_int_equal(emu_pstate_khz(machine, 0), 1100000);
     free(machine);
 }
@@ -163,7 +161,8 @@ static void test_hwp(void **state)
 static void test_shared_policy(void **state)
 {
     (void)state;
-    struct emu_machine *machine = machine_new("pstate_scope = package\n", 0);
+    struct emu_machine *machine =
+        machine_new("pstate_scope = package\npolicy_scope = package\n", 0);
     assert_int_equal(machine->cpus[3].policy, 0);
     assert_int_equal(machine->cpus[7].policy, 4);
     emu_pstate_limit_max(machine, 2, 1200000, 1);
@@ -204,13 +203,13 @@ static void test_hwp_limits(void **state)
     struct emu_machine *machine =
         machine_new("cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n", 0);
     /* the driver replaces the two limits and keeps the rest: activity window, preference */
-    assert_int_equal(
-        emu_pstate_write_hwp_request(machine, 0, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x140a, 1), 0);
+    assert_int_equal(msr_write(machine, 0, 0x774, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x140a, 1),
+                     0);
     emu_pstate_limit_max(machine, 0, 1250000, 1);
     assert_int_equal(machine->cpus[0].hwp_request, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x0c0a);
     assert_int_equal(emu_pstate_khz(machine, 0), 1200000);
     emu_pstate_govern(machine, 0, EMU_GOV_PERFORMANCE, 1);
-    assert_int_equal(machine->cpus[0].hwp_request, UINT64_C(0x3) << 32 | 0x0c0c);
+    assert_int_equal(machine->cpus[0].hwp_request, UINT64_C(0x3) << 32 | 0x40u << 24 | 0x0c0c);
     free(machine);
 }
 
@@ -235,73 +234,19 @@ static void test_intel_cpufreq(void **state)
     }
 }
 
-static void test_epp(void **state)
-{
-    (void)state;
-    static const char *const machines[] = {
-        "cpufreq_driver = intel_pstate\nhwp = yes\ngovernor = powersave\n",
-        "cpufreq_driver = amd-pstate-epp\ncpu_vendor = AuthenticAMD\ncpu_family = 25\n"
-        "governor = powersave\n",
-    };
-    for (int i = 0; i < 2; i++) {
-        struct emu_machine *machine = machine_new(machines[i], 0);
-        assert_int_equal(emu_pstate_epp(machine, 0), 0x80);
-        assert_int_equal(emu_pstate_prefer(machine, 0, 0xff, 1), 0);
-        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
-        assert_int_equal(emu_pstate_epp(machine, 1), 0x80);
-        /* the driver's performance governor holds it at 0, and gives back what was there */
-        emu_pstate_govern(machine, 0, EMU_GOV_PERFORMANCE, 1);
-        assert_int_equal(emu_pstate_epp(machine, 0), 0);
-        assert_int_equal(emu_pstate_prefer(machine, 0, 0x80, 1), EBUSY);
-        assert_int_equal(emu_pstate_prefer(machine, 0, 0, 1), 0);
-        emu_pstate_govern(machine, 0, EMU_GOV_POWERSAVE, 1);
-        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
-        emu_pstate_limit_max(machine, 0, 1500000, 1);
-        assert_int_equal(emu_pstate_epp(machine, 0), 0xff);
-        free(machine);
-    }
-}
-
-/* A raw write of HWP_REQUEST is what the file shows, and the other way round. */
-static void test_epp_is_hwp_request(void **state)
-{
-    (void)state;
-    struct emu_machine *machine =
-        machine_new("cpufreq_driver = intel_cpufreq\nhwp = yes\ngovernor = performance\n", 0);
-    assert_int_equal(emu_pstate_epp(machine, 0), 0x80); /* kernel governors leave it alone */
-    assert_int_equal(emu_pstate_write_hwp_request(machine, 0, 0x21u << 24 | 0x140a, 1), 0);
-    assert_int_equal(emu_pstate_epp(machine, 0), 0x21);
-    assert_int_equal(emu_pstate_prefer(machine, 0, 0xc0, 1), 0);
-    assert_int_equal(machine->cpus[0].hwp_request, 0xc0u << 24 | 0x140a);
-    free(machine);
-}
-
-/* An offline CPU has no say in the clock, its register still has in the duty cycle; limits end with
-   the last CPU of a policy, registers do not. */
+/* An offline CPU has no say in the clock, its register still has in the duty cycle. */
 static void test_hotplug(void **state)
 {
     (void)state;
     struct emu_machine *machine = machine_new("smt = 2\n", 0); /* 1 and 9 share a core */
     emu_pstate_limit_max(machine, 1, 1200000, 1);
     assert_int_equal(emu_pstate_khz(machine, 1), 2000000);
-    assert_int_equal(emu_tstate_write(machine, 9, 0x14, 1), 0);
-    assert_false(emu_machine_set_online(machine, 9, false, 1));
+    assert_int_equal(msr_write(machine, 9, 0x19a, 0x14, 1), 0);
+    machine->cpus[9].online = false;
     assert_int_equal(emu_pstate_khz(machine, 1), 1200000);
     assert_true(emu_tstate_duty(machine, 1) == 0.25);
     assert_false(emu_machine_policy_active(machine, 9));
-    emu_pstate_limit_max(machine, 9, 1100000, 1);
-    assert_true(emu_machine_set_online(machine, 9, true, 1));
-    assert_false(emu_machine_set_online(machine, 9, true, 1)); /* it is already */
-    assert_int_equal(emu_pstate_max_khz(machine, 9), 2000000);
-    assert_int_equal(emu_pstate_khz(machine, 1), 2000000);
-    assert_int_equal(machine->cpus[9].clock_modulation, 0x14);
-    free(machine);
-
-    machine = machine_new("cpufreq_driver = none\n", 0); /* nobody resets anything */
-    assert_int_equal(emu_pstate_write_perf_ctl(machine, 3, 12 << 8, 1), 0);
-    assert_false(emu_machine_set_online(machine, 3, false, 1));
-    assert_false(emu_machine_set_online(machine, 3, true, 1));
-    assert_int_equal(emu_pstate_khz(machine, 3), 1200000);
+    assert_true(emu_machine_policy_active(machine, 1));
     free(machine);
 }
 
@@ -312,36 +257,36 @@ static void test_hotplug_power(void **state)
     struct emu_machine *machine = machine_new("activity = fixed:1\ncore_idle_w = 1\n", 0);
     emu_machine_charge_core(machine, 2, SECOND);
     assert_true(machine->cores[2].core.joules == 10);
-    emu_machine_set_online(machine, 2, false, SECOND);
+    machine->cpus[2].online = false;
     emu_machine_charge_core(machine, 2, 3 * (uint64_t)SECOND);
     assert_true(machine->cores[2].core.joules == 12);
     assert_int_equal(machine->cpus[2].active_ns, SECOND);
     free(machine);
 }
 
-static bool in_package(const struct emu_machine *machine, int cpu, int package)
+static void expect_package(const char *more, int package, const char *list, const char *mask)
 {
-    return machine->cpus[cpu].package == package;
+    char folder[64];
+    struct emu_tree tree;
+    struct emu_machine *machine = machine_new(more, 0);
+    emu_tree_init(&tree);
+    emu_topology_install(&tree, machine);
+    snprintf(folder, sizeof folder, "sys/devices/system/node/node%d", package);
+    assert_string_equal(shown(&tree, machine, folder, "cpulist"), list);
+    assert_string_equal(shown(&tree, machine, folder, "cpumap"), mask);
+    emu_tree_free(&tree);
+    free(machine);
 }
 
 static void test_numbering(void **state)
 {
     (void)state;
-    char text[EMU_CPULIST_SIZE];
-    struct emu_machine *machine = machine_new("smt = 2\n", 0);
-    emu_cpulist_format(machine, in_package, 1, text);
-    assert_string_equal(text, "4-7,12-15");
-    emu_cpumask_format(machine, in_package, 1, text);
-    assert_string_equal(text, "f0f0");
-    free(machine);
-    machine = machine_new("cpu_numbering = scattered\n", 0);
-    emu_cpulist_format(machine, in_package, 1, text);
-    assert_string_equal(text, "1,3,5,7");
+    expect_package("smt = 2\n", 1, "4-7,12-15\n", "f0f0\n");
+    expect_package("cpu_numbering = scattered\n", 1, "1,3,5,7\n", "aa\n");
+    expect_package("smt = 8\n", 0, "0-3,8-11,16-19,24-27,32-35,40-43,48-51,56-59\n",
+                   "f0f0f0f,0f0f0f0f\n");
+    struct emu_machine *machine = machine_new("cpu_numbering = scattered\n", 0);
     assert_int_equal(machine->cpus[3].core_id, 1);
-    free(machine);
-    machine = machine_new("smt = 8\n", 0);
-    emu_cpumask_format(machine, in_package, 0, text);
-    assert_string_equal(text, "f0f0f0f,0f0f0f0f");
     free(machine);
 }
 
@@ -360,8 +305,6 @@ int main(void)
         cmocka_unit_test(test_hwp),
         cmocka_unit_test(test_hwp_limits),
         cmocka_unit_test(test_intel_cpufreq),
-        cmocka_unit_test(test_epp),
-        cmocka_unit_test(test_epp_is_hwp_request),
         cmocka_unit_test(test_hotplug),
         cmocka_unit_test(test_hotplug_power),
         cmocka_unit_test(test_numbering),

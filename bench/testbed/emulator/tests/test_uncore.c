@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "msr.h"
 #include "rapl.h"
 #include "support.h"
 #include "uncore.h"
@@ -19,31 +18,13 @@ static const char machine_text[] = "uncore = sysfs\nuncore_min_khz = 1200000\n"
 
 static const char folder_path[] = "sys/devices/system/cpu/intel_uncore_frequency/package_01_die_00";
 
-/* A driver's file of package 1. */
-static const struct emu_node *node_of(const struct emu_tree *tree, const char *name)
-{
-    struct emu_tree *the_tree = (struct emu_tree *)(uintptr_t)tree;
-    return &tree->nodes[emu_tree_find(tree, emu_tree_path(the_tree, folder_path), name)];
-}
-
-static int store(const struct emu_tree *tree, struct emu_machine *machine, const char *name,
+static int store(struct emu_tree *tree, struct emu_machine *machine, const char *name,
                  const char *text)
 {
-    const struct emu_node *node = node_of(tree, name);
+    const struct emu_node *node =
+        &tree->nodes[emu_tree_find(tree, emu_tree_path(tree, folder_path), name)];
     struct emu_access access = {.machine = machine, .index = node->index, .now_ns = 1};
-    return node->attribute->store(&access, text);
-}
-
-static int shown(const struct emu_tree *tree, struct emu_machine *machine, const char *name)
-{
-    const struct emu_node *node = node_of(tree, name);
-    struct emu_access access = {.machine = machine, .index = node->index, .now_ns = 1};
-    char text[32] = "";
-    FILE *out = fmemopen(text, sizeof text, "w");
-    assert_non_null(out);
-    node->attribute->show(&access, out);
-    fclose(out);
-    return atoi(text);
+    return emu_attribute_store(node->attribute, access, text);
 }
 
 /* One register per package, whichever of its CPUs it is written through. */
@@ -67,9 +48,9 @@ static void test_register(void **state)
     assert_int_equal(emu_msr_write(&access, 0x621, 15), EIO);
     /* limits beyond the hardware are kept, the clock is not */
     assert_int_equal(emu_msr_write(&access, 0x620, 127), 0);
-    assert_int_equal(emu_uncore_khz(machine, 1), 2400000);
+    assert_int_equal(emu_uncore_khz(machine, 4), 2400000);
     assert_int_equal(emu_msr_write(&access, 0x620, 0), 0);
-    assert_int_equal(emu_uncore_khz(machine, 1), 1200000);
+    assert_int_equal(emu_uncore_khz(machine, 4), 1200000);
     free(machine);
 }
 
@@ -102,28 +83,28 @@ static void test_files(void **state)
     uint64_t value;
     emu_tree_init(&tree);
     emu_uncore_install(&tree, machine);
-    assert_int_equal(shown(&tree, machine, "max_freq_khz"), 2400000);
-    assert_int_equal(shown(&tree, machine, "min_freq_khz"), 1200000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "max_freq_khz")), 2400000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "min_freq_khz")), 1200000);
     assert_int_equal(store(&tree, machine, "max_freq_khz", "1799999"), 0); /* down to 100 MHz */
-    assert_int_equal(shown(&tree, machine, "max_freq_khz"), 1700000);
-    assert_int_equal(shown(&tree, machine, "current_freq_khz"), 1700000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "max_freq_khz")), 1700000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "current_freq_khz")), 1700000);
     assert_int_equal(emu_msr_read(&access, 0x620, &value), 0);
     assert_int_equal(value, 12 << 8 | 17);
     assert_int_equal(emu_uncore_khz(machine, 0), 2400000);
     /* the driver compares the limits with nothing */
     assert_int_equal(store(&tree, machine, "min_freq_khz", "2000000"), 0);
-    assert_int_equal(shown(&tree, machine, "min_freq_khz"), 2000000);
-    assert_int_equal(shown(&tree, machine, "current_freq_khz"), 1700000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "min_freq_khz")), 2000000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "current_freq_khz")), 1700000);
     assert_int_equal(emu_msr_write(&access, 0x620, 13 << 8 | 22), 0);
-    assert_int_equal(shown(&tree, machine, "max_freq_khz"), 2200000);
-    assert_int_equal(shown(&tree, machine, "min_freq_khz"), 1300000);
-    assert_string_equal(node_of(&tree, "initial_max_freq_khz")->text, "2400000\n");
-    assert_string_equal(node_of(&tree, "initial_min_freq_khz")->text, "1200000\n");
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "max_freq_khz")), 2200000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "min_freq_khz")), 1300000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "initial_max_freq_khz")), 2400000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "initial_min_freq_khz")), 1200000);
     static const char *const refused[] = {"0", "99999", "12800000", "-1", "fast", "2400000 kHz"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_int_equal(store(&tree, machine, "max_freq_khz", refused[i]), EINVAL);
     }
-    assert_int_equal(shown(&tree, machine, "max_freq_khz"), 2200000);
+    assert_int_equal(atoi(shown(&tree, machine, folder_path, "max_freq_khz")), 2200000);
     emu_tree_free(&tree);
     free(machine);
 }
@@ -138,7 +119,7 @@ static void test_energy(void **state)
 {
     (void)state;
     struct emu_machine *machine = machine_new(machine_text, 0);
-    assert_int_equal(emu_uncore_write(machine, 1, 12 << 8 | 12, 300 * MS), 0);
+    assert_int_equal(msr_write(machine, 4, 0x620, 12 << 8 | 12, 300 * MS), 0);
     emu_machine_charge_all(machine, SECOND);
     assert_true(near(emu_rapl_exact_j(machine, EMU_PACKAGE, 0, SECOND), 20));
     assert_true(near(emu_rapl_exact_j(machine, EMU_PACKAGE, 1, SECOND), 12 + 0.3 * 8 + 0.7 * 2));
@@ -157,7 +138,7 @@ static void test_counter(void **state)
     assert_int_equal(before, 20 << 14);
     assert_int_equal(emu_rapl_counter(machine, EMU_PACKAGE, 1, 1000 * (uint64_t)MS + 999999),
                      before);
-    assert_int_equal(emu_uncore_write(machine, 1, 12 << 8 | 12, 1000 * (uint64_t)MS), 0);
+    assert_int_equal(msr_write(machine, 4, 0x620, 12 << 8 | 12, 1000 * (uint64_t)MS), 0);
     assert_int_equal(emu_rapl_counter(machine, EMU_PACKAGE, 1, 2000 * (uint64_t)MS) - before,
                      14 << 14);
     assert_int_equal(emu_rapl_counter(machine, EMU_PACKAGE, 0, 2000 * (uint64_t)MS), 40 << 14);

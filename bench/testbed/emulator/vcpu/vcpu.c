@@ -3,22 +3,23 @@
  *
  * Preload library: lets processes bind themselves to the CPUs of an emulated machine.
  *
- * Masks are recorded in the machine's affinity table (PWR_EMU_STATE/affinity), never passed on to
- * the kernel: the real CPUs are fewer, and which of them runs what is best left to its scheduler.
- * Without PWR_EMU_STATE, or outside the machine, every call goes straight to the kernel.
- *
- * Offline CPUs are left out of what is told, as the kernel does.
+ * Masks are given to the emulator (PWR_EMU_STATE/mnt/ctl/affinity, where a task's mask is at the
+ * offset of its number), never to the kernel: the real CPUs are fewer, and which of them runs what
+ * is best left to its scheduler.  Without PWR_EMU_STATE, or outside the machine, every call goes
+ * straight to the kernel.
  *
  * Inheritance is the kernel's: a thread without a mask of its own has its process's; a forked child
- * gets a copy; exec keeps it (the table is keyed by task id).  A child of vfork or posix_spawn, for
+ * gets a copy; exec keeps it (masks go with task numbers).  A child of vfork or posix_spawn, for
  * which no fork handler runs, takes its parent's mask over when it starts.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "affinity_table.h"
-
 #define PWR_EXPORT __attribute__((visibility("default")))
 
-static struct emu_affinity_table *table;
+static char masks[4096]; /* path of the emulator's file */
+static bool emulated;
+static cpu_set_t machine; /* its CPUs */
 /* Between prepare and child handler of one fork, in the thread that forks. */
-static __thread emu_mask_t fork_mask;
+static __thread cpu_set_t fork_mask;
 static __thread bool fork_has_mask;
 
 static pid_t self_tid(void)
@@ -40,49 +41,71 @@ static pid_t self_tid(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
+static bool get_mask(pid_t tid, cpu_set_t *mask)
+{
+    int saved = errno;
+    int fd = open(masks, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && pread(fd, mask, sizeof *mask, tid) == (ssize_t)sizeof *mask;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = saved;
+    return found;
+}
+
+/* 0, or -1 and errno. */
+static int set_mask(pid_t tid, const cpu_set_t *mask)
+{
+    int fd = open(masks, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    int result = pwrite(fd, mask, sizeof *mask, tid) == (ssize_t)sizeof *mask ? 0 : -1;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}
+
 static bool is_own_thread(pid_t tid)
 {
     return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
 }
 
-/* The mask that holds for a task: its own, or its process's if that is ours. */
-static bool mask_of(pid_t tid, emu_mask_t *mask, int *cpu)
+/* The mask that holds for a task: its own, or its process's if that is ours. 0 is a parent outside
+   the PID namespace. */
+static bool mask_of(pid_t tid, cpu_set_t *mask)
 {
-    return emu_affinity_get(table, tid, mask, cpu) ||
-           (is_own_thread(tid) && emu_affinity_get(table, getpid(), mask, cpu));
+    return tid > 0 && (get_mask(tid, mask) || (is_own_thread(tid) && get_mask(getpid(), mask)));
 }
 
 static void before_fork(void)
 {
-    fork_has_mask = mask_of(self_tid(), &fork_mask, NULL);
+    fork_has_mask = mask_of(self_tid(), &fork_mask);
 }
 
 static void in_child(void)
 {
     if (fork_has_mask) {
-        emu_affinity_set(table, getpid(), &fork_mask);
+        set_mask(getpid(), &fork_mask);
     }
 }
 
 __attribute__((constructor)) static void attach(void)
 {
     const char *state = getenv("PWR_EMU_STATE");
-    char path[4096];
-    if (state == NULL || snprintf(path, sizeof path, "%s/affinity", state) >= (int)sizeof path) {
-        return;
-    }
+    cpu_set_t mask;
     int saved = errno;
-    table = emu_affinity_attach(path);
+    emulated = state != NULL &&
+               snprintf(masks, sizeof masks, "%s/mnt/ctl/affinity", state) < (int)sizeof masks &&
+               get_mask(0, &machine);
+    if (emulated) {
+        if (!get_mask(getpid(), &mask) && mask_of(getppid(), &mask)) {
+            set_mask(getpid(), &mask);
+        }
+        pthread_atfork(before_fork, NULL, in_child);
+    }
     errno = saved;
-    emu_mask_t mask;
-    if (table == NULL) {
-        return;
-    }
-    if (!emu_affinity_get(table, getpid(), &mask, NULL) &&
-        emu_affinity_get(table, getppid(), &mask, NULL)) {
-        emu_affinity_set(table, getpid(), &mask);
-    }
-    pthread_atfork(before_fork, NULL, in_child);
 }
 
 /* The kernel's answer for a task that is not there or not ours. */
@@ -93,35 +116,19 @@ static int check_task(pid_t tid)
 
 PWR_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
-    if (table == NULL) {
+    if (!emulated) {
         return (int)syscall(SYS_sched_setaffinity, pid, size, set);
     }
-    emu_mask_t mask = {{0}};
-    bool any = false;
-    for (int cpu = 0; cpu < table->cpu_count && (size_t)cpu < 8 * size; cpu++) {
-        if (CPU_ISSET_S(cpu, size, set)) {
-            mask.word[cpu / 64] |= UINT64_C(1) << (cpu % 64);
-            any = any || emu_affinity_is_online(table, cpu);
-        }
-    }
-    if (!any) {
-        errno = EINVAL;
-        return -1;
-    }
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    memcpy(&mask, set, size < sizeof mask ? size : sizeof mask);
     pid_t tid = pid != 0 ? pid : self_tid();
-    if (check_task(tid) != 0) {
-        return -1;
-    }
-    if (!emu_affinity_set(table, tid, &mask)) {
-        errno = ENOMEM;
-        return -1;
-    }
-    return 0;
+    return check_task(tid) != 0 ? -1 : set_mask(tid, &mask);
 }
 
 PWR_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-    if (table == NULL) {
+    if (!emulated) {
         long length = syscall(SYS_sched_getaffinity, pid, size, set);
         if (length < 0) {
             return -1;
@@ -129,7 +136,7 @@ PWR_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
         memset((char *)set + length, 0, size - (size_t)length);
         return 0;
     }
-    if (8 * size < (size_t)table->cpu_count) {
+    if (8 * size < (size_t)CPU_COUNT(&machine)) {
         errno = EINVAL;
         return -1;
     }
@@ -137,38 +144,28 @@ PWR_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     if (check_task(tid) != 0 && errno == ESRCH) {
         return -1;
     }
-    emu_mask_t mask;
-    if (!mask_of(tid, &mask, NULL)) {
-        memset(&mask, 0xff, sizeof mask);
+    cpu_set_t mask;
+    if (!mask_of(tid, &mask)) {
+        mask = machine;
     }
-    emu_affinity_effective(table, &mask);
-    CPU_ZERO_S(size, set);
-    for (int cpu = 0; cpu < table->cpu_count; cpu++) {
-        if (emu_mask_has(&mask, cpu)) {
-            CPU_SET_S(cpu, size, set);
-        }
-    }
+    memset(set, 0, size);
+    memcpy(set, &mask, size < sizeof mask ? size : sizeof mask);
     return 0;
 }
 
 PWR_EXPORT int sched_getcpu(void)
 {
     unsigned real = 0;
-    if (table == NULL) {
+    if (!emulated) {
         return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
     }
-    emu_mask_t mask;
-    int placed = -1;
-    if (!mask_of(self_tid(), &mask, &placed)) {
-        return 0; /* not placed: any CPU is as true as another, but it must exist */
-    }
-    emu_affinity_effective(table, &mask);
-    if (placed >= 0 && placed < table->cpu_count && emu_mask_has(&mask, placed)) {
-        return placed;
-    }
+    /* where its process was placed is not told: any CPU of its mask is as true as another */
+    cpu_set_t mask;
     int cpu = 0;
-    while (cpu < table->cpu_count - 1 && !emu_mask_has(&mask, cpu)) {
-        cpu++;
+    if (mask_of(self_tid(), &mask)) {
+        while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &mask)) {
+            cpu++;
+        }
     }
     return cpu;
 }
@@ -199,10 +196,6 @@ PWR_EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *
     if (tid < 0) {
         return ESRCH;
     }
-    emu_mask_t mask;
-    if (table != NULL && !emu_affinity_get(table, tid, &mask, NULL)) {
-        tid = getpid(); /* a thread of ours without a mask of its own */
-    }
     return sched_getaffinity(tid, size, set) == 0 ? 0 : errno;
 }
 
@@ -213,7 +206,7 @@ PWR_EXPORT int pthread_attr_setaffinity_np(pthread_attr_t *attributes, size_t si
 {
     (void)attributes;
     for (int cpu = 0; cpu < CPU_SETSIZE && (size_t)cpu < 8 * size; cpu++) {
-        if (CPU_ISSET_S(cpu, size, set) && (table == NULL || cpu < table->cpu_count)) {
+        if (CPU_ISSET_S(cpu, size, set) && (!emulated || CPU_ISSET(cpu, &machine))) {
             return 0;
         }
     }

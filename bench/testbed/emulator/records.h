@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * A file of lines that survives a full disk.
+ * What the emulator writes down: messages, and files of lines that survive a full disk.
  */
-#ifndef EMU_CSV_FILE_H
-#define EMU_CSV_FILE_H
+#ifndef EMU_RECORDS_H
+#define EMU_RECORDS_H
 
 #include <stdbool.h>
+
+/* "pwr-emulator: " + text + newline to standard error.  At most EMU_LOG_LIMIT lines are written,
+   then one that says so: a client that repeats a bad write must not fill a disk. */
+enum { EMU_LOG_LIMIT = 1000 };
+void emu_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct emu_csv {
     int fd;

@@ -9,9 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "csv_file.h"
+#include "records.h"
 #include "support.h"
-#include "trace.h"
 
 static char *content(const char *path)
 {
@@ -27,13 +26,11 @@ static void test_lines(void **state)
 {
     (void)state;
     struct emu_csv trace;
-    assert_int_equal(emu_trace_open(&trace, "."), 0);
-    emu_trace_msr(&trace, 12, 3, 0x19a, 0x18, 77);
-    emu_trace_text(&trace, 13, 0, "scaling_max_freq", "1600000", 0);
+    assert_int_equal(emu_csv_open(&trace, ".", "trace.csv", "cpu,control"), 0);
+    emu_csv_line(&trace, "%d,%s", 3, "msr:0x19a");
+    emu_csv_line(&trace, "%d,%s", 0, "scaling_max_freq");
     /* no close yet: a line is in the file when the call returns */
-    assert_string_equal(content("trace.csv"), "t_ns,cpu,control,value,pid\n"
-                                              "12,3,msr:0x19a,0x18,77\n"
-                                              "13,0,scaling_max_freq,1600000,0\n");
+    assert_string_equal(content("trace.csv"), "cpu,control\n3,msr:0x19a\n0,scaling_max_freq\n");
     emu_csv_close(&trace);
     unlink("trace.csv");
 }

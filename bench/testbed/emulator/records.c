@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * A file of lines that survives a full disk.
+ * What the emulator writes down: messages, and files of lines that survive a full disk.
  */
 #include "config.h"
 
-#include "csv_file.h"
+#include "records.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
-
 enum { LINE_SIZE = 256 };
+
+void emu_log(const char *format, ...)
+{
+    static atomic_int lines;
+    int number = atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed);
+    if (number > EMU_LOG_LIMIT) {
+        return;
+    }
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "pwr-emulator: %s\n",
+            number < EMU_LOG_LIMIT ? text : "further messages are dropped");
+}
 
 int emu_csv_open(struct emu_csv *csv, const char *directory, const char *name, const char *header)
 {
@@ -33,22 +48,17 @@ int emu_csv_open(struct emu_csv *csv, const char *directory, const char *name, c
 
 void emu_csv_line(struct emu_csv *csv, const char *format, ...)
 {
+    /* a torn line is ended first, so that no line is a mixture of two */
     char line[LINE_SIZE + 2] = "\n";
-    char *start = line + 1; /* a torn line is ended first, so that no line is a mixture of two */
+    size_t start = csv->torn ? 0 : 1;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(start, LINE_SIZE, format, arguments);
+    vsnprintf(line + 1, LINE_SIZE, format, arguments);
     va_end(arguments);
-    if (length >= LINE_SIZE) {
-        length = LINE_SIZE - 1;
-    }
-    start[length++] = '\n';
-    if (csv->torn) {
-        start = line;
-        length++;
-    }
-    ssize_t written = write(csv->fd, start, (size_t)length);
-    if (written == length) {
+    strcat(line, "\n");
+    size_t length = strlen(line + start);
+    ssize_t written = write(csv->fd, line + start, length);
+    if (written == (ssize_t)length) {
         csv->torn = false;
         return;
     }
@@ -65,5 +75,4 @@ void emu_csv_close(struct emu_csv *csv)
         emu_log("%lu lines of %s were lost", csv->lost, csv->name);
     }
     close(csv->fd);
-    csv->fd = -1;
 }

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "proc_reader.h"
+#include "process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,17 +47,13 @@ static int read_stat(int fd, char *state, int *threads)
         return ESRCH;
     }
     text[length] = '\0';
-    char *at = strrchr(text, ')');
-    if (at == NULL || at[1] != ' ') {
-        return EINVAL;
-    }
-    *state = at[2];
-    int field = 3;
-    for (at += 2; *at != '\0' && field < 20; at++) {
-        field += *at == ' ';
-    }
-    *threads = atoi(at);
-    return 0;
+    const char *at = strrchr(text, ')');
+    int found = at == NULL ? 0
+                           : sscanf(at + 1,
+                                    " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                    "%*s %*s %d",
+                                    state, threads);
+    return found == 2 ? 0 : EINVAL;
 }
 
 static struct emu_proc_thread *thread_find(struct emu_proc *proc, pid_t tid)
@@ -208,17 +204,50 @@ void emu_proc_close(struct emu_proc *proc)
 
 int emu_proc_check(const char *proc_root)
 {
-    char path[4096], text[96];
+    char path[4096];
+    uint64_t turns; /* on a CPU: not 0 here unless nothing is counted */
     snprintf(path, sizeof path, "%s/self/schedstat", proc_root);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    FILE *stream = fopen(path, "re");
+    if (stream == NULL) {
         return errno;
     }
-    ssize_t length = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    /* the third field counts turns on a CPU, so it is not 0 here unless nothing is counted */
-    uint64_t run_ns, delay_ns, turns;
-    int fields = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &delay_ns, &turns);
-    return fields == 3 && turns > 0 ? 0 : ENOTSUP;
+    int fields = fscanf(stream, "%*u %*u %" SCNu64, &turns);
+    fclose(stream);
+    return fields == 1 && turns > 0 ? 0 : ENOTSUP;
+}
+
+/* --- the estimator --- */
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void emu_estimator_start(struct emu_estimator *estimator, uint64_t now_ns, uint64_t total_ns,
+                         bool runnable)
+{
+    *estimator = (struct emu_estimator){
+        .t_ns = now_ns,
+        .total_ns = total_ns,
+        .runnable = runnable,
+    };
+}
+
+uint64_t emu_estimator_step(struct emu_estimator *estimator, uint64_t now_ns, uint64_t total_ns,
+                            bool runnable)
+{
+    if (now_ns <= estimator->t_ns) {
+        return 0;
+    }
+    int64_t interval = (int64_t)(now_ns - estimator->t_ns);
+    int64_t due = (int64_t)(total_ns - estimator->total_ns) + estimator->carry_ns;
+    int64_t active = interval;
+    if (!runnable || !estimator->runnable) {
+        active = clamp(due, 0, interval);
+    }
+    estimator->carry_ns = clamp(due - active, -(int64_t)EMU_DEBT_NS, EMU_CREDIT_NS);
+    estimator->t_ns = now_ns;
+    estimator->total_ns = total_ns;
+    estimator->runnable = runnable;
+    return (uint64_t)active;
 }
