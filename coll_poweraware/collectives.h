@@ -19,10 +19,12 @@
     X(ALLTOALLW, alltoallw, ALLTOALLW, COUNTS_AND_TYPES, false)                                    \
     X(BARRIER, barrier, BARRIER, NONE, true)                                                       \
     X(BCAST, bcast, BCAST, MESSAGE, true)                                                          \
+    X(EXSCAN, exscan, REDUCTION, MESSAGE, true)                                                    \
     X(GATHER, gather, GATHER, BLOCKS_AT_ROOT, true)                                                \
     X(REDUCE, reduce, REDUCE, MESSAGE, true)                                                       \
     X(REDUCE_SCATTER, reduce_scatter, REDUCE_SCATTER, COUNTS, true)                                \
     X(REDUCE_SCATTER_BLOCK, reduce_scatter_block, REDUCTION, BLOCKS, true)                         \
+    X(SCAN, scan, REDUCTION, MESSAGE, true)                                                        \
     X(SCATTER, scatter, GATHER, BLOCKS_FROM_ROOT, true)
 
 typedef enum coll_poweraware_collective {
@@ -37,9 +39,7 @@ typedef enum coll_poweraware_collective {
    one when it is initialised); ranks wait in those that block: X(name as in MPI_<name>, arguments
    and kind as in signatures.h). */
 #define COLL_POWERAWARE_COUNTED(X)                                                                 \
-    X(exscan, REDUCTION, BLOCKING)                                                                 \
     X(gatherv, GATHERV, BLOCKING)                                                                  \
-    X(scan, REDUCTION, BLOCKING)                                                                   \
     X(scatterv, SCATTERV, BLOCKING)                                                                \
     X(neighbor_allgather, ALLGATHER, BLOCKING)                                                     \
     X(neighbor_allgatherv, ALLGATHERV, BLOCKING)                                                   \

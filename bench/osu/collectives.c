@@ -81,6 +81,16 @@ static pwr_osu_part_t dealt_evenly(int np, int rank, size_t elements)
     return (pwr_osu_part_t){.first = (size_t)rank * each, .count = each};
 }
 
+static int before_me(int rank)
+{
+    return rank;
+}
+
+static int up_to_me(int rank)
+{
+    return rank + 1;
+}
+
 static int floats(const pwr_osu_call_t *call)
 {
     return (int)(call->bytes / sizeof(float));
@@ -134,6 +144,11 @@ static void bcast(const pwr_osu_call_t *call)
     MPI_Bcast(call->recv, (int)call->bytes, MPI_CHAR, call->root, call->comm);
 }
 
+static void exscan(const pwr_osu_call_t *call)
+{
+    MPI_Exscan(call->send, call->recv, floats(call), MPI_FLOAT, MPI_SUM, call->comm);
+}
+
 static void gather(const pwr_osu_call_t *call)
 {
     int count = (int)call->bytes;
@@ -156,6 +171,11 @@ static void reduce_scatter_block(const pwr_osu_call_t *call)
                              call->comm);
 }
 
+static void scan(const pwr_osu_call_t *call)
+{
+    MPI_Scan(call->send, call->recv, floats(call), MPI_FLOAT, MPI_SUM, call->comm);
+}
+
 static void scatter(const pwr_osu_call_t *call)
 {
     int count = (int)call->bytes;
@@ -174,11 +194,13 @@ const pwr_osu_benchmark_t pwr_osu_benchmarks[] = {
      .recv_each = true, .run = alltoallw},
     {"barrier", "Barrier", &pwr_osu_nothing, .run = barrier},
     {"bcast", "Broadcast", &pwr_osu_message, .rooted = true, .run = bcast},
+    {"exscan", "Exscan", &pwr_osu_sums, .summed = before_me, .run = exscan},
     {"gather", "Gather", &pwr_osu_blocks, .rooted = true, .recv_each = true, .run = gather},
     {"reduce", "Reduce", &pwr_osu_sums, .rooted = true, .run = reduce},
     {"reduce_scatter", "Reduce_scatter", &pwr_osu_sums, .part = dealt_out, .run = reduce_scatter},
     {"reduce_scatter_block", "Reduce_scatter_block", &pwr_osu_sums, .part = dealt_evenly,
      .run = reduce_scatter_block},
+    {"scan", "Scan", &pwr_osu_sums, .summed = up_to_me, .run = scan},
     {"scatter", "Scatter", &pwr_osu_blocks, .rooted = true, .send_each = true, .run = scatter},
 };
 const int pwr_osu_num_benchmarks = sizeof pwr_osu_benchmarks / sizeof pwr_osu_benchmarks[0];

@@ -78,6 +78,8 @@ struct pwr_osu_benchmark {
     bool recv_each; /* the receive buffer has a block from each rank, not one from root */
     /* What of a sum a rank gets, rank 0 the most; NULL: all of it. */
     pwr_osu_part_t (*part)(int np, int rank, size_t elements);
+    /* How many ranks, from 0 on, are in the sum that a rank gets, 0: it gets none; NULL: all. */
+    int (*summed)(int rank);
 
     /* The collective itself, nothing else: this is what is timed. */
     void (*run)(const pwr_osu_call_t *call);

@@ -64,10 +64,15 @@ static float sent_by(const pwr_osu_call_t *call, int rank, size_t i)
     return (float)(weight_of(rank) * element.step + element.base);
 }
 
+static int summed(const pwr_osu_call_t *call)
+{
+    return call->benchmark->summed ? call->benchmark->summed(call->rank) : call->np;
+}
+
 static float expected_sum(const pwr_osu_call_t *call, size_t i)
 {
     element_t element = element_of(call, i);
-    return (float)(sum_of_weights(call->np) * element.step + call->np * element.base);
+    return (float)(sum_of_weights(summed(call)) * element.step + summed(call) * element.base);
 }
 
 static size_t send_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
@@ -130,7 +135,7 @@ static bool check_recv(const pwr_osu_call_t *call, pwr_osu_error_t *error)
 {
     pwr_osu_part_t result = {0, 0};
     bool rooted = call->benchmark->rooted;
-    if (!rooted || call->rank == call->root) {
+    if ((!rooted || call->rank == call->root) && summed(call) > 0) {
         result = part_of(call->benchmark, call->np, call->rank, call->bytes);
     }
     error->peer = call->rank;

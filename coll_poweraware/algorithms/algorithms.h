@@ -72,8 +72,10 @@ COLL_POWERAWARE_BOX(gather);
 COLL_POWERAWARE_BOX(reduce);
 COLL_POWERAWARE_BOX(reduce_scatter);
 COLL_POWERAWARE_BOX(reduce_scatter_block);
+COLL_POWERAWARE_BOX(scan);
 COLL_POWERAWARE_BOX(scatter);
 #undef COLL_POWERAWARE_BOX
+int coll_poweraware_box_exscan(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
 /* Leader-based shared-memory Bcast (ICPP 2010 V-B). */
 int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
@@ -103,6 +105,13 @@ int coll_poweraware_reduce_scatter_leader(coll_poweraware_call_t *call,
                                           const coll_poweraware_args_t *args);
 int coll_poweraware_reduce_scatter_block_leader(coll_poweraware_call_t *call,
                                                 const coll_poweraware_args_t *args);
+
+/* Leader-based shared-memory Scan and Exscan; on several nodes only where these are runs of ranks.
+ */
+bool coll_poweraware_scan_leader_can(const coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args, size_t bytes);
+int coll_poweraware_scan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
+int coll_poweraware_exscan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args);
 
 /* Leader-based shared-memory Scatter. */
 int coll_poweraware_scatter_leader(coll_poweraware_call_t *call,

@@ -156,6 +156,26 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
     return end(&fault, comm, send, recv, size);
 }
 
+int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    fault_t fault;
+    size_t size = (size_t)count * sizeof(float);
+    if (begin(&fault)) {
+        PMPI_Exscan(contribution(&fault, comm, send, size), recv, count, type, op, comm);
+    }
+    return end(&fault, comm, send, recv, size);
+}
+
+int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    fault_t fault;
+    size_t size = (size_t)count * sizeof(float);
+    if (begin(&fault)) {
+        PMPI_Scan(contribution(&fault, comm, send, size), recv, count, type, op, comm);
+    }
+    return end(&fault, comm, send, recv, size);
+}
+
 int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv,
                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm)
 {

@@ -22,7 +22,7 @@ expect() {
 
 # Without a fault the same programs pass, for every size, root and call.
 for benchmark in osu_allgather osu_allgatherv osu_allreduce osu_alltoall osu_alltoallv osu_alltoallw \
-    osu_bcast osu_gather osu_reduce osu_reduce_scatter osu_reduce_scatter_block osu_scatter; do
+    osu_bcast osu_exscan osu_gather osu_reduce osu_reduce_scatter osu_reduce_scatter_block osu_scan osu_scatter; do
     PWR_FAULT= run 3 "./faulty/$benchmark" -m 4:65536 $quick
     [ "$status" -eq 0 ] || fail "$benchmark without a fault"
     grep -q 'Fail' "$work/out" && fail "$benchmark without a fault: a row says Fail"
@@ -47,6 +47,9 @@ expect osu_reduce 64 "flip 0 2 33" "sum at root 0, byte 33:"
 expect osu_reduce 64 "flip 2 3 63" "sum at root 2, byte 63:" --root 2
 expect osu_reduce 64 "flip 1 1 7" "receive buffer where no result belongs, rank 1, byte 7:"
 expect osu_allreduce 65536 "flip 2 1 65535" "sum at rank 2, byte 65535:"
+expect osu_scan 64 "flip 1 1 19" "sum at rank 1, byte 19:"
+expect osu_exscan 64 "flip 2 1 19" "sum at rank 2, byte 19:"
+expect osu_exscan 64 "flip 0 1 19" "receive buffer where no result belongs, rank 0, byte 19:"
 expect osu_reduce_scatter 64 "flip 1 1 19" "sum at rank 1, byte 19:"
 expect osu_reduce_scatter 64 "flip 1 1 20" "receive buffer where no result belongs, rank 1, byte 20:"
 expect osu_reduce_scatter_block 64 "flip 1 1 19" "sum at rank 1, byte 19:"
@@ -66,6 +69,8 @@ expect osu_reduce 64 "stale 0 2 0" "sum at root 0, byte"
 expect osu_alltoall 64 "swap 0 1 64" "block received from rank 0, byte 0:"
 expect osu_reduce 64 "drop 2 1 0" "sum at root 0, byte"
 expect osu_reduce_scatter 64 "drop 0 1 0" "sum at rank 0, byte"
+expect osu_scan 64 "drop 0 1 0" "sum at rank [0-2], byte"
+expect osu_exscan 64 "drop 1 1 0" "sum at rank 2, byte"
 
 # Writing where nothing may be written.
 expect osu_alltoall 64 "send 1 1 70" "own send buffer, block for rank 1, byte 6:"

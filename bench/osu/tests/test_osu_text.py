@@ -20,13 +20,15 @@ TITLES = {
     "alltoallw": "All-to-Allw Personalized Exchange",
     "barrier": "Barrier",
     "bcast": "Broadcast",
+    "exscan": "Exscan",
     "gather": "Gather",
     "reduce": "Reduce",
     "reduce_scatter": "Reduce_scatter",
     "reduce_scatter_block": "Reduce_scatter_block",
+    "scan": "Scan",
     "scatter": "Scatter",
 }
-REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")
+REDUCTIONS = ("allreduce", "exscan", "reduce", "reduce_scatter", "reduce_scatter_block", "scan")
 OPTIONS: dict[str, list[str]] = {
     "": [],
     "-full": ["-f"],

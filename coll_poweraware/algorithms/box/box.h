@@ -120,6 +120,11 @@ int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
 int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
                                           const coll_poweraware_operands_t *operands, size_t count,
                                           char **sum, char *spare);
+/* before: what the nodes before mine come to, for a node that has some.  sum, which is my node's,
+   and spare change. */
+int coll_poweraware_box_leaders_exscan(coll_poweraware_call_t *call,
+                                       const coll_poweraware_operands_t *operands, size_t count,
+                                       char *sum, char *spare, char *before);
 /* all holds the packed blocks of all ranks in the order of hierarchy->by_node, so far those of my
    node; afterwards all of them. */
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,

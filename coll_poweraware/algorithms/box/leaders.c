@@ -4,14 +4,15 @@
  * What leaders do with small messages between fan-in and fan-out.
  *
  * Sources: Barrier, dissemination (Hensgen, Finkel, Manber 1988).  Bcast and Reduce, binomial tree
- * (node_tree.h).  Allreduce, recursive doubling; Allgather, Bruck et al. 1997: both as in Thakur,
- * Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
+ * (node_tree.h).  Exscan, doubling of distances (Hillis, Steele 1986).  Allreduce, recursive
+ * doubling; Allgather, Bruck et al. 1997: both as in Thakur, Rabenseifner, Gropp, "Optimization of
+ * Collective Communication Operations in MPICH", 2005.
  *
  * Order of reductions: wherever two partial results meet, that of the lower nodes is the left
  * operand, and both belong to ranges of nodes without a gap between them.  So the order depends on
  * layout and root only, and in an Allreduce both partners compute the same bytes.
  *
- * After an error a leader goes on with its messages (coll_poweraware_messages.c): what it sends is
+ * After an error a leader goes on with its messages (primitives/messages.c): what it sends is
  * empty, what it computes is nobody's.
  */
 #include "algorithms/box/box.h"
@@ -243,6 +244,38 @@ int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
         }
     }
     *sum = p.sum;
+    return rc;
+}
+
+/* The sum is that of the last `distance` nodes up to mine, before that of one less, without mine.
+ */
+int coll_poweraware_box_leaders_exscan(coll_poweraware_call_t *call,
+                                       const coll_poweraware_operands_t *operands, size_t count,
+                                       char *sum, char *spare, char *before)
+{
+    int nodes = call->hierarchy->num_nodes;
+    int me = call->hierarchy->my_node;
+    int rc = OMPI_SUCCESS;
+    for (int distance = 1; distance < nodes; distance *= 2) {
+        if (me >= distance) {
+            coll_poweraware_post_recv(call, spare, count, operands->datatype,
+                                      lowest(call, me - distance));
+        }
+        if (me + distance < nodes) {
+            coll_poweraware_post_send(call, sum, count, operands->datatype,
+                                      lowest(call, me + distance));
+        }
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+        if (OMPI_SUCCESS != rc || me < distance || 0 == count) {
+            continue;
+        }
+        if (1 == distance) {
+            rc = coll_poweraware_copy_operands(operands, before, spare, count);
+        } else {
+            ompi_op_reduce(operands->op, spare, before, (int)count, operands->datatype);
+        }
+        ompi_op_reduce(operands->op, spare, sum, (int)count, operands->datatype);
+    }
     return rc;
 }
 

@@ -23,93 +23,29 @@
  * element the same way in all variants; box_leaders.c has the order of nodes.  So the order depends
  * on layout and root only, and every rank has the same bytes.
  */
-#include "algorithms/box/box.h"
-
-#include "ompi/op/op.h"
+#include "algorithms/box/reduction.h"
 
 /* More ranks than these do not read each other's boxes; more bytes than these in all boxes are
    worth a second round. */
 enum { TOGETHER_RANKS = 16, TOGETHER_BYTES = 16 * 1024 };
 
 typedef const coll_poweraware_args_t args_t;
+typedef coll_poweraware_box_reduction_t reduction_t;
 
-typedef struct reduction {
-    coll_poweraware_call_t *call;
-    coll_poweraware_operands_t operands;
-    const char *contribution; /* what the user gave */
-    bool in_place;            /* ... and what may be overwritten before the boxes are read */
-    char *rbuf;
-    size_t total; /* elements of a contribution */
-    size_t first; /* what of the result this rank is to have */
-    size_t count;
-    size_t bytes; /* of a box for a contribution */
-} reduction_t;
-
-static reduction_t describe(coll_poweraware_call_t *call, args_t *args, size_t total)
+static int all_of(const reduction_t *r)
 {
-    reduction_t r = {
-        .call = call,
-        .operands = coll_poweraware_operands(args),
-        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
-        .in_place = MPI_IN_PLACE == args->sbuf,
-        .rbuf = args->rbuf,
-        .total = total,
-        .count = total,
-    };
-    r.bytes = coll_poweraware_operand_bytes(&r.operands, total);
-    return r;
-}
-
-/* The address that MPI is given for what lies in a box. */
-static char *in(const reduction_t *r, const unsigned char *box)
-{
-    return (char *)box + r->operands.base;
-}
-
-/* 1.  Who combines has no need of its own box, unless its operand is about to be overwritten. */
-static int contribute(const reduction_t *r, bool others_read)
-{
-    coll_poweraware_begin_round(r->call);
-    unsigned char *box = coll_poweraware_my_box(r->call, r->bytes);
-    int rc = OMPI_SUCCESS;
-    if (others_read || r->in_place) {
-        rc = coll_poweraware_copy_operands(&r->operands, in(r, box), r->contribution, r->total);
-    }
-    coll_poweraware_join(r->call, rc);
-    return rc;
-}
-
-typedef const unsigned char *(*box_fn_t)(const coll_poweraware_call_t *, int, size_t);
-
-/* Elements from first on of local rank i, which are in its box of the round that box tells of. */
-static char *operand(const reduction_t *r, box_fn_t box, int i, size_t first)
-{
-    const char *start = i == r->call->hierarchy->my_local && !r->in_place
-                            ? r->contribution
-                            : in(r, box(r->call, i, r->bytes));
-    return (char *)start + (ptrdiff_t)first * r->operands.extent;
-}
-
-/* 2.  Combines count elements of the node's operands, from first on. */
-static int combine(const reduction_t *r, box_fn_t box, size_t first, size_t count, char *to)
-{
-    int last = r->call->hierarchy->num_local - 1;
-    int rc = coll_poweraware_copy_operands(&r->operands, to, operand(r, box, last, first), count);
-    for (int i = last - 1; i >= 0 && count > 0; --i) {
-        ompi_op_reduce(r->operands.op, operand(r, box, i, first), to, (int)count,
-                       r->operands.datatype);
-    }
-    return rc;
+    return r->call->hierarchy->num_local;
 }
 
 /* ---- one node ---- */
 
 static int reduce_together(const reduction_t *r)
 {
-    int rc = contribute(r, true); /* 1 */
+    int rc = coll_poweraware_box_contribute(r, true); /* 1 */
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
-        rc = combine(r, coll_poweraware_box, r->first, r->count, r->rbuf); /* 2 */
+        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), r->first, r->count,
+                                         r->rbuf); /* 2 */
     }
     return rc;
 }
@@ -140,11 +76,11 @@ static char *slice_of(const reduction_t *r, int i)
 static int combine_my_slice(const reduction_t *r)
 {
     int me = r->call->hierarchy->my_local;
-    int rc = contribute(r, true);
+    int rc = coll_poweraware_box_contribute(r, true);
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
-        rc = combine(r, coll_poweraware_box, slice_start(r, me), slice_count(r, me),
-                     slice_of(r, me));
+        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), slice_start(r, me),
+                                         slice_count(r, me), slice_of(r, me));
     }
     return rc;
 }
@@ -155,7 +91,7 @@ static int reduce_in_slices(const reduction_t *r)
     size_t bytes = slice_bytes(r);
     int rc = combine_my_slice(r);
     coll_poweraware_begin_round(r->call);
-    char *mine = in(r, coll_poweraware_my_box(r->call, bytes));
+    char *mine = coll_poweraware_in_box(r, coll_poweraware_my_box(r->call, bytes));
     int rc_copy =
         coll_poweraware_copy_operands(&r->operands, mine, slice_of(r, me), slice_count(r, me));
     rc = coll_poweraware_first_error(rc, rc_copy);
@@ -163,7 +99,7 @@ static int reduce_in_slices(const reduction_t *r)
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
     for (int i = 0; i < r->call->hierarchy->num_local && OMPI_SUCCESS == rc; ++i) { /* 3 */
         if (i != me) {
-            const char *from = in(r, coll_poweraware_box(r->call, i, bytes));
+            const char *from = coll_poweraware_in_box(r, coll_poweraware_box(r->call, i, bytes));
             rc = coll_poweraware_copy_operands(&r->operands, slice_of(r, i), from,
                                                slice_count(r, i));
         }
@@ -180,10 +116,11 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     *rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
     coll_poweraware_begin_round(r->call);
     unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
-    char *sum = in(r, set);
-    char *spare = in(r, coll_poweraware_last_box(r->call, r->call->hierarchy->my_local, r->bytes));
+    char *sum = coll_poweraware_in_box(r, set);
+    char *spare = coll_poweraware_in_box(
+        r, coll_poweraware_last_box(r->call, r->call->hierarchy->my_local, r->bytes));
     if (OMPI_SUCCESS == *rc) {
-        *rc = combine(r, coll_poweraware_last_box, 0, r->total, sum);
+        *rc = coll_poweraware_box_combine(r, coll_poweraware_last_box, all_of(r), 0, r->total, sum);
     }
     coll_poweraware_begin_network(r->call, *rc);
     int rc_net =
@@ -191,7 +128,8 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     coll_poweraware_end_network(r->call);
     *rc = coll_poweraware_first_error(*rc, rc_net);
     if (OMPI_SUCCESS == *rc) {
-        *rc = coll_poweraware_copy_operands(&r->operands, in(r, set), sum, r->total);
+        *rc = coll_poweraware_copy_operands(&r->operands, coll_poweraware_in_box(r, set), sum,
+                                            r->total);
     }
     coll_poweraware_post_set(r->call, *rc);
     return set;
@@ -201,7 +139,7 @@ static int reduce_through_leaders(const reduction_t *r)
 {
     int leader = coll_poweraware_my_leader(r->call, COLL_POWERAWARE_NO_ROOT);
     bool leading = r->call->hierarchy->my_rank == leader;
-    int rc = contribute(r, !leading); /* 1 */
+    int rc = coll_poweraware_box_contribute(r, !leading); /* 1 */
     const unsigned char *set;
     int rc_lead;
     if (leading) {
@@ -213,7 +151,8 @@ static int reduce_through_leaders(const reduction_t *r)
     }
     rc = coll_poweraware_first_error(rc, rc_lead);
     if (OMPI_SUCCESS == rc) { /* 3 */
-        const char *from = in(r, set) + (ptrdiff_t)r->first * r->operands.extent;
+        const char *from =
+            coll_poweraware_in_box(r, set) + (ptrdiff_t)r->first * r->operands.extent;
         rc = coll_poweraware_copy_operands(&r->operands, r->rbuf, from, r->count);
     }
     coll_poweraware_end_round(r->call);
@@ -225,7 +164,7 @@ static int reduce_through_leaders(const reduction_t *r)
 int coll_poweraware_box_allreduce(coll_poweraware_call_t *call, args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    reduction_t r = describe(call, args, args->rcount);
+    reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
     if (h->num_nodes > 1) {
         return reduce_through_leaders(&r);
     }
@@ -272,7 +211,8 @@ bool coll_poweraware_box_reduce_scatter_can(const coll_poweraware_call_t *call, 
 int coll_poweraware_box_reduce_scatter(coll_poweraware_call_t *call, args_t *args)
 {
     int me = call->hierarchy->my_rank;
-    reduction_t r = describe(call, args, elements_before(args, call->hierarchy->size));
+    reduction_t r =
+        coll_poweraware_box_reduction(call, args, elements_before(args, call->hierarchy->size));
     r.first = elements_before(args, me);
     r.count = pwr_ompi_count(args->rcounts, me);
     return reduce_scatter(&r);
@@ -288,7 +228,7 @@ bool coll_poweraware_box_reduce_scatter_block_can(const coll_poweraware_call_t *
 int coll_poweraware_box_reduce_scatter_block(coll_poweraware_call_t *call, args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    reduction_t r = describe(call, args, args->rcount * (size_t)h->size);
+    reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount * (size_t)h->size);
     r.first = args->rcount * (size_t)h->my_rank;
     r.count = args->rcount;
     return reduce_scatter(&r);
@@ -300,9 +240,10 @@ static char *spare_box(const reduction_t *r)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     if (1 == h->max_local) {
-        return in(r, coll_poweraware_last_box(r->call, 0, r->bytes));
+        return coll_poweraware_in_box(r, coll_poweraware_last_box(r->call, 0, r->bytes));
     }
-    return in(r, coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
+    return coll_poweraware_in_box(r,
+                                  coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
 }
 
 /* The root's sum comes to lie in rbuf. */
@@ -310,10 +251,12 @@ static int lead_reduce(const reduction_t *r, int root, int error)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     bool is_root = h->my_rank == root;
-    char *sum = is_root ? r->rbuf : in(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
+    char *sum =
+        is_root ? r->rbuf
+                : coll_poweraware_in_box(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
     int rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
-        rc = combine(r, coll_poweraware_box, 0, r->total, sum);
+        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), 0, r->total, sum);
     }
     if (h->num_nodes > 1) {
         coll_poweraware_begin_network(r->call, rc);
@@ -330,9 +273,9 @@ static int lead_reduce(const reduction_t *r, int root, int error)
 
 int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
 {
-    reduction_t r = describe(call, args, args->rcount);
+    reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
     bool leading = coll_poweraware_i_lead(call, args->root);
-    int rc = contribute(&r, !leading); /* 1 */
+    int rc = coll_poweraware_box_contribute(&r, !leading); /* 1 */
     if (leading) {
         rc = lead_reduce(&r, args->root, rc);
     }

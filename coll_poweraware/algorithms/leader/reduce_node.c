@@ -121,7 +121,7 @@ static void reduce_slice(coll_poweraware_reduction_t *r, coll_poweraware_reduce_
             coll_poweraware_stretch_t s =
                 coll_poweraware_reduction_clip(r, k, chunk->from, chunk->to);
             if (s.count > 0) {
-                reduce_stretch(r, chunk, &s);
+                (NULL == r->combine ? reduce_stretch : r->combine)(r, chunk, &s);
             }
         }
         coll_poweraware_end_work(r->call, 2, begin_ns);
@@ -180,9 +180,13 @@ static void take(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
     }
     if (!r->direct && OMPI_SUCCESS == r->error && chunk->take_count > 0) {
         uint64_t begin_ns = coll_poweraware_begin_work(r->call, 4, 0);
-        copy(r, r->rbuf + (ptrdiff_t)chunk->take_to * r->extent,
-             coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)chunk->take_from * r->extent,
-             chunk->take_count);
+        if (NULL != r->take) {
+            keep_error(r, r->take(r, chunk));
+        } else {
+            copy(r, r->rbuf + (ptrdiff_t)chunk->take_to * r->extent,
+                 coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)chunk->take_from * r->extent,
+                 chunk->take_count);
+        }
         coll_poweraware_end_work(r->call, 4, begin_ns);
     }
     release_slots(r, chunk);

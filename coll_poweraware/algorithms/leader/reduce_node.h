@@ -48,6 +48,13 @@ typedef struct coll_poweraware_reduce_chunk {
     size_t take_to; /* ... and at which element of rbuf */
 } coll_poweraware_reduce_chunk_t;
 
+/* Elements at .. at + count - 1 of a chunk are elements user ... of the message. */
+typedef struct coll_poweraware_stretch {
+    size_t at;
+    size_t user;
+    size_t count;
+} coll_poweraware_stretch_t;
+
 typedef struct coll_poweraware_reduction coll_poweraware_reduction_t;
 
 struct coll_poweraware_reduction {
@@ -77,6 +84,11 @@ struct coll_poweraware_reduction {
     void (*cut)(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk);
     /* Step 3, on a leader.  Returns an OMPI_* code. */
     int (*network)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk);
+    /* Steps 2 and 4, of collectives that do not want one sum of all; NULL: that.  A stretch of the
+       complete contributions in the areas; and what to copy out of a chunk without an error. */
+    void (*combine)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk,
+                    const coll_poweraware_stretch_t *stretch);
+    int (*take)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk);
     void *collective; /* its own */
 
     /* The chunk that is being cut, in pieces that are contiguous in the message: elements
@@ -121,13 +133,6 @@ char *coll_poweraware_reduction_sum(const coll_poweraware_reduction_t *r,
 /* Where in its slots the next chunk goes, bytes; the same on all ranks of the node, which all have
    had the same chunks. */
 size_t coll_poweraware_reduction_place(const coll_poweraware_reduction_t *r, size_t count);
-
-/* Elements at .. at + count - 1 of a chunk are elements user ... of the message. */
-typedef struct coll_poweraware_stretch {
-    size_t at;
-    size_t user;
-    size_t count;
-} coll_poweraware_stretch_t;
 
 /* What run k has of elements from .. to - 1 of the chunk. */
 coll_poweraware_stretch_t coll_poweraware_reduction_clip(const coll_poweraware_reduction_t *r,
