@@ -4,13 +4,12 @@
  * A collective for which some ranks come late: are results right, and what did those who waited
  * cost?
  *
- *   mpirun -np N check_hang [-l MILLISECONDS] [-f FILE] [-n NAME] WHAT LATE...
+ *   mpirun -np N check_hang [-l MILLISECONDS] [-n NAME] WHAT LATE...
  *
- * After a call for which nobody is late, the ranks LATE come MILLISECONDS (default 3000) late to
- * a second one of the same kind, on a communicator of that name (default: MPI_COMM_WORLD itself).
- * With FILE, which is where the job's output goes, they do not come before one more line there says
- * that the job may be hung (up to three), or 40 s have passed: a machine that stands still for a
- * while does not change what is said.
+ * After a call for which nobody is late, the ranks LATE come late to a second one of the same kind,
+ * on a communicator of that name (default: MPI_COMM_WORLD itself).  Where ranks can be watched
+ * (watched.h) they come when all others wait, and have waited for twice SHIFT_S by their clock
+ * (shifted_clock.c); elsewhere, or with -l, after so many milliseconds (default 3000).
  *
  * WHAT:
  *
@@ -22,11 +21,11 @@
  *   mismatch                           a wrong program: LATE broadcast where the others reduce, and
  *                                      end the job when they would have come
  *
- * Every rank prints the CPU time of its process while it waited, in milliseconds:
+ * The first of those who are late prints what the others did at last:
  *
- *     rank 1 cpu 3 ms
+ *     2 sleep, 0 poll, 1 are gone
  *
- * The last line of each counts wrong results.
+ * The last line of each rank counts wrong results.
  */
 #include <mpi.h>
 
@@ -39,16 +38,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "watched.h"
+
 enum { LONG = 40000, COMMS = 3 };
 
-/* For a line of the output: between looks, at most, and then for what others may say. */
-enum { LOOK_MS = 20, LONGEST_MS = 40000, OTHERS_MS = 300 };
-enum { MOST_SAID = 3 }; /* of one process, whatever it waits for */
+/* More than the limit of hang_report in tests.  Who has nothing to tell by then speaks after two.
+ */
+enum { SHIFT_S = 1100, SHIFTS = 2 };
 
 static int rank, size, wrong;
 static int late_ms = 3000;
-static const char *name, *output;
-static bool late, stuck;
+static const char *name;
+static bool late, stuck, watches, by_time;
 static int *in, *out;
 
 static void expect(int got, int wanted, const char *what)
@@ -59,46 +60,22 @@ static void expect(int got, int wanted, const char *what)
     }
 }
 
-static void rest(int ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
-    nanosleep(&time, NULL);
-}
-
-/* Lines of the file that speak of a hang. */
-static int num_said(void)
-{
-    char line[1000];
-    int lines = 0;
-    FILE *file = fopen(output, "r");
-    while (NULL != file && NULL != fgets(line, sizeof line, file)) {
-        lines += NULL != strstr(line, "may be hung");
-    }
-    if (NULL != file) {
-        fclose(file);
-    }
-    return lines;
-}
-
 static void come_late(void)
 {
-    static int times;
-    int wanted = __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED);
-    rest(late_ms);
-    if (NULL == output || wanted > MOST_SAID) {
-        return;
+    if (!watches) {
+        const struct timespec time = {.tv_sec = late_ms / 1000,
+                                      .tv_nsec = late_ms % 1000 * 1000000l};
+        nanosleep(&time, NULL);
+    } else if (watched_leads()) {
+        watched_t found = watched_find(watched_usual);
+        for (int i = 0; i < SHIFTS; ++i) {
+            watched_shift_clock(SHIFT_S * UINT64_C(1000000000));
+            found = watched_find(watched_usual);
+        }
+        printf("%d sleep, %d poll, %d are gone\n", found.sleep, found.poll, found.gone);
+        fflush(stdout);
+        watched_come();
     }
-    for (int i = 0; i < LONGEST_MS / LOOK_MS && num_said() < wanted; ++i) {
-        rest(LOOK_MS);
-    }
-    rest(OTHERS_MS);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
 /* ---- one call each ---- */
@@ -184,18 +161,28 @@ static void scan(MPI_Comm comm, int seed)
 
 typedef void (*call_t)(MPI_Comm comm, int seed);
 
+/* Watched, unless others wait for this rank. */
+static void wait_in(call_t call, MPI_Comm comm)
+{
+    if (!late && watches) {
+        watched_begin();
+    }
+    call(comm, 2);
+    if (!late && watches) {
+        watched_end();
+    }
+}
+
 static void with_late_ranks(call_t call, MPI_Comm comm)
 {
     call(comm, 1);
     MPI_Barrier(comm);
-    double before = cpu_ms();
     if (late && call == allreduce_stuck) {
         stuck = true;
     } else if (late) {
         come_late();
     }
-    call(comm, 2);
-    printf("rank %d cpu %.0f ms\n", rank, late ? 0 : cpu_ms() - before);
+    wait_in(call, comm);
     call(comm, 3);
 }
 
@@ -235,7 +222,9 @@ static void comms(void)
 
 static void *meet(void *arg)
 {
-    with_late_ranks(barrier, *(MPI_Comm *)arg);
+    MPI_Comm *copies = arg;
+    watched_take_lane(1);
+    with_late_ranks(barrier, copies[1]);
     return NULL;
 }
 
@@ -245,8 +234,8 @@ static void threads(void)
     pthread_t thread;
     copy(&copies[0], 0);
     copy(&copies[1], 1);
-    pthread_create(&thread, NULL, meet, &copies[0]);
-    meet(&copies[1]);
+    pthread_create(&thread, NULL, meet, copies);
+    with_late_ranks(barrier, copies[0]);
     pthread_join(thread, NULL);
     MPI_Comm_free(&copies[0]);
     MPI_Comm_free(&copies[1]);
@@ -269,7 +258,7 @@ static void mismatch(void)
         pthread_create(&thread, NULL, end_job, NULL);
         bcast(MPI_COMM_WORLD, 2);
     } else {
-        allreduce(MPI_COMM_WORLD, 2);
+        wait_in(allreduce, MPI_COMM_WORLD);
     }
 }
 
@@ -307,11 +296,10 @@ static bool run(const char *what)
 static void read_options(int argc, char **argv)
 {
     int option;
-    while (-1 != (option = getopt(argc, argv, "f:l:n:"))) {
+    while (-1 != (option = getopt(argc, argv, "l:n:"))) {
         if ('l' == option) {
             late_ms = atoi(optarg);
-        } else if ('f' == option) {
-            output = optarg;
+            by_time = true;
         } else if ('n' == option) {
             name = optarg;
         }
@@ -332,6 +320,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     read_options(argc, argv);
+    watches = !by_time && watched_open(late, many ? 2 : 1);
     in = calloc(LONG, sizeof *in);
     out = calloc(LONG, sizeof *out);
     if (NULL == in || NULL == out || !run(optind < argc ? argv[optind] : "")) {

@@ -4,17 +4,17 @@
  * Every kind of call that waits, with the last rank late: is the result right, and did those who
  * waited give their CPU back?
  *
- *   mpirun -np N check_waits [-l MILLISECONDS] [-r REPETITIONS] [-t] [-u] [KIND...]
+ *   mpirun -np N check_waits [-l MILLISECONDS] [-t] [-u] [KIND...]
  *
- * -l: how late (default: 100, or 200 where the call itself costs CPU time).
+ * -l: how late (default 100), where ranks cannot be watched (watched.h).
  * -t: with MPI_THREAD_MULTIPLE.  -u: nobody may look into these processes, as if they were set-uid.
- * Rank 0 prints for each kind, or those that are named, the CPU time
- * of the rank that used most of it, in percent of the time that the last rank was late:
+ * The last rank prints for each kind, or those that are named, what the others did while it was
+ * late:
  *
- *     recv cpu 1.3%
+ *     recv: 1 sleep, 0 poll, 0 are gone
  *
- * In win-many-locks, which runs only where it is named, nobody is late.  The last line counts wrong
- * results.
+ * Some run only where they are named: win-many-locks, in which nobody is late, and many-allreduces,
+ * in which the others wait only briefly each time.  The last line counts wrong results.
  */
 #include <mpi.h>
 
@@ -28,10 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LONG = 300000, SHORT = 5, TAG = 7, HANG_S = 300 };
+#include "watched.h"
+
+enum { LONG = 300000, SHORT = 5, TAG = 7, HANG_S = 1500 };
 
 static int rank, size, last, wrong;
-static int late_ms;
+static int late_ms = 100;
+static bool watches;
+static watched_t found;
 static int in[LONG], out[LONG];
 static MPI_Win window;
 static int has_window, has_file;
@@ -64,20 +68,28 @@ static bool is_from(int seed, int count)
     return true;
 }
 
-static void come_late(void)
+static void rest_late_ms(void)
 {
-    if (rank == last) {
-        const struct timespec time = {.tv_sec = late_ms / 1000,
-                                      .tv_nsec = late_ms % 1000 * 1000000l};
-        nanosleep(&time, NULL);
+    const struct timespec time = {.tv_sec = late_ms / 1000, .tv_nsec = late_ms % 1000 * 1000000l};
+    nanosleep(&time, NULL);
+}
+
+static void come_late_by(watched_rule_t rule)
+{
+    if (rank != last) {
+        return;
+    }
+    if (!watches) {
+        rest_late_ms();
+    } else if (watched_leads()) {
+        found = watched_find(rule);
+        watched_come();
     }
 }
 
-static double cpu_s(void)
+static void come_late(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    come_late_by(watched_usual);
 }
 
 /* ---- messages: everybody waits for the last one ---- */
@@ -359,8 +371,7 @@ static int no_cancel(void *state, int complete)
 
 static void *complete_late(void *arg)
 {
-    const struct timespec time = {.tv_sec = late_ms / 1000, .tv_nsec = late_ms % 1000 * 1000000l};
-    nanosleep(&time, NULL);
+    rest_late_ms();
     MPI_Grequest_complete(*(MPI_Request *)arg);
     return NULL;
 }
@@ -400,6 +411,25 @@ static void allreduce(void)
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     check(size == sum, "allreduce");
+}
+
+/* Of 8 bytes, the last rank late each time: no longer than until the others are seen to wait. */
+static void many_allreduces(void)
+{
+    enum { MANY = 200 };
+    static const watched_rule_t waits = {.blocks = 1, .cpu_us = 100};
+    for (int i = 0; i < MANY; ++i) {
+        double one = 1, sum = 0;
+        come_late_by(waits);
+        if (rank != last) {
+            watched_begin();
+        }
+        MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (rank != last) {
+            watched_end();
+        }
+        check(size == (int)sum, "allreduce, one of many");
+    }
 }
 
 /* None of ours, on any communicator. */
@@ -526,59 +556,68 @@ static void file(void)
 
 /* ---- all of them ---- */
 
+typedef enum late { BEFORE, INSIDE, NOBODY } late_t; /* when the last rank is late */
+
 typedef struct kind {
     const char *name;
     void (*run)(void);
-    bool late_inside; /* the last rank is late by itself */
-    bool works;       /* the call itself costs CPU time */
+    late_t late;
+    bool asked_for;   /* runs only where it is named */
     const int *needs; /* is this what it takes? NULL: nothing */
 } kind_t;
 
 static const kind_t kinds[] = {
-    {"recv", recv_short, false, false, NULL},
-    {"recv-any", recv_long_from_anybody, false, false, NULL},
-    {"recv-truncated", recv_truncated, false, false, NULL},
-    {"send", send_long, false, false, NULL},
-    {"ssend", ssend, false, false, NULL},
-    {"send-strided", send_strided, false, false, NULL},
-    {"flood", flood, false, true, NULL},
-    {"sendrecv", sendrecv, false, false, NULL},
-    {"probe", probe, false, false, NULL},
-    {"mprobe", mprobe, false, false, NULL},
-    {"wait", wait_one, false, false, NULL},
-    {"waitall", wait_all, false, false, NULL},
-    {"waitany", wait_any, false, false, NULL},
-    {"waitsome", wait_some, false, false, NULL},
-    {"persistent", persistent, false, false, NULL},
-    {"generalized", generalized, true, false, NULL},
-    {"barrier", barrier, false, false, NULL},
-    {"bcast", bcast, false, false, NULL},
-    {"allreduce", allreduce, false, false, NULL},
-    {"scatterv", scatterv, false, false, NULL},
-    {"ibcast", ibcast, false, false, NULL},
-    {"comm-dup", comm_dup, false, true, NULL},
-    {"win-fence", fence, false, true, &has_window},
-    {"win-post-wait", post_wait, false, true, &has_window},
-    {"win-lock", lock, true, true, &has_window},
-    {"win-many-locks", many_locks, true, true, &has_window},
-    {"file", file, false, true, &has_file},
+    {"recv", recv_short, BEFORE, false, NULL},
+    {"recv-any", recv_long_from_anybody, BEFORE, false, NULL},
+    {"recv-truncated", recv_truncated, BEFORE, false, NULL},
+    {"send", send_long, BEFORE, false, NULL},
+    {"ssend", ssend, BEFORE, false, NULL},
+    {"send-strided", send_strided, BEFORE, false, NULL},
+    {"flood", flood, BEFORE, false, NULL},
+    {"sendrecv", sendrecv, BEFORE, false, NULL},
+    {"probe", probe, BEFORE, false, NULL},
+    {"mprobe", mprobe, BEFORE, false, NULL},
+    {"wait", wait_one, BEFORE, false, NULL},
+    {"waitall", wait_all, BEFORE, false, NULL},
+    {"waitany", wait_any, BEFORE, false, NULL},
+    {"waitsome", wait_some, BEFORE, false, NULL},
+    {"persistent", persistent, BEFORE, false, NULL},
+    {"generalized", generalized, NOBODY, false, NULL},
+    {"barrier", barrier, BEFORE, false, NULL},
+    {"bcast", bcast, BEFORE, false, NULL},
+    {"allreduce", allreduce, BEFORE, false, NULL},
+    {"many-allreduces", many_allreduces, NOBODY, true, NULL},
+    {"scatterv", scatterv, BEFORE, false, NULL},
+    {"ibcast", ibcast, BEFORE, false, NULL},
+    {"comm-dup", comm_dup, BEFORE, false, NULL},
+    {"win-fence", fence, BEFORE, false, &has_window},
+    {"win-post-wait", post_wait, BEFORE, false, &has_window},
+    {"win-lock", lock, INSIDE, false, &has_window},
+    {"win-many-locks", many_locks, NOBODY, true, &has_window},
+    {"file", file, BEFORE, false, &has_file},
 };
 
-static void run(const kind_t *kind, int wanted_ms)
+static void run(const kind_t *kind)
 {
-    double used, most;
-    late_ms = 0 != wanted_ms ? wanted_ms : kind->works ? 200 : 100;
+    bool watched = watches && NOBODY != kind->late;
     fill(rank);
+    if (BEFORE == kind->late) {
+        kind->run(); /* a communicator's first call has more to do, and polls meanwhile */
+        fill(rank);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!kind->late_inside) {
+    if (BEFORE == kind->late) {
         come_late();
     }
-    double begin = cpu_s();
+    if (watched && rank != last) {
+        watched_begin();
+    }
     kind->run();
-    used = rank == last ? 0.0 : cpu_s() - begin;
-    MPI_Reduce(&used, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        printf("%s cpu %.1f%%\n", kind->name, 1e5 * most / late_ms);
+    if (watched && rank != last) {
+        watched_end();
+    } else if (watched) {
+        printf("%s: %d sleep, %d poll, %d are gone\n", kind->name, found.sleep, found.poll,
+               found.gone);
         fflush(stdout);
     }
 }
@@ -615,7 +654,6 @@ static void share_file(void)
     }
 }
 
-/* Many locks take long over some transports. */
 static bool is_named(const kind_t *kind, int argc, char **argv)
 {
     for (int i = optind; i < argc; ++i) {
@@ -623,7 +661,7 @@ static bool is_named(const kind_t *kind, int argc, char **argv)
             return true;
         }
     }
-    return optind == argc && many_locks != kind->run;
+    return optind == argc && !kind->asked_for;
 }
 
 static bool is_wanted(const int *needed, int argc, char **argv)
@@ -638,14 +676,11 @@ static bool is_wanted(const int *needed, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int option, wanted_ms = 0, repetitions = 1, total = 0, level = MPI_THREAD_SINGLE;
-    while (-1 != (option = getopt(argc, argv, "l:r:tu"))) {
+    int option, total = 0, level = MPI_THREAD_SINGLE;
+    while (-1 != (option = getopt(argc, argv, "l:tu"))) {
         switch (option) {
         case 'l':
-            wanted_ms = atoi(optarg);
-            break;
-        case 'r':
-            repetitions = atoi(optarg);
+            late_ms = atoi(optarg);
             break;
         case 't':
             level = MPI_THREAD_MULTIPLE;
@@ -662,16 +697,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     last = size - 1;
+    watches = watched_open(rank == last, 1);
     share_file();
     if (is_wanted(&has_window, argc, argv)) {
         make_window();
     }
-    for (int i = 0; i < repetitions; ++i) {
-        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
-            const kind_t *kind = &kinds[k];
-            if (is_named(kind, argc, argv) && (NULL == kind->needs || *kind->needs)) {
-                run(kind, wanted_ms);
-            }
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
+        const kind_t *kind = &kinds[k];
+        if (is_named(kind, argc, argv) && (NULL == kind->needs || *kind->needs)) {
+            run(kind);
         }
     }
     MPI_Reduce(&wrong, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -3,7 +3,8 @@
 #
 # For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR (both
 # set by make check).  PROGRAM is what job runs (default: check_collectives), WORK a folder that goes at the end, FAILURES the verdict,
-# JOB_LIMIT_S how long a job may take (default 120).
+# JOB_LIMIT_S after how long a job is taken to hang (default 600).
+# Programs that watch waits (watched.h) have a new file for that in each job, in PWR_WATCHED.
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_STOCK are for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
@@ -14,6 +15,8 @@ PROGRAM=$CHECK
 WORK=$(mktemp -d) || exit 99
 trap 'rm -rf "$WORK"' EXIT
 FAILURES=0
+touch "$WORK/began"
+export PWR_WATCHED=$WORK/watched
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -42,7 +45,9 @@ job() { # np, then mpirun options and program arguments separated by --
         shift
     done
     shift
-    timeout "${JOB_LIMIT_S:-120}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+    rm -f "$PWR_WATCHED"
+    truncate -s 8192 "$PWR_WATCHED"
+    timeout "${JOB_LIMIT_S:-600}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
 verdict() { # what, wanted exit status (0, or "fail"), pattern the output must have
@@ -78,10 +83,13 @@ failed() { # what
     FAILURES=$((FAILURES + 1))
 }
 
-no_segment_is_left() {
-    local left
-    left=$(find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" 2>/dev/null)
-    [ -z "$left" ] || failed "segments are left: $left"
+no_segment_is_left() { # of a process that has ended; other tests may have theirs meanwhile
+    local left='' name pid
+    while read -r name; do
+        pid=${name#*.*.}
+        [ -d "/proc/${pid%%.*}" ] || left="$left $name"
+    done < <(find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" -newer "$WORK/began" -printf '%f\n' 2>/dev/null)
+    [ -z "$left" ] || failed "segments are left:$left"
 }
 OK=" 0 wrong results"
 

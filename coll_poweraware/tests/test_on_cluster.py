@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -83,37 +84,50 @@ def test_alltoalls(five: Nodes, layout: tuple[str, ...], schedule: str) -> None:
 
 # ---- waits that last too long ----
 
+def hang(nodes: Nodes, folder: Path, *arguments: str, mca: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """The minutes of hang_report pass when all others wait: see watched.h."""
+    watched = folder / "watched"
+    watched.write_bytes(bytes(8192))
+    for path in (folder, watched):
+        path.chmod(0o777)
+    clock = f"LD_PRELOAD={BUILD}/bench/emulator/libpwr_vcpu.so:{TESTS}/.libs/shifted_clock.so"
+    return nodes.run([str(TESTS / "check_hang"), *arguments], "--bind", "core", "--layout", "2,2,2",
+                     "--env", f"PWR_WATCHED={watched}", "--env", clock,
+                     mca={"coll_poweraware_hang_report": "1000", **mca})
+
+
+def said_of_hangs(output: str) -> list[str]:
+    return sorted(line.split("poweraware: ", 1)[1] for line in output.splitlines() if "may be hung" in line)
+
+
 def test_late_root(five: Nodes, tmp_path: Path) -> None:
     """Each node says once what it knows, and throttled ranks count, too."""
-    tmp_path.chmod(0o777)
-    done = five.run([str(TESTS / "check_hang"), "-l", "4000", "bcast", "0"], "--layout", "2,2,2", "--bind", "core",
-                    mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_hang_report": "1",
-                         "coll_poweraware_ranks_dir": str(tmp_path)})
+    done = hang(five, tmp_path, "bcast", "0",
+                mca={"coll_poweraware_min_bytes": "0", "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 6, done.stdout
-    said = sorted(line.split("poweraware: ", 1)[1] for line in done.stdout.splitlines() if "may be hung" in line)
+    said = said_of_hangs(done.stdout)
     assert len(said) == 3, done.stdout
-    assert re.match(r"rank 1 of MPI_COMM_WORLD \(cid 0\) on n0 has waited [1-9]\d* s in MPI_Bcast: "
+    assert re.match(r"rank 1 of MPI_COMM_WORLD \(cid 0\) on n0 has waited [1-9]\d{3} s in MPI_Bcast: "
                     r"rank 0 \(pid \d+\) of this node has not called it\. ", said[0]), done.stdout
     for rank, node, peer, line in (2, "n1", 0, said[1]), (4, "n2", r"[02]", said[2]):
-        assert re.match(rf"rank {rank} of .* on {node} has waited [1-9]\d* s in MPI_Bcast: all ranks of this node have "
+        assert re.match(rf"rank {rank} of .* on {node} has waited [1-9]\d{{3}} s in MPI_Bcast: all ranks of this node have "
                         rf"called it; no message has come from rank {peer} yet, which may be waiting itself\. ", line), line
     reports = [json.loads((tmp_path / f"rank-{rank}.json").read_text()) for rank in range(6)]
     assert [report["num_hangs"] for report in reports] == [0, 1, 1, 1, 1, 1]
     assert [report["hangs"][0]["senders"] for report in reports[1:4]] == [[], [0], []]
     assert all(reports[rank]["tstate_writes"] > 0 for rank in (3, 5)), "nobody was throttled: nothing was proven"
-    assert all(int(ms) < 600 for ms in re.findall(r"^rank \d cpu (\d+) ms$", done.stdout, re.MULTILINE)), done.stdout
+    assert "5 sleep, 0 poll, 0 are gone" in done.stdout, done.stdout
     assert rules.not_restored(five.levers()) == []
 
 
-def test_late_rank_in_a_stock_function(five: Nodes) -> None:
+def test_late_rank_in_a_stock_function(five: Nodes, tmp_path: Path) -> None:
     """Each node says once what it knows, at least of its messages."""
-    done = five.run([str(TESTS / "check_hang"), "-l", "3000", "allreduce", "0"], "--layout", "2,2", "--bind", "core",
-                    mca={"coll_poweraware_scheme": "dvfs", "coll_poweraware_hang_report": "1"})
-    assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 4, done.stdout
-    said = sorted(line.split("poweraware: ", 1)[1] for line in done.stdout.splitlines() if "may be hung" in line)
-    assert len(said) == 2, done.stdout
-    for line, node in zip(said, ("n0", "n1")):
-        assert re.match(rf"rank [123] of MPI_COMM_WORLD \(cid 0\) on {node} has waited [1-9]\d* s in MPI_Allreduce: "
+    done = hang(five, tmp_path, "allreduce", "0", mca={"coll_poweraware_scheme": "dvfs"})
+    assert done.returncode == 0 and done.stdout.count(": 0 wrong") == 6, done.stdout
+    said = said_of_hangs(done.stdout)
+    assert len(said) == 3, done.stdout
+    for line, node in zip(said, ("n0", "n1", "n2")):
+        assert re.match(rf"rank [1-5] of MPI_COMM_WORLD \(cid 0\) on {node} has waited [1-9]\d{{3}} s in MPI_Allreduce: "
                         r"(no message has come from ranks? [\d, and]* yet|ranks? [\d, and]* ha(s|ve) not taken)", line), line
 
 
@@ -208,11 +222,11 @@ def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["finalize", "exit", "abort", "segv", "term", "kill"])
 def test_levers_are_restored(five: Nodes, way: str) -> None:
     before = sum(len(times) for node in five.levers().values() for times in node.times.values())
-    done = five.run([str(TESTS / "victim"), way, "1", "100000"], "--layout", "4,4", timeout=60,
+    done = five.run([str(TESTS / "victim"), way, "1", "100000"], "--layout", "4,4",
                     mca={"coll_poweraware_min_bytes": "0"})
     assert done.returncode != 124, "the job hung"
     assert (done.returncode == 0) == (way == "finalize"), done.stdout
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while rules.not_restored(five.levers()) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert rules.not_restored(five.levers()) == []
