@@ -5,12 +5,14 @@
  *
  *   mpirun -np N check_lifecycle WHAT [NUMBER [PLANT]]
  *
- *   cycles   NUMBER times: create, use, free; then memory, descriptors and mappings are what they
- *            were after a tenth of them.  PLANT: memory, descriptor or mapping, one lost per cycle
- *   pending  collectives while nonblocking ones of the same communicator are under way.  (To free
- * it then is right, too, but Open MPI crashes: libnbc keeps no reference.) unfreed  MPI_Finalize
- * with NUMBER communicators in use threads  NUMBER cycles in each of three threads at once spawn a
- * job of NUMBER more processes: intercommunicator, merged, disconnected
+ *   cycles    NUMBER times: create, use, free; then memory, descriptors and mappings are
+ *             what they were after a tenth of them.  PLANT: memory, descriptor or mapping,
+ *             one lost per cycle
+ *   pending   collectives while nonblocking ones of the same communicator are under way.
+ *             (To free it then is right, too, but Open MPI crashes.)
+ *   unfreed   MPI_Finalize with NUMBER communicators in use
+ *   threads   NUMBER cycles in each of three threads at once
+ *   spawn     a job of NUMBER more processes: intercommunicator, merged, disconnected
  */
 #include <mpi.h>
 

@@ -19,7 +19,7 @@ from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
 
 CALLS = os.environ.get("PWR_CLUSTER_CALLS", "120")
 SEED = os.environ.get("PWR_SEED", "1")
-TIMEOUT_S = 240 + int(CALLS) // 2
+TIMEOUT_S = 900 + int(CALLS) // 2
 
 UCX_DEVICES = ("--env", "UCX_TLS=tcp,self,sm", "--env", "UCX_NET_DEVICES=eth0")
 
@@ -38,7 +38,7 @@ def eight() -> Iterator[Nodes]:
 
 def check(nodes: Nodes, layout: tuple[str, ...], mca: dict[str, str], *options: str) -> None:
     """Runs the tester; options of the cluster's run may come behind the layout."""
-    tester = [CHECK, "--beyond-stock", "--calls", CALLS, "--seed", SEED, "--limit", "150", *options]
+    tester = [CHECK, "--beyond-stock", "--calls", CALLS, "--seed", SEED, "--limit", "600", *options]
     done = nodes.run(tester, *layout, timeout=TIMEOUT_S,
                      mca={"coll_poweraware_min_bytes": "0", **SOUND_STOCK, **mca})
     assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout

@@ -76,7 +76,7 @@ def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **para
         command += ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || export {words}; exec "$@"', "sh"]
     command += [BCASTS, *program]
     done = subprocess.run(command, env=environment(parameters), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout
     return Outcome(done.stdout, [json.loads(path.read_text()) for path in sorted(reports.glob("rank-*.json"))])
 
