@@ -90,7 +90,7 @@ def hang(nodes: Nodes, folder: Path, *arguments: str, mca: dict[str, str]) -> su
     watched.write_bytes(bytes(8192))
     for path in (folder, watched):
         path.chmod(0o777)
-    clock = f"LD_PRELOAD={BUILD}/bench/emulator/libpwr_vcpu.so:{TESTS}/.libs/shifted_clock.so"
+    clock = f"LD_PRELOAD={BUILD}/bench/testbed/emulator/libpwr_vcpu.so:{TESTS}/.libs/shifted_clock.so"
     return nodes.run([str(TESTS / "check_hang"), *arguments], "--bind", "core", "--layout", "2,2,2",
                      "--env", f"PWR_WATCHED={watched}", "--env", clock,
                      mca={"coll_poweraware_hang_report": "1000", **mca})
