@@ -33,9 +33,9 @@ typedef struct options {
     const char *helpers; /* NULL: installed */
 } options_t;
 
-/* The three ways that are compared, each a pair "down, up". */
-typedef enum way { OURS, BARE, REOPEN, WAYS } way_t;
-static const char *const way_name[WAYS] = {"ours", "bare write", "open, write, close"};
+/* The three methods that are compared, each a pair "down, up". */
+typedef enum method { OURS, BARE, REOPEN, METHODS } method_t;
+static const char *const method_name[METHODS] = {"ours", "bare write", "open, write, close"};
 
 typedef struct subject {
     const char *kind; /* "P-state", "T-state" */
@@ -43,7 +43,7 @@ typedef struct subject {
     pwr_pstate_t *pstate; /* one of the two */
     pwr_tstate_t *tstate;
     const pwr_env_t *env;
-    const pwr_door_t *door; /* for the bare ways; the main control */
+    const pwr_access_t *access; /* for the bare measurement; the main control */
     pwr_control_kind_t control_kind;
 } subject_t;
 
@@ -93,7 +93,7 @@ static double median(double *values, unsigned count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* ---- the ways ---- */
+/* ---- the methods ---- */
 
 static pwr_status_t ours_down(const subject_t *subject)
 {
@@ -112,25 +112,25 @@ static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_
     char text[WHY_BYTES];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
     pwr_control_t control;
-    pwr_status_t status = subject->door->open(subject->door, subject->env, subject->control_kind,
-                                              cpu, &why, &control);
+    pwr_status_t status = subject->access->open(subject->access, subject->env,
+                                                subject->control_kind, cpu, &why, &control);
     if (status == PWR_OK) {
-        status = control.door->write(&control, value);
-        control.door->close(&control);
+        status = control.access->write(&control, value);
+        control.access->close(&control);
     }
     return status;
 }
 
-static pwr_status_t one_pair(const subject_t *subject, way_t way, const pwr_control_t *control,
-                             uint64_t low, uint64_t high)
+static pwr_status_t one_pair(const subject_t *subject, method_t method,
+                             const pwr_control_t *control, uint64_t low, uint64_t high)
 {
     pwr_status_t down, up;
-    if (way == OURS) {
+    if (method == OURS) {
         down = ours_down(subject);
         up = ours_up(subject);
-    } else if (way == BARE) {
-        down = control->door->write(control, low);
-        up = control->door->write(control, high);
+    } else if (method == BARE) {
+        down = control->access->write(control, low);
+        up = control->access->write(control, high);
     } else {
         down = reopen_write(subject, control->cpu, low);
         up = reopen_write(subject, control->cpu, high);
@@ -139,28 +139,28 @@ static pwr_status_t one_pair(const subject_t *subject, way_t way, const pwr_cont
 }
 
 typedef struct series {
-    double *us[WAYS]; /* per transition, one per pair */
-    double calls[WAYS];
+    double *us[METHODS]; /* per transition, one per pair */
+    double calls[METHODS];
 } series_t;
 
 static pwr_status_t run_pairs(const subject_t *subject, const pwr_control_t *control, uint64_t low,
                               uint64_t high, unsigned pairs, series_t *series)
 {
     for (unsigned i = 0; i < pairs; i++) {
-        for (int way = 0; way < WAYS; way++) {
+        for (int method = 0; method < METHODS; method++) {
             unsigned long before = 0, after = 0;
             bool known = count_calls(&before);
             double start_us = now_us();
-            pwr_status_t status = one_pair(subject, (way_t)way, control, low, high);
-            series->us[way][i] = (now_us() - start_us) / 2;
+            pwr_status_t status = one_pair(subject, (method_t)method, control, low, high);
+            series->us[method][i] = (now_us() - start_us) / 2;
             known = count_calls(&after) && known;
             if (status != PWR_OK) {
-                fprintf(stderr, "levers: %s: %s: %s\n", subject->backend, way_name[way],
+                fprintf(stderr, "levers: %s: %s: %s\n", subject->backend, method_name[method],
                         pwr_status_text(status));
                 return status;
             }
             /* Counting itself reads once. */
-            series->calls[way] += known ? (double)(after - before - 1) / 2 / pairs : 0;
+            series->calls[method] += known ? (double)(after - before - 1) / 2 / pairs : 0;
         }
     }
     return PWR_OK;
@@ -169,10 +169,10 @@ static pwr_status_t run_pairs(const subject_t *subject, const pwr_control_t *con
 static void print_series(const subject_t *subject, unsigned pairs, series_t *series)
 {
     double bare = median(series->us[BARE], pairs);
-    for (int way = 0; way < WAYS; way++) {
-        double us = way == BARE ? bare : median(series->us[way], pairs);
+    for (int method = 0; method < METHODS; method++) {
+        double us = method == BARE ? bare : median(series->us[method], pairs);
         printf("%-8s %-18s %-19s %10.2f %10.2f %12.2f\n", subject->kind, subject->backend,
-               way_name[way], us, us / bare, series->calls[way]);
+               method_name[method], us, us / bare, series->calls[method]);
     }
 }
 
@@ -184,8 +184,8 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
     uint64_t high;
     series_t series = {0};
     int result = EXIT_FAILURE;
-    if (subject->door->open(subject->door, subject->env, subject->control_kind, cpu, &why,
-                            &control) != PWR_OK) {
+    if (subject->access->open(subject->access, subject->env, subject->control_kind, cpu, &why,
+                              &control) != PWR_OK) {
         fprintf(stderr, "levers: %s\n", text);
         return EXIT_FAILURE;
     }
@@ -194,31 +194,31 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
         uint64_t per_unit = subject->control_kind <= PWR_CONTROL_SPEED ? 1 : 100000;
         low_speed = pwr_pstate_min_khz(subject->pstate) / per_unit;
     }
-    for (int way = 0; way < WAYS; way++) {
-        series.us[way] = calloc(pairs, sizeof series.us[way][0]);
+    for (int method = 0; method < METHODS; method++) {
+        series.us[method] = calloc(pairs, sizeof series.us[method][0]);
     }
     if (series.us[OURS] && series.us[BARE] && series.us[REOPEN] &&
-        control.door->read(&control, &high) == PWR_OK &&
+        control.access->read(&control, &high) == PWR_OK &&
         run_pairs(subject, &control, pwr_control_lowered(subject->control_kind, high, low_speed),
                   high, pairs, &series) == PWR_OK) {
         print_series(subject, pairs, &series);
         result = EXIT_SUCCESS;
     }
-    for (int way = 0; way < WAYS; way++) {
-        free(series.us[way]);
+    for (int method = 0; method < METHODS; method++) {
+        free(series.us[method]);
     }
-    control.door->close(&control);
+    control.access->close(&control);
     return result;
 }
 
 /* ---- every back end ---- */
 
-/* The door and main control that a P-state back end is made of. */
+/* The access and main control that a P-state back end is made of. */
 static void find_control(const char *backend, subject_t *subject)
 {
     static const struct {
         const char *backend;
-        const char *door;
+        const char *access;
         pwr_control_kind_t kind;
     } rows[] = {
         {"cpufreq-setspeed", "cpufreq", PWR_CONTROL_SPEED},
@@ -229,10 +229,10 @@ static void find_control(const char *backend, subject_t *subject)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t length = strlen(rows[i].backend);
-        bool whole = rows[i].door && strcmp(backend, rows[i].backend) == 0;
-        bool prefix = !rows[i].door && strncmp(backend, rows[i].backend, length) == 0;
+        bool whole = rows[i].access && strcmp(backend, rows[i].backend) == 0;
+        bool prefix = !rows[i].access && strncmp(backend, rows[i].backend, length) == 0;
         if (whole || prefix) {
-            subject->door = pwr_door_find(whole ? rows[i].door : backend + length);
+            subject->access = pwr_access_find(whole ? rows[i].access : backend + length);
             subject->control_kind = rows[i].kind;
         }
     }
@@ -254,7 +254,7 @@ static int measure_pstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_gua
                    why[0] ? why : pwr_status_text(status));
             continue;
         }
-        if (subject.door && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
+        if (subject.access && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
             result = EXIT_FAILURE;
         }
         pwr_pstate_close(subject.pstate);
@@ -271,7 +271,7 @@ static int measure_tstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_gua
         subject_t subject = {.kind = "T-state",
                              .env = env,
                              .backend = pwr_tstate_backend_name(nth),
-                             .door = pwr_door_find(pwr_tstate_backend_name(nth)),
+                             .access = pwr_access_find(pwr_tstate_backend_name(nth)),
                              .control_kind = PWR_CONTROL_CLOCK_MODULATION};
         pwr_status_t status =
             pwr_tstate_open_nth(env, topo, guard, nth, why, sizeof why, &subject.tstate);
@@ -280,7 +280,7 @@ static int measure_tstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_gua
                    why[0] ? why : pwr_status_text(status));
             continue;
         }
-        if (subject.door && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
+        if (subject.access && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
             result = EXIT_FAILURE;
         }
         pwr_tstate_close(subject.tstate);
@@ -361,7 +361,7 @@ int main(int argc, char **argv)
     }
     printf("CPU %u, %u pairs; medians; system calls are reads and writes\n",
            pwr_topo_my_cpu(topo, 0), options.pairs);
-    printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "way", "us", "of bare",
+    printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "method", "us", "of bare",
            "system calls");
     int result = measure_pstates(&env, topo, guard, options.pairs);
     if (measure_tstates(&env, topo, guard, options.pairs) != EXIT_SUCCESS) {

@@ -22,10 +22,11 @@ enum {
     FULL_DUTY = 16
 };
 
-const pwr_door_t *const pwr_doors[] = {
-    &pwr_door_cpufreq, &pwr_door_msr_safe, &pwr_door_msr, &pwr_door_accessd, &pwr_door_likwid,
+const pwr_access_t *const pwr_accesses[] = {
+    &pwr_access_cpufreq, &pwr_access_msr_safe, &pwr_access_msr,
+    &pwr_access_accessd, &pwr_access_likwid,
 };
-const size_t pwr_num_doors = sizeof pwr_doors / sizeof pwr_doors[0];
+const size_t pwr_num_accesses = sizeof pwr_accesses / sizeof pwr_accesses[0];
 
 static uint64_t lower_of(uint64_t left, uint64_t right)
 {
@@ -91,11 +92,11 @@ static const struct {
     [PWR_CONTROL_CLOCK_MODULATION] = {"clock_modulation", MODULATION_MASK, duty_speed, duty_with},
 };
 
-const pwr_door_t *pwr_door_find(const char *name)
+const pwr_access_t *pwr_access_find(const char *name)
 {
-    for (size_t i = 0; i < pwr_num_doors; i++) {
-        if (strcmp(pwr_doors[i]->name, name) == 0) {
-            return pwr_doors[i];
+    for (size_t i = 0; i < pwr_num_accesses; i++) {
+        if (strcmp(pwr_accesses[i]->name, name) == 0) {
+            return pwr_accesses[i];
         }
     }
     return NULL;

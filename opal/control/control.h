@@ -3,10 +3,10 @@
  *
  * Controls: values of one CPU that decide how fast it runs (private to the library and its tools).
  *
- * A control is a number behind a door.  Levers, guardian and poweraware-restore all read and write
- * through here, so there is one way to write anything.
+ * A control is a number and an access to it.  Levers, guardian and poweraware-restore all read and
+ * write through here, so there is one way to write anything.
  *
- *   control            unit   doors
+ *   control            unit   accesses
  *   ceiling, floor     kHz    cpufreq (scaling_max_freq, scaling_min_freq), likwid
  *   speed              kHz    cpufreq (scaling_setspeed, governor "userspace")
  *   perf_ctl           raw    msr_safe, msr, likwid-accessD: MSR 0x199, ratio in bits 15:8
@@ -34,22 +34,22 @@ typedef enum pwr_control_kind {
     PWR_CONTROL_KINDS
 } pwr_control_kind_t;
 
-typedef struct pwr_door pwr_door_t;
+typedef struct pwr_access pwr_access_t;
 
 /* One control of one CPU, open. */
 typedef struct pwr_control {
-    const pwr_door_t *door;
+    const pwr_access_t *access;
     pwr_control_kind_t kind;
     unsigned cpu;
     int fd;        /* of a file, else -1 */
-    pwr_msr_t msr; /* of an MSR door */
+    pwr_msr_t msr; /* of a register */
 } pwr_control_t;
 
-struct pwr_door {
+struct pwr_access {
     const char *name; /* in messages and journals; never changes its meaning */
-    /* Opens for reading and writing.  Errors: UNSUPPORTED (no such control behind this door), PERM;
+    /* Opens for reading and writing.  Errors: UNSUPPORTED (this access has no such control), PERM;
        a reason with its remedy is added to why. */
-    pwr_status_t (*open)(const pwr_door_t *door, const pwr_env_t *env, pwr_control_kind_t kind,
+    pwr_status_t (*open)(const pwr_access_t *access, const pwr_env_t *env, pwr_control_kind_t kind,
                          unsigned cpu, const pwr_why_t *why, pwr_control_t *control);
     /* Errors: UNSUPPORTED (the CPU or its register is gone), PERM, PARSE, IO. */
     pwr_status_t (*read)(const pwr_control_t *control, uint64_t *value);
@@ -59,21 +59,21 @@ struct pwr_door {
     const char *(*place)(const pwr_control_t *control);
     /* What grants the right to read and write it, once open; never NULL. */
     const char *(*remedy)(const pwr_control_t *control);
-    const pwr_msr_way_t *way; /* of an MSR door */
+    const pwr_msr_access_t *msr; /* how its registers are reached; NULL: it is no register */
 };
 
-extern const pwr_door_t pwr_door_cpufreq;
-extern const pwr_door_t pwr_door_msr_safe;
-extern const pwr_door_t pwr_door_msr;
-extern const pwr_door_t pwr_door_accessd;
-extern const pwr_door_t pwr_door_likwid;
+extern const pwr_access_t pwr_access_cpufreq;
+extern const pwr_access_t pwr_access_msr_safe;
+extern const pwr_access_t pwr_access_msr;
+extern const pwr_access_t pwr_access_accessd;
+extern const pwr_access_t pwr_access_likwid;
 
-/* All doors; a door's place in it is its number on the guardian's wire. */
-extern const pwr_door_t *const pwr_doors[];
-extern const size_t pwr_num_doors;
+/* All of them; the place in it is the number on the guardian's wire. */
+extern const pwr_access_t *const pwr_accesses[];
+extern const size_t pwr_num_accesses;
 
 /* By name, or NULL. */
-const pwr_door_t *pwr_door_find(const char *name);
+const pwr_access_t *pwr_access_find(const char *name);
 /* "ceiling", "clock_modulation" ...; NULL for no kind. */
 const char *pwr_control_kind_name(pwr_control_kind_t kind);
 /* PWR_CONTROL_KINDS when there is none of this name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The door of the kernel's cpufreq files, /sys/devices/system/cpu/cpuN/cpufreq/: decimal kHz.
+ * Access to the kernel's cpufreq files, /sys/devices/system/cpu/cpuN/cpufreq/: decimal kHz.
  *
  * Source: Linux, Documentation/admin-guide/pm/cpufreq.rst.
  */
@@ -40,14 +40,15 @@ pwr_status_t pwr_control_file_open(const pwr_env_t *env, pwr_control_kind_t kind
     return status;
 }
 
-static pwr_status_t cpufreq_open(const pwr_door_t *door, const pwr_env_t *env,
+static pwr_status_t cpufreq_open(const pwr_access_t *access, const pwr_env_t *env,
                                  pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
                                  pwr_control_t *control)
 {
     int fd;
     pwr_status_t status = pwr_control_file_open(env, kind, cpu, O_RDWR, remedy, why, &fd);
     if (status == PWR_OK) {
-        *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
+        *control =
+            (pwr_control_t){.access = access, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
     }
     return status;
 }
@@ -103,10 +104,10 @@ static const char *cpufreq_remedy(const pwr_control_t *control)
     return remedy;
 }
 
-const pwr_door_t pwr_door_cpufreq = {.name = "cpufreq",
-                                     .open = cpufreq_open,
-                                     .read = pwr_control_file_read,
-                                     .write = cpufreq_write,
-                                     .close = cpufreq_close,
-                                     .place = pwr_control_file_place,
-                                     .remedy = cpufreq_remedy};
+const pwr_access_t pwr_access_cpufreq = {.name = "cpufreq",
+                                         .open = cpufreq_open,
+                                         .read = pwr_control_file_read,
+                                         .write = cpufreq_write,
+                                         .close = cpufreq_close,
+                                         .place = pwr_control_file_place,
+                                         .remedy = cpufreq_remedy};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The kernel's cpufreq files, as far as several doors use them (private to opal/control).
+ * The kernel's cpufreq files, as far as several accesses use them (private to opal/control).
  */
 #ifndef PWR_CONTROL_FILE_H
 #define PWR_CONTROL_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The door of likwid's frequency functions: the kernel's limits, written by likwid, for users who
+ * Access by likwid's frequency functions: the kernel's limits, written by likwid, for users who
  * may not write them themselves where an administrator made likwid-setFreq set-uid root.
  *
  * Writing is one round trip to poweraware-likwid.  Reading needs no rights and is a read of the
@@ -17,7 +17,7 @@
 #include "control/control_file.h"
 #include "likwid/likwid.h"
 
-static pwr_status_t likwid_open(const pwr_door_t *door, const pwr_env_t *env,
+static pwr_status_t likwid_open(const pwr_access_t *access, const pwr_env_t *env,
                                 pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
                                 pwr_control_t *control)
 {
@@ -35,7 +35,7 @@ static pwr_status_t likwid_open(const pwr_door_t *door, const pwr_env_t *env,
         close(fd);
         return status;
     }
-    *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
+    *control = (pwr_control_t){.access = access, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
     return PWR_OK;
 }
 
@@ -58,10 +58,10 @@ static const char *likwid_remedy(const pwr_control_t *control)
            "accepts only values of scaling_available_frequencies";
 }
 
-const pwr_door_t pwr_door_likwid = {.name = "likwid",
-                                    .open = likwid_open,
-                                    .read = pwr_control_file_read,
-                                    .write = likwid_write,
-                                    .close = likwid_close,
-                                    .place = pwr_control_file_place,
-                                    .remedy = likwid_remedy};
+const pwr_access_t pwr_access_likwid = {.name = "likwid",
+                                        .open = likwid_open,
+                                        .read = pwr_control_file_read,
+                                        .write = likwid_write,
+                                        .close = likwid_close,
+                                        .place = pwr_control_file_place,
+                                        .remedy = likwid_remedy};

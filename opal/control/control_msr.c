@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The doors of the model-specific registers, one per way to them (opal/msr).
+ * Access to controls that are model-specific registers (opal/msr).
  */
 #include "config.h"
 
@@ -20,33 +20,35 @@ static const struct {
                                       "msr-safe: allow-list line 0x0000019A 0x000000000000001F"},
 };
 
-static pwr_status_t msr_open(const pwr_door_t *door, const pwr_env_t *env, pwr_control_kind_t kind,
-                             unsigned cpu, const pwr_why_t *why, pwr_control_t *control)
+static pwr_status_t msr_open(const pwr_access_t *access, const pwr_env_t *env,
+                             pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
+                             pwr_control_t *control)
 {
     pwr_msr_t msr;
     if (registers[kind].number == 0) {
         return PWR_ERR_UNSUPPORTED;
     }
-    pwr_status_t status = door->way->open(door->way, env, cpu, true, why, &msr);
+    pwr_status_t status = access->msr->open(access->msr, env, cpu, true, why, &msr);
     if (status == PWR_OK) {
-        *control = (pwr_control_t){.door = door, .kind = kind, .cpu = cpu, .fd = -1, .msr = msr};
+        *control =
+            (pwr_control_t){.access = access, .kind = kind, .cpu = cpu, .fd = -1, .msr = msr};
     }
     return status;
 }
 
 static pwr_status_t msr_read(const pwr_control_t *control, uint64_t *value)
 {
-    return control->door->way->read(&control->msr, registers[control->kind].number, value);
+    return control->access->msr->read(&control->msr, registers[control->kind].number, value);
 }
 
 static pwr_status_t msr_write(const pwr_control_t *control, uint64_t value)
 {
-    return control->door->way->write(&control->msr, registers[control->kind].number, value);
+    return control->access->msr->write(&control->msr, registers[control->kind].number, value);
 }
 
 static void msr_close(pwr_control_t *control)
 {
-    control->door->way->close(&control->msr);
+    control->access->msr->close(&control->msr);
 }
 
 static const char *msr_place(const pwr_control_t *control)
@@ -65,29 +67,29 @@ static const char *accessd_remedy(const pwr_control_t *control)
     return "likwid's daemon lets this register through on some Intel CPUs only: msr-safe can";
 }
 
-const pwr_door_t pwr_door_msr_safe = {.name = "msr_safe",
-                                      .way = &pwr_msr_way_safe,
-                                      .open = msr_open,
-                                      .read = msr_read,
-                                      .write = msr_write,
-                                      .close = msr_close,
-                                      .place = msr_place,
-                                      .remedy = msr_remedy};
+const pwr_access_t pwr_access_msr_safe = {.name = "msr_safe",
+                                          .msr = &pwr_msr_access_safe,
+                                          .open = msr_open,
+                                          .read = msr_read,
+                                          .write = msr_write,
+                                          .close = msr_close,
+                                          .place = msr_place,
+                                          .remedy = msr_remedy};
 
-const pwr_door_t pwr_door_msr = {.name = "msr",
-                                 .way = &pwr_msr_way_device,
-                                 .open = msr_open,
-                                 .read = msr_read,
-                                 .write = msr_write,
-                                 .close = msr_close,
-                                 .place = msr_place,
-                                 .remedy = msr_remedy};
-
-const pwr_door_t pwr_door_accessd = {.name = "likwid-accessD",
-                                     .way = &pwr_msr_way_accessd,
+const pwr_access_t pwr_access_msr = {.name = "msr",
+                                     .msr = &pwr_msr_access_device,
                                      .open = msr_open,
                                      .read = msr_read,
                                      .write = msr_write,
                                      .close = msr_close,
                                      .place = msr_place,
-                                     .remedy = accessd_remedy};
+                                     .remedy = msr_remedy};
+
+const pwr_access_t pwr_access_accessd = {.name = "likwid-accessD",
+                                         .msr = &pwr_msr_access_accessd,
+                                         .open = msr_open,
+                                         .read = msr_read,
+                                         .write = msr_write,
+                                         .close = msr_close,
+                                         .place = msr_place,
+                                         .remedy = accessd_remedy};

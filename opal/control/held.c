@@ -16,7 +16,7 @@ static uint64_t mask_of(const pwr_held_t *held)
     return pwr_control_mask(held->control.kind);
 }
 
-/* Behind an open door, "not supported" means that the CPU has left. */
+/* Behind an open access, "not supported" means that the CPU has left. */
 static pwr_status_t after_open(pwr_status_t status)
 {
     return status == PWR_ERR_UNSUPPORTED ? PWR_ERR_GONE : status;
@@ -24,12 +24,12 @@ static pwr_status_t after_open(pwr_status_t status)
 
 static pwr_status_t read_now(const pwr_held_t *held, uint64_t *now)
 {
-    return after_open(held->control.door->read(&held->control, now));
+    return after_open(held->control.access->read(&held->control, now));
 }
 
 static pwr_status_t write_now(const pwr_held_t *held, uint64_t value)
 {
-    return after_open(held->control.door->write(&held->control, value));
+    return after_open(held->control.access->write(&held->control, value));
 }
 
 /* ---- open ---- */
@@ -38,7 +38,7 @@ static pwr_status_t take(const pwr_held_request_t *request, pwr_held_t *held, co
 {
     const pwr_control_t *control = &held->control;
     *step = "reading";
-    pwr_status_t status = control->door->read(control, &held->original);
+    pwr_status_t status = control->access->read(control, &held->original);
     if (status != PWR_OK || !request->guard) {
         return status; /* without a guardian this was all */
     }
@@ -46,28 +46,29 @@ static pwr_status_t take(const pwr_held_request_t *request, pwr_held_t *held, co
     status = pwr_guard_remember(request->guard, control, held->original); /* 1. */
     if (status == PWR_OK) {
         *step = "writing back";
-        status = control->door->write(control, held->original);
+        status = control->access->write(control, held->original);
     }
     return status;
 }
 
-pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *door,
+pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_access_t *access,
                            pwr_control_kind_t kind, unsigned cpu, pwr_held_t *held)
 {
     const char *step;
     pwr_held_t made = {.env = request->env, .guard = request->guard};
-    pwr_status_t status = door->open(door, request->env, kind, cpu, request->why, &made.control);
+    pwr_status_t status =
+        access->open(access, request->env, kind, cpu, request->why, &made.control);
     if (status != PWR_OK) {
         return status;
     }
     status = take(request, &made, &step);
     if (status != PWR_OK) {
         bool forbidden = status == PWR_ERR_PERM;
-        pwr_why_add(request->why, "%s: CPU %u, %s: %s: %s%s%s%s", door->name, cpu,
-                    door->place(&made.control), step, pwr_status_text(status),
-                    forbidden ? " (" : "", forbidden ? door->remedy(&made.control) : "",
+        pwr_why_add(request->why, "%s: CPU %u, %s: %s: %s%s%s%s", access->name, cpu,
+                    access->place(&made.control), step, pwr_status_text(status),
+                    forbidden ? " (" : "", forbidden ? access->remedy(&made.control) : "",
                     forbidden ? ")" : "");
-        door->close(&made.control);
+        access->close(&made.control);
         return status;
     }
     made.last = made.original;
@@ -78,7 +79,7 @@ pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *
 
 void pwr_held_close(pwr_held_t *held)
 {
-    held->control.door->close(&held->control);
+    held->control.access->close(&held->control);
 }
 
 /* ---- 3. look ---- */
@@ -87,7 +88,7 @@ static void say(const pwr_held_t *held, pwr_log_level_t level, uint64_t now, con
 {
     const pwr_control_t *control = &held->control;
     pwr_env_log(held->env, level, "CPU %u: somebody else set %s from 0x%llx to 0x%llx %s",
-                control->cpu, control->door->place(control), (unsigned long long)held->last,
+                control->cpu, control->access->place(control), (unsigned long long)held->last,
                 (unsigned long long)now, what);
 }
 

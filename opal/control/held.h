@@ -59,7 +59,7 @@ typedef struct pwr_held {
 /* Opens, reads, hands the original to the guardian and proves the right to write by writing back
    what was read.  On failure nothing stays open and a reason is added to request->why.
    Without a guardian nothing is written, here or later: the right to write is then not proven. */
-pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_door_t *door,
+pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_access_t *access,
                            pwr_control_kind_t kind, unsigned cpu, pwr_held_t *held);
 
 /* Runs the CPU at most at want (pwr_control_lowered) and never faster than found; no system call

@@ -25,7 +25,7 @@ static void demand(int good)
 
 static int is_same(const pwr_journal_record_t *left, const pwr_journal_record_t *right)
 {
-    return left->door == right->door && left->kind == right->kind && left->cpu == right->cpu &&
+    return left->access == right->access && left->kind == right->kind && left->cpu == right->cpu &&
            left->original == right->original && left->num_ours == right->num_ours &&
            memcmp(left->ours, right->ours, left->num_ours * sizeof left->ours[0]) == 0;
 }

@@ -167,10 +167,10 @@ pwr_status_t pwr_guard_start(const pwr_env_t *env, const pwr_guard_config_t *con
 
 /* ---- service ---- */
 
-static uint32_t door_number(const pwr_door_t *door)
+static uint32_t access_number(const pwr_access_t *access)
 {
     uint32_t number = 0;
-    while (number < pwr_num_doors && pwr_doors[number] != door) {
+    while (number < pwr_num_accesses && pwr_accesses[number] != access) {
         number++;
     }
     return number;
@@ -193,7 +193,7 @@ static pwr_status_t tell(pwr_guard_t *guard, pwr_guard_kind_t kind, const pwr_co
 {
     const pwr_guard_tell_t told = {.magic = PWR_GUARD_MAGIC,
                                    .kind = kind,
-                                   .door = door_number(control->door),
+                                   .access = access_number(control->access),
                                    .control = control->kind,
                                    .cpu = control->cpu,
                                    .value = value};

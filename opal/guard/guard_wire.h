@@ -59,7 +59,7 @@ typedef struct pwr_guard_ready {
 typedef struct pwr_guard_tell {
     uint32_t magic;
     uint32_t kind;
-    uint32_t door;    /* place in pwr_doors */
+    uint32_t access;  /* place in pwr_accesses */
     uint32_t control; /* pwr_control_kind_t */
     uint32_t cpu;
     uint32_t zero; /* instead of padding, which would carry bytes of the client's stack */

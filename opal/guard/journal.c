@@ -48,8 +48,8 @@ void pwr_journal_free(pwr_journal_t *journal)
 
 static size_t hash(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
 {
-    uint64_t key =
-        (uint64_t)(uintptr_t)entry->door ^ (uint64_t)entry->kind << 40 ^ (uint64_t)entry->cpu << 20;
+    uint64_t key = (uint64_t)(uintptr_t)entry->access ^ (uint64_t)entry->kind << 40 ^
+                   (uint64_t)entry->cpu << 20;
     return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (journal->num_places - 1);
 }
 
@@ -59,7 +59,7 @@ static size_t *place_of(const pwr_journal_t *journal, const pwr_journal_entry_t 
     size_t at = hash(journal, entry);
     while (journal->places[at] != EMPTY_PLACE) {
         const pwr_journal_record_t *record = &journal->records[journal->places[at] - 1];
-        if (record->door == entry->door && record->kind == entry->kind &&
+        if (record->access == entry->access && record->kind == entry->kind &&
             record->cpu == entry->cpu) {
             break;
         }
@@ -76,7 +76,8 @@ static pwr_journal_record_t *find(const pwr_journal_t *journal, const pwr_journa
 
 static pwr_journal_entry_t entry_of(const pwr_journal_record_t *record)
 {
-    return (pwr_journal_entry_t){.door = record->door, .kind = record->kind, .cpu = record->cpu};
+    return (pwr_journal_entry_t){
+        .access = record->access, .kind = record->kind, .cpu = record->cpu};
 }
 
 /* Room for one record more; half of the places stay empty, so a search ends soon. */
@@ -160,7 +161,7 @@ void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry
         *place_of(journal, entry) = journal->count + 1;
         record = &journal->records[journal->count++];
         *record =
-            (pwr_journal_record_t){.door = entry->door, .kind = entry->kind, .cpu = entry->cpu};
+            (pwr_journal_record_t){.access = entry->access, .kind = entry->kind, .cpu = entry->cpu};
     }
     if (!entry->ours) {
         record->original = entry->value;
@@ -241,7 +242,7 @@ pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_
 {
     writer_t writer = {.line = line};
     put(&writer, "%s %s %s %u ", entry->ours ? "ours" : "original",
-        pwr_control_kind_name(entry->kind), entry->door->name, entry->cpu);
+        pwr_control_kind_name(entry->kind), entry->access->name, entry->cpu);
     put(&writer, pwr_journal_is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
     if (journal->lines >= PWR_JOURNAL_MAX_LINES ||
         journal->size + writer.length + CRC_BYTES > PWR_JOURNAL_MAX_BYTES) {

@@ -6,8 +6,9 @@
  * Text, for administrators too; only appended to.  Words are separated by one space:
  *
  *   poweraware-journal 1 host=H boot=B uid=U pid=P start=S job=J root=R CRC
- *   original CONTROL DOOR CPU VALUE CRC     found before the first write; a later one replaces it
- *   ours CONTROL DOOR CPU VALUE CRC         a value that is about to be written for the first time
+ *   original CONTROL ACCESS CPU VALUE CRC     found before the first write; a later one replaces it
+ *   ours CONTROL ACCESS CPU VALUE CRC         a value that is about to be written for the first
+ * time
  *
  *   1           version of this format
  *   B           /proc/sys/kernel/random/boot_id: after a reboot there is nothing to restore
@@ -15,7 +16,7 @@
  *   R           pwr_env_t's root; "/" is the real machine
  *   H, B, J, R  bytes outside 0x21..0x7e, and '%', are written as %XX
  *   CONTROL     as in control.h: ceiling, floor, speed, perf_ctl, hwp_request, clock_modulation
- *   DOOR        as in pwr_doors: cpufreq, msr_safe, msr ...
+ *   ACCESS        as in pwr_accesses: cpufreq, msr_safe, msr ...
  *   VALUE       decimal kHz for ceiling, floor and speed, else 0x and lower-case hexadecimal
  *   CRC         8 hexadecimal digits: CRC-32 (as in zlib) of everything in the file before it, so
  *               that a line that is missing, doubled or moved is noticed as well
@@ -58,7 +59,7 @@ typedef struct pwr_journal_header {
 
 /* One line but the first. */
 typedef struct pwr_journal_entry {
-    const pwr_door_t *door;
+    const pwr_access_t *access;
     pwr_control_kind_t kind;
     unsigned cpu;
     bool ours; /* else the original */
@@ -67,7 +68,7 @@ typedef struct pwr_journal_entry {
 
 /* What all lines about one control amount to. */
 typedef struct pwr_journal_record {
-    const pwr_door_t *door;
+    const pwr_access_t *access;
     pwr_control_kind_t kind;
     unsigned cpu;
     uint64_t original;

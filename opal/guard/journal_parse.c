@@ -188,9 +188,9 @@ static pwr_status_t understand_entry(reader_t *reader, size_t words, pwr_journal
     if (entry->kind == PWR_CONTROL_KINDS) {
         return damaged(reader, "unknown control \"%.32s\"", word[1]);
     }
-    entry->door = pwr_door_find(word[2]);
-    if (!entry->door) {
-        return damaged(reader, "unknown door \"%.32s\"", word[2]);
+    entry->access = pwr_access_find(word[2]);
+    if (!entry->access) {
+        return damaged(reader, "unknown access \"%.32s\"", word[2]);
     }
     if (!read_number(word[3], PWR_JOURNAL_MAX_CPU, &cpu)) {
         return damaged(reader, "no CPU number: \"%.32s\"", word[3]);

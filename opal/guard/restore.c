@@ -56,7 +56,7 @@ static pwr_restore_result_t put_back(attempt_t *attempt, const pwr_control_t *co
     const pwr_journal_record_t *record = attempt->record;
     uint64_t mask = pwr_control_mask(record->kind);
     uint64_t now;
-    pwr_status_t status = record->door->read(control, &now);
+    pwr_status_t status = record->access->read(control, &now);
     if (status != PWR_OK) {
         return fail(attempt, "reading", status);
     }
@@ -65,11 +65,11 @@ static pwr_restore_result_t put_back(attempt_t *attempt, const pwr_control_t *co
     if (verdict != PWR_RESTORE_RESTORED || dry_run) {
         return verdict;
     }
-    status = record->door->write(control, (now & ~mask) | (record->original & mask));
+    status = record->access->write(control, (now & ~mask) | (record->original & mask));
     if (status != PWR_OK) {
         return fail(attempt, "writing", status);
     }
-    status = record->door->read(control, &now);
+    status = record->access->read(control, &now);
     if (status != PWR_OK) {
         return fail(attempt, "reading what was written", status);
     }
@@ -85,7 +85,7 @@ static void try_one(attempt_t *attempt, const pwr_env_t *env, bool dry_run)
     const pwr_why_t why = pwr_why_init(attempt->reason, sizeof attempt->reason);
     pwr_control_t control;
     pwr_status_t status =
-        record->door->open(record->door, env, record->kind, record->cpu, &why, &control);
+        record->access->open(record->access, env, record->kind, record->cpu, &why, &control);
     if (status != PWR_OK) {
         if (attempt->reason[0] == '\0') {
             pwr_why_add(&why, "opening: %s", pwr_status_text(status));
@@ -94,7 +94,7 @@ static void try_one(attempt_t *attempt, const pwr_env_t *env, bool dry_run)
         return;
     }
     attempt->result = put_back(attempt, &control, dry_run);
-    record->door->close(&control);
+    record->access->close(&control);
 }
 
 /* ---- all controls ---- */

@@ -65,7 +65,7 @@ typedef struct pwr_meter_backend pwr_meter_backend_t;
 
 struct pwr_meter_backend {
     const char *name;
-    const pwr_msr_way_t *way; /* of an MSR back end */
+    const pwr_msr_access_t *access; /* of an MSR back end */
     /* Adds all counters that can be read, at least one of each package (or the platform, or a GPU),
        with the first count in last.  On failure a reason is added to request->why; the caller calls
        close. */

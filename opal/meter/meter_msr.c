@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Energy through the RAPL registers, read on one CPU per package by any way to them (opal/msr):
+ * Energy through the RAPL registers, read on one CPU per package by any access to them (opal/msr):
  * 32-bit counters in units of 2^-n joule.
  *
  * Sources: Intel SDM volume 3, "Platform Specific Power Management Support"; AMD PPR for family
@@ -85,7 +85,7 @@ static pwr_status_t read_counter(pwr_meter_counter_t *counter, uint64_t *count)
 {
     const pwr_msr_t *msr = counter->state;
     uint64_t value;
-    pwr_status_t status = msr->way->read(msr, (uint32_t)counter->offset, &value);
+    pwr_status_t status = msr->access->read(msr, (uint32_t)counter->offset, &value);
     if (status == PWR_OK) {
         *count = value & (counter_modulus - 1);
     }
@@ -131,7 +131,7 @@ static pwr_status_t add_domains(pwr_msr_t *msr, const pwr_cpu_model_t *model,
                                 pwr_meter_counters_t *counters)
 {
     uint64_t units;
-    pwr_status_t status = msr->way->read(msr, registers->unit, &units);
+    pwr_status_t status = msr->access->read(msr, registers->unit, &units);
     if (status != PWR_OK) {
         return status;
     }
@@ -153,21 +153,21 @@ typedef struct msr_packages {
     pwr_msr_t msrs[];
 } msr_packages_t;
 
-static pwr_status_t open_package(const pwr_msr_way_t *way, const pwr_meter_request_t *request,
+static pwr_status_t open_package(const pwr_msr_access_t *access, const pwr_meter_request_t *request,
                                  const pwr_cpu_model_t *model, pwr_meter_counters_t *counters)
 {
     msr_packages_t *packages = counters->state;
     unsigned package = packages->count;
     unsigned cpu = (unsigned)pwr_topo_first_cpu(request->topo, package);
     pwr_msr_t *msr = &packages->msrs[package];
-    pwr_status_t status = way->open(way, request->env, cpu, false, request->why, msr);
+    pwr_status_t status = access->open(access, request->env, cpu, false, request->why, msr);
     if (status != PWR_OK) {
         return status;
     }
     packages->count++;
     status = add_domains(msr, model, find_registers(model), package, counters);
     if (status != PWR_OK) {
-        pwr_why_add(request->why, "%s: CPU %u: reading RAPL registers: %s", way->name, cpu,
+        pwr_why_add(request->why, "%s: CPU %u: reading RAPL registers: %s", access->name, cpu,
                     pwr_status_text(status));
     }
     return status;
@@ -177,7 +177,7 @@ static void msr_close(pwr_meter_counters_t *counters)
 {
     msr_packages_t *packages = counters->state;
     for (unsigned i = 0; packages && i < packages->count; i++) {
-        packages->msrs[i].way->close(&packages->msrs[i]);
+        packages->msrs[i].access->close(&packages->msrs[i]);
     }
     free(packages);
     counters->state = NULL;
@@ -204,25 +204,25 @@ static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter
     packages->count = 0;
     counters->state = packages;
     while (packages->count < num_packages && status == PWR_OK) {
-        status = open_package(backend->way, request, &model, counters);
+        status = open_package(backend->access, request, &model, counters);
     }
     return status;
 }
 
 const pwr_meter_backend_t pwr_meter_msr_safe = {.name = "msr_safe",
-                                                .way = &pwr_msr_way_safe,
+                                                .access = &pwr_msr_access_safe,
                                                 .open = msr_open,
                                                 .read = read_counter,
                                                 .close = msr_close};
 
 const pwr_meter_backend_t pwr_meter_msr = {.name = "msr",
-                                           .way = &pwr_msr_way_device,
+                                           .access = &pwr_msr_access_device,
                                            .open = msr_open,
                                            .read = read_counter,
                                            .close = msr_close};
 
 const pwr_meter_backend_t pwr_meter_accessd = {.name = "likwid-accessD",
-                                               .way = &pwr_msr_way_accessd,
+                                               .access = &pwr_msr_access_accessd,
                                                .open = msr_open,
                                                .read = read_counter,
                                                .close = msr_close};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Model-specific registers of one CPU, through whichever way is open (private to the library).
+ * Model-specific registers of one CPU, by whichever access is open (private to the library).
  *
- * A way is a const descriptor in one table, in the order in which they are tried: the one that an
- * administrator can open to users first.
+ * In the order in which back ends try them: the one that an administrator can open to users first.
  */
 #ifndef PWR_MSR_H
 #define PWR_MSR_H
@@ -27,20 +26,20 @@ enum {
     PWR_MSR_HWP_REQUEST = 0x774
 };
 
-typedef struct pwr_msr_way pwr_msr_way_t;
+typedef struct pwr_msr_access pwr_msr_access_t;
 
 /* The registers of one CPU, open. */
 typedef struct pwr_msr {
-    const pwr_msr_way_t *way;
+    const pwr_msr_access_t *access;
     unsigned cpu;
     int fd; /* of a device, else -1 */
 } pwr_msr_t;
 
-struct pwr_msr_way {
+struct pwr_msr_access {
     const char *name; /* for messages; of a device also its file: /dev/cpu/N/<name> */
     /* Errors: UNSUPPORTED (there is none), PERM; a reason with its remedy is added to why.  What is
        opened read-only may refuse writes with PERM. */
-    pwr_status_t (*open)(const pwr_msr_way_t *way, const pwr_env_t *env, unsigned cpu,
+    pwr_status_t (*open)(const pwr_msr_access_t *access, const pwr_env_t *env, unsigned cpu,
                          bool writable, const pwr_why_t *why, pwr_msr_t *msr);
     /* Errors: UNSUPPORTED (the CPU has no such register, or is gone), PERM, IO. */
     pwr_status_t (*read)(const pwr_msr_t *msr, uint32_t number, uint64_t *value);
@@ -49,11 +48,8 @@ struct pwr_msr_way {
     void (*close)(pwr_msr_t *msr);
 };
 
-extern const pwr_msr_way_t pwr_msr_way_safe;
-extern const pwr_msr_way_t pwr_msr_way_device;
-extern const pwr_msr_way_t pwr_msr_way_accessd;
-
-extern const pwr_msr_way_t *const pwr_msr_ways[];
-extern const size_t pwr_msr_num_ways;
+extern const pwr_msr_access_t pwr_msr_access_safe;
+extern const pwr_msr_access_t pwr_msr_access_device;
+extern const pwr_msr_access_t pwr_msr_access_accessd;
 
 #endif

@@ -8,13 +8,13 @@
 #include "likwid/accessd.h"
 #include "msr/msr.h"
 
-static pwr_status_t accessd_open(const pwr_msr_way_t *way, const pwr_env_t *env, unsigned cpu,
+static pwr_status_t accessd_open(const pwr_msr_access_t *access, const pwr_env_t *env, unsigned cpu,
                                  bool writable, const pwr_why_t *why, pwr_msr_t *msr)
 {
     (void)writable; /* the daemon knows no difference */
     pwr_status_t status = pwr_accessd_open(env, cpu, why);
     if (status == PWR_OK) {
-        *msr = (pwr_msr_t){.way = way, .cpu = cpu, .fd = -1};
+        *msr = (pwr_msr_t){.access = access, .cpu = cpu, .fd = -1};
     }
     return status;
 }
@@ -35,8 +35,8 @@ static void accessd_close(pwr_msr_t *msr)
     pwr_accessd_close();
 }
 
-const pwr_msr_way_t pwr_msr_way_accessd = {.name = "likwid-accessD",
-                                           .open = accessd_open,
-                                           .read = accessd_read,
-                                           .write = accessd_write,
-                                           .close = accessd_close};
+const pwr_msr_access_t pwr_msr_access_accessd = {.name = "likwid-accessD",
+                                                 .open = accessd_open,
+                                                 .read = accessd_read,
+                                                 .write = accessd_write,
+                                                 .close = accessd_close};

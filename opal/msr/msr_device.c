@@ -17,21 +17,21 @@
 
 enum { PATH_BYTES = 64 };
 
-static pwr_status_t device_open(const pwr_msr_way_t *way, const pwr_env_t *env, unsigned cpu,
+static pwr_status_t device_open(const pwr_msr_access_t *access, const pwr_env_t *env, unsigned cpu,
                                 bool writable, const pwr_why_t *why, pwr_msr_t *msr)
 {
     char path[PATH_BYTES];
     int fd;
-    snprintf(path, sizeof path, "/dev/cpu/%u/%s", cpu, way->name);
+    snprintf(path, sizeof path, "/dev/cpu/%u/%s", cpu, access->name);
     pwr_status_t status = pwr_env_open(env, path, writable ? O_RDWR : O_RDONLY, &fd);
     if (status != PWR_OK) {
         pwr_why_add_file(why, path, status,
-                         way == &pwr_msr_way_safe
+                         access == &pwr_msr_access_safe
                              ? "needs membership of the group that msr-safe's devices belong to"
                              : "needs root with CAP_SYS_RAWIO; msr-safe opens it to users");
         return status;
     }
-    *msr = (pwr_msr_t){.way = way, .cpu = cpu, .fd = fd};
+    *msr = (pwr_msr_t){.access = access, .cpu = cpu, .fd = fd};
     return PWR_OK;
 }
 
@@ -69,14 +69,14 @@ static void device_close(pwr_msr_t *msr)
     msr->fd = -1;
 }
 
-const pwr_msr_way_t pwr_msr_way_safe = {.name = "msr_safe",
-                                        .open = device_open,
-                                        .read = device_read,
-                                        .write = device_write,
-                                        .close = device_close};
+const pwr_msr_access_t pwr_msr_access_safe = {.name = "msr_safe",
+                                              .open = device_open,
+                                              .read = device_read,
+                                              .write = device_write,
+                                              .close = device_close};
 
-const pwr_msr_way_t pwr_msr_way_device = {.name = "msr",
-                                          .open = device_open,
-                                          .read = device_read,
-                                          .write = device_write,
-                                          .close = device_close};
+const pwr_msr_access_t pwr_msr_access_device = {.name = "msr",
+                                                .open = device_open,
+                                                .read = device_read,
+                                                .write = device_write,
+                                                .close = device_close};

@@ -19,20 +19,20 @@ enum { MHZ_100 = 100000 };
    that counts; behind it the kernel's own limits, then those registers that the kernel would write.
  */
 static const pwr_pstate_style_t styles[] = {
-    {"cpufreq-setspeed", &pwr_door_cpufreq, PWR_CONTROL_SPEED, false, 1,
+    {"cpufreq-setspeed", &pwr_access_cpufreq, PWR_CONTROL_SPEED, false, 1,
      pwr_pstate_setspeed_limits},
-    {"cpufreq", &pwr_door_cpufreq, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
-    {"likwid", &pwr_door_likwid, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
-    {"hwp-msr_safe", &pwr_door_msr_safe, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
+    {"cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
+    {"likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, true, 1, pwr_pstate_cpufreq_limits},
+    {"hwp-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
      pwr_pstate_hwp_limits},
-    {"hwp-msr", &pwr_door_msr, PWR_CONTROL_HWP_REQUEST, false, MHZ_100, pwr_pstate_hwp_limits},
-    {"hwp-likwid-accessD", &pwr_door_accessd, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
+    {"hwp-msr", &pwr_access_msr, PWR_CONTROL_HWP_REQUEST, false, MHZ_100, pwr_pstate_hwp_limits},
+    {"hwp-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_HWP_REQUEST, false, MHZ_100,
      pwr_pstate_hwp_limits},
-    {"perf_ctl-msr_safe", &pwr_door_msr_safe, PWR_CONTROL_PERF_CTL, false, MHZ_100,
+    {"perf_ctl-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_PERF_CTL, false, MHZ_100,
      pwr_pstate_perf_ctl_limits},
-    {"perf_ctl-msr", &pwr_door_msr, PWR_CONTROL_PERF_CTL, false, MHZ_100,
+    {"perf_ctl-msr", &pwr_access_msr, PWR_CONTROL_PERF_CTL, false, MHZ_100,
      pwr_pstate_perf_ctl_limits},
-    {"perf_ctl-likwid-accessD", &pwr_door_accessd, PWR_CONTROL_PERF_CTL, false, MHZ_100,
+    {"perf_ctl-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_PERF_CTL, false, MHZ_100,
      pwr_pstate_perf_ctl_limits},
 };
 
@@ -80,12 +80,12 @@ static pwr_status_t open_cpu(const pwr_pstate_style_t *style, const pwr_pstate_r
     cpu->has_floor = false;
     pwr_status_t status = style->limits(style, request, number, &cpu->limits);
     if (status == PWR_OK) {
-        status = pwr_held_open(&request->held, style->door, style->main, number, &cpu->main);
+        status = pwr_held_open(&request->held, style->access, style->main, number, &cpu->main);
     }
     if (status != PWR_OK || !style->has_floor) {
         return status;
     }
-    status = pwr_held_open(&request->held, style->door, PWR_CONTROL_FLOOR, number, &cpu->floor);
+    status = pwr_held_open(&request->held, style->access, PWR_CONTROL_FLOOR, number, &cpu->floor);
     if (status != PWR_OK) {
         pwr_held_close(&cpu->main);
         return status;
@@ -166,7 +166,7 @@ pwr_status_t pwr_pstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
     pwr_pstate_request_t request = {.held = {env, guard, &reasons}, .topo = topo};
     pwr_status_t result = PWR_ERR_UNSUPPORTED;
     pwr_likwid_probe_begin();
-    /* SHARED: whichever door, the clock is not ours alone */
+    /* SHARED: whichever access, the clock is not ours alone */
     for (size_t i = 0;
          i < sizeof styles / sizeof styles[0] && result != PWR_OK && result != PWR_ERR_SHARED;
          i++) {

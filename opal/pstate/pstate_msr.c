@@ -14,13 +14,13 @@
 static pwr_status_t read_register(const pwr_msr_t *msr, const pwr_pstate_request_t *request,
                                   uint32_t number, uint64_t *value)
 {
-    pwr_status_t status = msr->way->read(msr, number, value);
+    pwr_status_t status = msr->access->read(msr, number, value);
     if (status == PWR_OK && *value == 0) {
         status = PWR_ERR_UNSUPPORTED;
     }
     if (status != PWR_OK) {
-        pwr_why_add(request->held.why, "%s: CPU %u, MSR 0x%x: %s", msr->way->name, msr->cpu, number,
-                    pwr_status_text(status));
+        pwr_why_add(request->held.why, "%s: CPU %u, MSR 0x%x: %s", msr->access->name, msr->cpu,
+                    number, pwr_status_text(status));
     }
     return status;
 }
@@ -30,7 +30,7 @@ static pwr_status_t check(const pwr_pstate_request_t *request, const pwr_msr_t *
                           pwr_pstate_limits_t *limits)
 {
     if (lowest == 0 || lowest > highest) {
-        pwr_why_add(request->held.why, "%s: CPU %u: lowest ratio %u, highest %u", msr->way->name,
+        pwr_why_add(request->held.why, "%s: CPU %u: lowest ratio %u, highest %u", msr->access->name,
                     msr->cpu, (unsigned)lowest, (unsigned)highest);
         return PWR_ERR_UNSUPPORTED;
     }
@@ -45,12 +45,13 @@ typedef pwr_status_t (*ask_t)(const pwr_pstate_request_t *request, const pwr_msr
 static pwr_status_t ask(const pwr_pstate_style_t *style, const pwr_pstate_request_t *request,
                         unsigned cpu, ask_t question, pwr_pstate_limits_t *limits)
 {
-    const pwr_msr_way_t *way = style->door->way;
+    const pwr_msr_access_t *access = style->access->msr;
     pwr_msr_t msr;
-    pwr_status_t status = way->open(way, request->held.env, cpu, false, request->held.why, &msr);
+    pwr_status_t status =
+        access->open(access, request->held.env, cpu, false, request->held.why, &msr);
     if (status == PWR_OK) {
         status = question(request, &msr, style->khz_per_unit, limits);
-        way->close(&msr);
+        access->close(&msr);
     }
     return status;
 }
@@ -76,9 +77,9 @@ static pwr_status_t ask_perf_ctl(const pwr_pstate_request_t *request, const pwr_
                                  uint32_t khz_per_unit, pwr_pstate_limits_t *limits)
 {
     uint64_t platform, turbo, hwp;
-    if (msr->way->read(msr, PWR_MSR_PM_ENABLE, &hwp) == PWR_OK && (hwp & 1)) {
+    if (msr->access->read(msr, PWR_MSR_PM_ENABLE, &hwp) == PWR_OK && (hwp & 1)) {
         pwr_why_add(request->held.why, "%s: CPU %u: PERF_CTL is ignored under hardware P-states",
-                    msr->way->name, msr->cpu);
+                    msr->access->name, msr->cpu);
         return PWR_ERR_UNSUPPORTED;
     }
     pwr_status_t status = read_register(msr, request, PWR_MSR_PLATFORM_INFO, &platform);

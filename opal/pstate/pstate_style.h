@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * A style of driving P-states: which controls, behind which door, in which unit (private to
+ * A style of driving P-states: which controls, behind which access, in which unit (private to
  * opal/pstate).
  */
 #ifndef PWR_PSTATE_STYLE_H
@@ -22,7 +22,7 @@ typedef struct pwr_pstate_limits {
 
 typedef struct pwr_pstate_style {
     const char *name; /* the back end's name in messages and reports */
-    const pwr_door_t *door;
+    const pwr_access_t *access;
     pwr_control_kind_t main; /* the ceiling, or the control that alone says it all */
     bool has_floor;          /* a floor must get out of its way */
     uint32_t khz_per_unit;   /* of main's speed (control.h) */

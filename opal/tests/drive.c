@@ -4,8 +4,8 @@
  * A process that uses the library as a rank does, for tests on emulated machines.
  *
  *     drive [--exits FILE] WORD ...
- *       control DOOR KIND CPU SPEED   opens, lowers to SPEED (control.h) and restores one control
- *       hold DOOR KIND CPU SPEED      lowers it and sleeps until it is killed
+ *       control ACCESS KIND CPU SPEED   opens, lowers to SPEED (control.h) and restores one control
+ *       hold ACCESS KIND CPU SPEED      lowers it and sleeps until it is killed
  *       register CPU NUMBER           reads a register through likwid's access daemon
  *       pstate NAME KHZ               the P-state back end of that name, or "any": sets, restores
  *       tstate NAME DUTY              the same with T-states
@@ -80,12 +80,12 @@ static pwr_status_t first_of(pwr_status_t first, pwr_status_t second)
 static pwr_status_t lower(drive_t *drive, char **words, pwr_held_t *held)
 {
     const pwr_held_request_t request = {&drive->env, drive->guard, &drive->reasons};
-    const pwr_door_t *door = pwr_door_find(words[1]);
+    const pwr_access_t *access = pwr_access_find(words[1]);
     pwr_control_kind_t kind = pwr_control_kind_find(words[2]);
-    if (!door || kind == PWR_CONTROL_KINDS) {
+    if (!access || kind == PWR_CONTROL_KINDS) {
         return PWR_ERR_ARG;
     }
-    pwr_status_t status = pwr_held_open(&request, door, kind, unsigned_of(words[3]), held);
+    pwr_status_t status = pwr_held_open(&request, access, kind, unsigned_of(words[3]), held);
     if (status != PWR_OK) {
         return status;
     }

@@ -75,7 +75,7 @@ pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *
    the root. */
 pwr_guard_t *fixture_guard(fixture_t *fixture);
 
-/* The ceiling of a CPU's cpufreq folder, as a control; closed by its door. */
+/* The ceiling of a CPU's cpufreq folder, as a control; closed by its access. */
 void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, struct pwr_control *control);
 
 /* Runs body in a child without root's rights, and returns its result (0..255). */

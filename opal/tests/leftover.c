@@ -51,10 +51,10 @@ static int lower(fixture_t *fixture, const char *job, unsigned cpu, int report)
     }
     pid_t guardian = pwr_guard_pid(guard);
     fixture_open_ceiling(fixture, cpu, &control);
-    bool good = control.door->read(&control, &found) == PWR_OK &&
+    bool good = control.access->read(&control, &found) == PWR_OK &&
                 pwr_guard_remember(guard, &control, found) == PWR_OK &&
                 pwr_guard_announce(guard, &control, LEFTOVER_LOWER) == PWR_OK &&
-                control.door->write(&control, LEFTOVER_LOWER) == PWR_OK &&
+                control.access->write(&control, LEFTOVER_LOWER) == PWR_OK &&
                 write(report, &guardian, sizeof guardian) == (ssize_t)sizeof guardian;
     if (good) {
         pause();

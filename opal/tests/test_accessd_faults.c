@@ -31,7 +31,8 @@ static void guardian_knows_what_became_of_a_value(void **state)
     pwr_guard_t *guard = fixture_guard(fixture);
     const pwr_held_request_t request = {&fixture->env, guard, &accessd_why};
     assert_int_equal(
-        pwr_held_open(&request, &pwr_door_accessd, PWR_CONTROL_CLOCK_MODULATION, 0, &held), PWR_OK);
+        pwr_held_open(&request, &pwr_access_accessd, PWR_CONTROL_CLOCK_MODULATION, 0, &held),
+        PWR_OK);
     assert_int_equal(pwr_held_lower(&held, PWR_DUTY_FULL - 1), PWR_OK);
     assert_int_equal(accessd_get(fixture, 0, PWR_MSR_CLOCK_MODULATION), 0x1e);
     pwr_guard_abandon(guard);

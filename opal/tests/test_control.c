@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Controls: the bits of each kind, and the doors to them.
+ * Controls: the bits of each kind, and the accesses to them.
  */
 #include "config.h"
 
@@ -68,23 +68,23 @@ static void test_names_find_what_they_name(void **state)
     }
     assert_null(pwr_control_kind_name(PWR_CONTROL_KINDS));
     assert_int_equal(pwr_control_kind_find("Ceiling"), PWR_CONTROL_KINDS);
-    for (size_t i = 0; i < pwr_num_doors; i++) {
-        assert_ptr_equal(pwr_door_find(pwr_doors[i]->name), pwr_doors[i]);
+    for (size_t i = 0; i < pwr_num_accesses; i++) {
+        assert_ptr_equal(pwr_access_find(pwr_accesses[i]->name), pwr_accesses[i]);
     }
-    assert_null(pwr_door_find("window"));
+    assert_null(pwr_access_find("window"));
 }
 
-/* A door either opens a control or says why not, and knows nothing behind another one. */
-static void test_doors_on_a_machine_without_any(void **state)
+/* An access either opens a control or says why not, and knows none of another. */
+static void test_accesses_on_a_machine_without_any(void **state)
 {
     fixture_t *fixture = *state;
-    for (size_t i = 0; i < pwr_num_doors; i++) {
+    for (size_t i = 0; i < pwr_num_accesses; i++) {
         for (int kind = 0; kind < PWR_CONTROL_KINDS; kind++) {
             char text[512];
             const pwr_why_t why = pwr_why_init(text, sizeof text);
             pwr_control_t control;
-            assert_int_not_equal(pwr_doors[i]->open(pwr_doors[i], &fixture->env,
-                                                    (pwr_control_kind_t)kind, 0, &why, &control),
+            assert_int_not_equal(pwr_accesses[i]->open(pwr_accesses[i], &fixture->env,
+                                                       (pwr_control_kind_t)kind, 0, &why, &control),
                                  PWR_OK);
         }
     }
@@ -98,16 +98,16 @@ static void test_register_of_a_cpu(void **state)
     pwr_control_t control;
     uint64_t value;
     fixture_put_msr(fixture, 3, "msr_safe", 0x19a, 0x18);
-    assert_int_equal(pwr_door_msr_safe.open(&pwr_door_msr_safe, &fixture->env,
-                                            PWR_CONTROL_CLOCK_MODULATION, 3, &why, &control),
+    assert_int_equal(pwr_access_msr_safe.open(&pwr_access_msr_safe, &fixture->env,
+                                              PWR_CONTROL_CLOCK_MODULATION, 3, &why, &control),
                      PWR_OK);
-    assert_int_equal(control.door->read(&control, &value), PWR_OK);
+    assert_int_equal(control.access->read(&control, &value), PWR_OK);
     assert_int_equal(value, 0x18);
-    assert_int_equal(control.door->write(&control, 0x12), PWR_OK);
+    assert_int_equal(control.access->write(&control, 0x12), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 3, "msr_safe", 0x19a), 0x12);
-    assert_string_equal(control.door->place(&control), "MSR 0x19a");
-    assert_non_null(strstr(control.door->remedy(&control), "0x0000019A"));
-    control.door->close(&control);
+    assert_string_equal(control.access->place(&control), "MSR 0x19a");
+    assert_non_null(strstr(control.access->remedy(&control), "0x0000019A"));
+    control.access->close(&control);
     assert_int_equal(control.msr.fd, -1);
 }
 
@@ -127,9 +127,9 @@ static void test_cpufreq_files_that_are_no_number(void **state)
         uint64_t value = 7;
         fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", texts[i]);
         fixture_open_ceiling(fixture, 0, &control);
-        assert_int_equal(control.door->read(&control, &value), PWR_ERR_PARSE);
+        assert_int_equal(control.access->read(&control, &value), PWR_ERR_PARSE);
         assert_int_equal(value, 7);
-        control.door->close(&control);
+        control.access->close(&control);
     }
 }
 
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(test_lowered_never_speeds_up_and_keeps_other_bits),
         cmocka_unit_test(test_what_lowering_writes_stays_within_the_mask),
         cmocka_unit_test(test_names_find_what_they_name),
-        FIXTURE_TEST(test_doors_on_a_machine_without_any),
+        FIXTURE_TEST(test_accesses_on_a_machine_without_any),
         FIXTURE_TEST(test_register_of_a_cpu),
         FIXTURE_TEST(test_cpufreq_files_that_are_no_number),
     };

@@ -47,7 +47,7 @@ static pwr_status_t tell(fixture_t *fixture, pwr_guard_t *guard)
     if (status == PWR_OK) {
         status = pwr_guard_announce(guard, &control, LOWER);
     }
-    control.door->close(&control);
+    control.access->close(&control);
     return status;
 }
 
@@ -253,7 +253,7 @@ static void test_a_new_original_replaces_the_old_one(void **state)
     put_lever(fixture, LOWER);
     abandon_and_wait(guard);
     assert_int_equal(lever(fixture), THEIRS);
-    control.door->close(&control);
+    control.access->close(&control);
 }
 
 static void test_announcing_needs_an_original(void **state)
@@ -264,7 +264,7 @@ static void test_announcing_needs_an_original(void **state)
     pwr_guard_t *guard = fixture_guard(fixture);
     fixture_open_ceiling(fixture, 0, &control);
     assert_int_equal(pwr_guard_announce(guard, &control, LOWER), PWR_ERR_ARG);
-    control.door->close(&control);
+    control.access->close(&control);
     pwr_guard_stop(guard);
 }
 
@@ -290,7 +290,7 @@ static void test_many_controls(void **state)
         fixture_open_ceiling(fixture, cpu, &control);
         assert_int_equal(pwr_guard_remember(guard, &control, FOUND + cpu), PWR_OK);
         assert_int_equal(pwr_guard_announce(guard, &control, LOWER), PWR_OK);
-        control.door->close(&control);
+        control.access->close(&control);
     }
     pwr_guard_abandon(guard);
     assert_true(fixture_eventually(are_all_restored, fixture));
@@ -304,7 +304,7 @@ static void test_a_control_that_is_gone_does_not_stop_the_others(void **state)
     fixture_put_cpufreq_file(fixture, 7, "scaling_max_freq", "3000000\n");
     fixture_open_ceiling(fixture, 7, &control);
     assert_int_equal(pwr_guard_remember(guard, &control, FOUND), PWR_OK);
-    control.door->close(&control);
+    control.access->close(&control);
     fixture_remove(fixture, "/sys/devices/system/cpu/cpu7/cpufreq/scaling_max_freq");
     put_lever(fixture, FOUND);
     assert_int_equal(tell(fixture, guard), PWR_OK);

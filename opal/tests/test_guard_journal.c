@@ -45,7 +45,7 @@ static pwr_status_t remember(fixture_t *fixture, pwr_guard_t *guard, unsigned cp
     pwr_control_t control;
     fixture_open_ceiling(fixture, cpu, &control);
     pwr_status_t status = pwr_guard_remember(guard, &control, FOUND);
-    control.door->close(&control);
+    control.access->close(&control);
     return status;
 }
 
@@ -54,7 +54,7 @@ static pwr_status_t announce(fixture_t *fixture, pwr_guard_t *guard, unsigned cp
     pwr_control_t control;
     fixture_open_ceiling(fixture, cpu, &control);
     pwr_status_t status = pwr_guard_announce(guard, &control, value);
-    control.door->close(&control);
+    control.access->close(&control);
     return status;
 }
 

@@ -37,19 +37,19 @@ static unsigned long now(const holder_t *holder)
     return fixture_get_khz(holder->fixture, 0, "scaling_max_freq");
 }
 
-static void open_held(holder_t *holder, const pwr_door_t *door, pwr_control_kind_t kind)
+static void open_held(holder_t *holder, const pwr_access_t *access, pwr_control_kind_t kind)
 {
     const pwr_why_t why = pwr_why_init(holder->text, sizeof holder->text);
     holder->guard = fixture_guard(holder->fixture);
     const pwr_held_request_t request = {&holder->fixture->env, holder->guard, &why};
-    holder->status = pwr_held_open(&request, door, kind, 0, &holder->held);
+    holder->status = pwr_held_open(&request, access, kind, 0, &holder->held);
 }
 
 static holder_t hold_ceiling(fixture_t *fixture)
 {
     holder_t holder = {.fixture = fixture};
     put(&holder, FOUND);
-    open_held(&holder, &pwr_door_cpufreq, PWR_CONTROL_CEILING);
+    open_held(&holder, &pwr_access_cpufreq, PWR_CONTROL_CEILING);
     assert_int_equal(holder.status, PWR_OK);
     return holder;
 }
@@ -86,7 +86,7 @@ static void test_without_a_guardian_nothing_is_written(void **state)
     put(&holder, FOUND);
     fixture_limit_writes(0);
     assert_int_equal(
-        pwr_held_open(&request, &pwr_door_cpufreq, PWR_CONTROL_CEILING, 0, &holder.held), PWR_OK);
+        pwr_held_open(&request, &pwr_access_cpufreq, PWR_CONTROL_CEILING, 0, &holder.held), PWR_OK);
     assert_int_equal(holder.held.original, FOUND);
     assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_ARG);
     assert_int_equal(pwr_held_restore(&holder.held), PWR_OK);
@@ -177,7 +177,7 @@ static void test_tstates_are_looked_at_once_per_millisecond(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     assert_int_equal(holder.status, PWR_OK);
     pwr_env_t env = holder.fixture->env;
     env.now_ns = fake_clock;
@@ -200,7 +200,7 @@ static void test_other_bits_may_change_meanwhile(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0xab00);
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     pwr_env_t env = holder.fixture->env;
     env.now_ns = fake_clock;
     holder.held.env = &env;
@@ -268,7 +268,7 @@ static void test_a_value_that_could_not_be_read_back_is_still_ours(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     pwr_env_t env = holder.fixture->env;
     env.now_ns = fake_clock;
     holder.held.env = &env;
@@ -289,7 +289,7 @@ static void test_a_write_that_failed_may_have_happened(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     pwr_env_t env = holder.fixture->env;
     env.now_ns = fake_clock;
     holder.held.env = &env;
@@ -313,7 +313,7 @@ static void test_a_write_without_effect_is_an_error(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_link(holder.fixture, "/dev/cpu/0/msr", "/dev/zero");
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     assert_int_equal(holder.status, PWR_OK);
     assert_int_equal(pwr_held_lower(&holder.held, 2), PWR_ERR_RANGE);
     let_go(&holder);
@@ -362,7 +362,7 @@ static void test_system_calls_of_a_throttle(void **state)
 {
     holder_t holder = {.fixture = *state};
     fixture_put_msr(holder.fixture, 0, "msr", CLOCK_MODULATION, 0);
-    open_held(&holder, &pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION);
+    open_held(&holder, &pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION);
     pwr_env_t env = holder.fixture->env;
     env.now_ns = fake_clock; /* stands still: nothing is looked at again */
     holder.held.env = &env;

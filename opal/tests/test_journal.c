@@ -77,14 +77,14 @@ static void test_sample(void **state)
     assert_int_equal(journal.header.start, 99);
     assert_int_equal(journal.count, 2);
     const pwr_journal_record_t *ceiling = &journal.records[0];
-    assert_ptr_equal(ceiling->door, &pwr_door_cpufreq);
+    assert_ptr_equal(ceiling->access, &pwr_access_cpufreq);
     assert_int_equal(ceiling->kind, PWR_CONTROL_CEILING);
     assert_int_equal(ceiling->cpu, 3);
     assert_int_equal(ceiling->original, 2000000); /* the later one */
     assert_int_equal(ceiling->num_ours, 1);
     assert_int_equal(ceiling->ours[0], 1200000);
     const pwr_journal_record_t *duty = &journal.records[1];
-    assert_ptr_equal(duty->door, &pwr_door_msr_safe);
+    assert_ptr_equal(duty->access, &pwr_access_msr_safe);
     assert_int_equal(duty->original, 0);
     assert_int_equal(duty->ours[0], 0x1f);
     pwr_journal_free(&journal);
@@ -107,11 +107,11 @@ static size_t add(pwr_journal_t *journal, char *text, size_t size, const pwr_jou
 static void test_what_is_written_is_the_sample(void **state)
 {
     static const pwr_journal_entry_t entries[] = {
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, 3000000},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, 1200000},
-        {&pwr_door_msr_safe, PWR_CONTROL_CLOCK_MODULATION, 3, false, 0},
-        {&pwr_door_msr_safe, PWR_CONTROL_CLOCK_MODULATION, 3, true, 0x1f},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, 2000000},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false, 3000000},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, true, 1200000},
+        {&pwr_access_msr_safe, PWR_CONTROL_CLOCK_MODULATION, 3, false, 0},
+        {&pwr_access_msr_safe, PWR_CONTROL_CLOCK_MODULATION, 3, true, 0x1f},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false, 2000000},
     };
     const pwr_journal_header_t header = {.host = "n0",
                                          .boot = "b-1",
@@ -248,7 +248,7 @@ static void test_other_lines(void **state)
         {"original  ceiling cpufreq 3 3000000", "7 words"},
         {"original a b c d e f g h i j k l", "words instead of 6"},
         {"original roof cpufreq 3 3000000", "unknown control \"roof\""},
-        {"original ceiling window 3 3000000", "unknown door \"window\""},
+        {"original ceiling window 3 3000000", "unknown access \"window\""},
         {"original ceiling cpufreq 65536 3000000", "no CPU number"},
         {"original ceiling cpufreq -3 3000000", "no CPU number"},
         {"original ceiling cpufreq 03 3000000", "one form"},
@@ -304,7 +304,7 @@ static void test_too_many_lines(void **state)
     pwr_journal_t journal;
     size_t size = 0;
     char *text = malloc(PWR_JOURNAL_MAX_BYTES);
-    pwr_journal_entry_t entry = {&pwr_door_cpufreq, PWR_CONTROL_FLOOR, 0, false, 0};
+    pwr_journal_entry_t entry = {&pwr_access_cpufreq, PWR_CONTROL_FLOOR, 0, false, 0};
     (void)state;
     assert_non_null(text);
     expect_good(sample, SAMPLE_SIZE, &journal);
@@ -334,7 +334,7 @@ static void test_values_of_ours(void **state)
     bool known;
     char text[PWR_JOURNAL_LINE_BYTES + 64 * (PWR_JOURNAL_OURS + 1)];
     size_t size = SAMPLE_SIZE;
-    pwr_journal_entry_t entry = {&pwr_door_msr, PWR_CONTROL_PERF_CTL, 1, true, 1};
+    pwr_journal_entry_t entry = {&pwr_access_msr, PWR_CONTROL_PERF_CTL, 1, true, 1};
     (void)state;
     expect_good(sample, SAMPLE_SIZE, &journal);
     memcpy(text, sample, SAMPLE_SIZE);
@@ -354,7 +354,7 @@ static void test_values_of_ours(void **state)
     assert_int_equal(pwr_journal_admit(&journal, &entry, &known), PWR_ERR_RANGE);
     size = seal(text, size, "ours perf_ctl msr 1 0xffff", 26);
     expect_damage(text, size, 0, "more values");
-    entry = (pwr_journal_entry_t){&pwr_door_msr, PWR_CONTROL_PERF_CTL, PWR_JOURNAL_MAX_CPU + 1,
+    entry = (pwr_journal_entry_t){&pwr_access_msr, PWR_CONTROL_PERF_CTL, PWR_JOURNAL_MAX_CPU + 1,
                                   false, 1};
     assert_int_equal(pwr_journal_admit(&journal, &entry, &known), PWR_ERR_ARG);
     pwr_journal_free(&journal);
@@ -372,8 +372,8 @@ static void test_many_controls(void **state)
     expect_good(sample, SAMPLE_SIZE, &journal);
     for (unsigned cpu = 0; cpu < 4096; cpu++) {
         for (int kind = 0; kind < PWR_CONTROL_KINDS; kind++) {
-            const pwr_journal_entry_t entry = {&pwr_door_msr, (pwr_control_kind_t)kind, cpu, false,
-                                               cpu};
+            const pwr_journal_entry_t entry = {&pwr_access_msr, (pwr_control_kind_t)kind, cpu,
+                                               false, cpu};
             size = add(&journal, text, size, &entry);
         }
     }

@@ -26,9 +26,10 @@
 
 enum { WHY_BYTES = 512 };
 
-static const pwr_journal_entry_t original = {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false,
+static const pwr_journal_entry_t original = {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false,
                                              3000000};
-static const pwr_journal_entry_t ours = {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, 1200000};
+static const pwr_journal_entry_t ours = {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, true,
+                                         1200000};
 
 static pwr_journal_header_t header_of(pid_t pid)
 {

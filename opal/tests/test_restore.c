@@ -272,8 +272,8 @@ static void test_other_boots_and_other_hosts(void **state)
 {
     fixture_t *fixture = *state;
     const pwr_journal_entry_t entries[] = {
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_FOUND},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, LEFTOVER_LOWER}};
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_FOUND},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, true, LEFTOVER_LOWER}};
     leftover_put_ceiling(fixture, 3, LEFTOVER_LOWER);
     pwr_journal_header_t header = header_of(fixture, "12");
     header.boot[0] = header.boot[0] == '0' ? '1' : '0';
@@ -314,11 +314,11 @@ static void test_newest_first(void **state)
     fixture_t *fixture = *state;
     const pwr_journal_header_t header = header_of(fixture, "12");
     const pwr_journal_entry_t first[] = {
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_FOUND},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, LEFTOVER_LOWER}};
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_FOUND},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, true, LEFTOVER_LOWER}};
     const pwr_journal_entry_t second[] = {
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_LOWER},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 3, true, 800000}};
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, false, LEFTOVER_LOWER},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 3, true, 800000}};
     for (int i = 0; i < 16; i++) { /* random names: no order of the directory helps */
         char older[256];
         leftover_put_ceiling(fixture, 3, 800000);
@@ -339,12 +339,12 @@ static void test_all_kinds_in_their_order(void **state)
     leftover_run_t run;
     const pwr_journal_header_t header = header_of(fixture, "12");
     const pwr_journal_entry_t entries[] = {
-        {&pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION, 0, false, 0xab00000000000000},
-        {&pwr_door_msr, PWR_CONTROL_CLOCK_MODULATION, 0, true, 0x12},
-        {&pwr_door_cpufreq, PWR_CONTROL_FLOOR, 0, false, 1500000},
-        {&pwr_door_cpufreq, PWR_CONTROL_FLOOR, 0, true, 1200000},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 0, false, 3000000},
-        {&pwr_door_cpufreq, PWR_CONTROL_CEILING, 0, true, 1200000}};
+        {&pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION, 0, false, 0xab00000000000000},
+        {&pwr_access_msr, PWR_CONTROL_CLOCK_MODULATION, 0, true, 0x12},
+        {&pwr_access_cpufreq, PWR_CONTROL_FLOOR, 0, false, 1500000},
+        {&pwr_access_cpufreq, PWR_CONTROL_FLOOR, 0, true, 1200000},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 0, false, 3000000},
+        {&pwr_access_cpufreq, PWR_CONTROL_CEILING, 0, true, 1200000}};
     fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", "1200000\n");
     fixture_put_cpufreq_file(fixture, 0, "scaling_min_freq", "1200000\n");
     fixture_put_msr(fixture, 0, "msr", CLOCK_MODULATION, 0xcd00000000000012);

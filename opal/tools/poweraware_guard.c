@@ -114,8 +114,8 @@ static pwr_guard_confirm_t note(guardian_t *self, const pwr_guard_tell_t *told)
 {
     int cause = 0;
     pwr_status_t status = PWR_ERR_ARG;
-    if (told->door < pwr_num_doors && told->control < PWR_CONTROL_KINDS) {
-        const pwr_journal_entry_t entry = {.door = pwr_doors[told->door],
+    if (told->access < pwr_num_accesses && told->control < PWR_CONTROL_KINDS) {
+        const pwr_journal_entry_t entry = {.access = pwr_accesses[told->access],
                                            .kind = (pwr_control_kind_t)told->control,
                                            .cpu = told->cpu,
                                            .ours = told->kind == PWR_GUARD_ANNOUNCE,
@@ -184,7 +184,7 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
     (void)arg;
     if (outcome->result == PWR_RESTORE_FAILED || outcome->result == PWR_RESTORE_OFFLINE) {
         syslog(LOG_ERR, "cannot restore the %s of CPU %u through %s: %s", name, record->cpu,
-               record->door->name, outcome->reason);
+               record->access->name, outcome->reason);
     } else if (outcome->result == PWR_RESTORE_FOREIGN) {
         syslog(LOG_NOTICE, "left the %s of CPU %u as somebody else has set it", name, record->cpu);
     }

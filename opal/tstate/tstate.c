@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * T-states: IA32_CLOCK_MODULATION of every own CPU, through the first door that works for all.
+ * T-states: IA32_CLOCK_MODULATION of every own CPU, by the first access that works for all.
  *
  * Source: Intel SDM volume 3, "Software Controlled Clock Modulation".
  */
@@ -15,14 +15,14 @@
 #include <stdlib.h>
 
 /* In the order in which they are tried: the one an administrator can open to users first. */
-static const pwr_door_t *const doors[] = {
-    &pwr_door_msr_safe,
-    &pwr_door_msr,
-    &pwr_door_accessd,
+static const pwr_access_t *const accesses[] = {
+    &pwr_access_msr_safe,
+    &pwr_access_msr,
+    &pwr_access_accessd,
 };
 
 struct pwr_tstate {
-    const pwr_door_t *door;
+    const pwr_access_t *access;
     unsigned step; /* 0: not yet asked for */
     unsigned count;
     pwr_held_t cpus[];
@@ -36,18 +36,18 @@ static void close_all(pwr_tstate_t *tstate)
     free(tstate);
 }
 
-static pwr_status_t open_door(const pwr_door_t *door, const pwr_held_request_t *request,
-                              const pwr_topo_t *topo, pwr_tstate_t **tstate)
+static pwr_status_t open_access(const pwr_access_t *access, const pwr_held_request_t *request,
+                                const pwr_topo_t *topo, pwr_tstate_t **tstate)
 {
     unsigned cpus = pwr_topo_num_my_cpus(topo);
     pwr_tstate_t *made = calloc(1, sizeof *made + cpus * sizeof made->cpus[0]);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
-    made->door = door;
+    made->access = access;
     for (; made->count < cpus; made->count++) {
         pwr_status_t status =
-            pwr_held_open(request, door, PWR_CONTROL_CLOCK_MODULATION,
+            pwr_held_open(request, access, PWR_CONTROL_CLOCK_MODULATION,
                           pwr_topo_my_cpu(topo, made->count), &made->cpus[made->count]);
         if (status != PWR_OK) {
             close_all(made);
@@ -60,7 +60,7 @@ static pwr_status_t open_door(const pwr_door_t *door, const pwr_held_request_t *
 
 const char *pwr_tstate_backend_name(unsigned nth)
 {
-    return nth < sizeof doors / sizeof doors[0] ? doors[nth]->name : NULL;
+    return nth < sizeof accesses / sizeof accesses[0] ? accesses[nth]->name : NULL;
 }
 
 pwr_status_t pwr_tstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
@@ -68,7 +68,7 @@ pwr_status_t pwr_tstate_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, p
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
     const pwr_held_request_t request = {env, guard, &reasons};
-    return pwr_tstate_backend_name(nth) ? open_door(doors[nth], &request, topo, tstate)
+    return pwr_tstate_backend_name(nth) ? open_access(accesses[nth], &request, topo, tstate)
                                         : PWR_ERR_RANGE;
 }
 
@@ -79,8 +79,8 @@ pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
     const pwr_held_request_t request = {env, guard, &reasons};
     pwr_status_t result = PWR_ERR_UNSUPPORTED;
     pwr_likwid_probe_begin();
-    for (size_t i = 0; i < sizeof doors / sizeof doors[0] && result != PWR_OK; i++) {
-        pwr_status_t status = open_door(doors[i], &request, topo, tstate);
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0] && result != PWR_OK; i++) {
+        pwr_status_t status = open_access(accesses[i], &request, topo, tstate);
         result = status == PWR_OK ? PWR_OK : pwr_why_worse(result, status);
     }
     pwr_likwid_probe_end();
@@ -89,7 +89,7 @@ pwr_status_t pwr_tstate_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_g
 
 const char *pwr_tstate_backend(const pwr_tstate_t *tstate)
 {
-    return tstate->door->name;
+    return tstate->access->name;
 }
 
 unsigned pwr_tstate_num_adopted(const pwr_tstate_t *tstate)

@@ -3,8 +3,8 @@
  *
  * Levers: P-states and T-states of the CPUs that are ours.
  *
- * What can be moved, and through which door, is a table row per back end (opal/pstate/pstate.c,
- * opal/tstate/tstate.c); doors are in opal/control.
+ * What can be moved, and through which access, is a table row per back end (opal/pstate/pstate.c,
+ * opal/tstate/tstate.c); accesses are in opal/control.
  */
 #ifndef PWR_LEVER_H
 #define PWR_LEVER_H
