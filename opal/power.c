@@ -18,6 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+pwr_power_config_t pwr_power_config_all(const char *run_directory)
+{
+    pwr_power_config_t config = {.run_directory = run_directory};
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        config.use[id] = true;
+    }
+    return config;
+}
+
 pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *config,
                                pwr_topo_t *topo, const pwr_watch_kernel_t *kernel,
                                pwr_power_t **power)
@@ -27,8 +36,9 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
         return PWR_ERR_NOMEM;
     }
     made->env = env;
-    made->use_pstates = config->use_pstates;
-    made->use_tstates = config->use_tstates;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        made->levers[id].use = config->use[id];
+    }
     if (config->run_directory) {
         made->run_directory = strdup(config->run_directory);
         if (!made->run_directory) {
@@ -63,16 +73,49 @@ pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *conf
     return status;
 }
 
-void pwr_power_note_off(pwr_power_t *power, const char *format, ...)
+/* ---- why levers are off ---- */
+
+static void append(char *text, size_t size, const char *between, const char *more)
 {
-    char line[PWR_POWER_WHY_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    size_t used = strlen(power->why_off);
-    snprintf(power->why_off + used, sizeof power->why_off - used, "%s%s", used > 0 ? "; " : "",
-             line);
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used > 0 ? between : "", more);
+}
+
+/* "P-states, T-states off: " all that are off for the reason of the first one. */
+static void describe_reason(pwr_power_t *power, unsigned first)
+{
+    const char *reason = power->levers[first].why_off;
+    char titles[128] = "";
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (strcmp(power->levers[id].why_off, reason) == 0) {
+            if (id < first) {
+                return; /* said with that one */
+            }
+            append(titles, sizeof titles, ", ", pwr_lever_type((pwr_lever_id_t)id)->title);
+        }
+    }
+    append(power->why_off, sizeof power->why_off, "; ", titles);
+    append(power->why_off, sizeof power->why_off, " off: ", reason);
+}
+
+void pwr_power_note_off(pwr_power_t *power, pwr_lever_id_t id, const char *reason)
+{
+    append(power->levers[id].why_off, sizeof power->levers[id].why_off, "; ", reason);
+    power->why_off[0] = '\0';
+    for (unsigned i = 0; i < PWR_NUM_LEVERS; i++) {
+        if (power->levers[i].why_off[0] != '\0') {
+            describe_reason(power, i);
+        }
+    }
+}
+
+void pwr_power_note_all_off(pwr_power_t *power, const char *reason)
+{
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (power->levers[id].use) {
+            pwr_power_note_off(power, (pwr_lever_id_t)id, reason);
+        }
+    }
 }
 
 /* ---- giving up ---- */
@@ -84,72 +127,68 @@ static bool is_settled(pwr_status_t status)
 }
 
 /* What is in force from now on. */
-static void note(pwr_power_t *power, bool low, unsigned level)
+static void note(pwr_power_t *power, unsigned id, uint32_t value)
 {
+    pwr_power_lever_t *own = &power->levers[id];
     uint64_t now_ns = pwr_env_now_ns(power->env);
-    uint64_t lasted_ns = now_ns - power->changed_ns;
-    power->counters.low_ns += power->low ? lasted_ns : 0;
-    power->counters.throttled_ns += power->level != PWR_TSTATE_FULL ? lasted_ns : 0;
-    power->low = low;
-    power->level = level;
-    power->changed_ns = now_ns;
+    if (own->value != PWR_POWER_AS_FOUND) {
+        power->counters.lever[id].held_ns += now_ns - own->changed_ns;
+    }
+    own->value = value;
+    own->changed_ns = now_ns;
 }
 
-/* These restore, as far as they can, and tell whether nothing of ours is left. */
-static bool drop_pstates(pwr_power_t *power)
+/* Restores, as far as it can, and tells whether nothing of ours is left. */
+static bool drop(pwr_power_t *power, unsigned id)
 {
-    bool settled = true;
-    if (power->pstate) {
-        settled = is_settled(pwr_pstate_restore(power->pstate));
-        power->counters.adopted += pwr_pstate_num_adopted(power->pstate);
+    pwr_power_lever_t *own = &power->levers[id];
+    if (!own->lever) {
+        return true;
     }
-    pwr_pstate_close(power->pstate);
-    power->pstate = NULL;
-    note(power, false, power->level);
-    return settled;
-}
-
-static bool drop_tstates(pwr_power_t *power)
-{
-    bool settled = true;
-    if (power->tstate) {
-        settled = is_settled(pwr_tstate_restore(power->tstate));
-        power->counters.adopted += pwr_tstate_num_adopted(power->tstate);
-    }
-    pwr_tstate_close(power->tstate);
-    power->tstate = NULL;
-    note(power, power->low, PWR_TSTATE_FULL);
+    bool settled = is_settled(pwr_lever_restore(own->lever));
+    power->counters.lever[id].adopted = pwr_lever_num_adopted(own->lever);
+    pwr_lever_close(own->lever);
+    own->lever = NULL;
+    note(power, id, PWR_POWER_AS_FOUND);
     return settled;
 }
 
 static bool drop_levers(pwr_power_t *power)
 {
-    bool settled = drop_tstates(power);
-    return drop_pstates(power) && settled;
+    bool settled = true;
+    for (unsigned id = PWR_NUM_LEVERS; id-- > 0;) {
+        settled = drop(power, id) && settled;
+    }
+    return settled;
 }
 
 /* What we cannot restore, the guardian tries at once: it opens the files anew and is patient.  That
-   ends its service, so the other lever goes too. */
+   ends its service, so the other levers go too. */
 static void leave_to_guardian(pwr_power_t *power)
 {
     (void)drop_levers(power);
     pwr_guard_abandon(power->guard);
     power->guard = NULL;
-    pwr_power_note_off(power, "all levers off: originals were left to the guardian");
+    pwr_power_note_all_off(power, "originals were left to the guardian");
 }
 
-static void give_up(pwr_power_t *power, const char *lever, pwr_status_t cause, bool settled)
+static void give_up(pwr_power_t *power, unsigned id, pwr_status_t cause)
 {
+    char reason[128];
     bool yielded = cause == PWR_ERR_FOREIGN;
+    bool settled = drop(power, id);
     if (yielded) {
-        power->counters.yielded++;
+        power->counters.lever[id].yielded++;
     } else {
-        power->counters.errors++;
+        power->counters.lever[id].errors++;
     }
-    const char *what = yielded ? "yielded for the rest of the job" : "given up: a write failed";
-    pwr_env_log(power->env, PWR_LOG_WARN, "%s are %s (%s); %s", lever, what, pwr_status_text(cause),
+    snprintf(reason, sizeof reason, "%s (%s)",
+             yielded ? "yielded for the rest of the job" : "given up: a write failed",
+             pwr_status_text(cause));
+    pwr_env_log(power->env, PWR_LOG_WARN, "%s are %s; %s",
+                pwr_lever_type((pwr_lever_id_t)id)->title, reason,
                 settled ? "originals are restored" : "the guardian restores the originals");
-    pwr_power_note_off(power, "%s %s (%s)", lever, what, pwr_status_text(cause));
+    pwr_power_note_off(power, (pwr_lever_id_t)id, reason);
     if (!settled) {
         leave_to_guardian(power);
     }
@@ -161,7 +200,7 @@ static void give_up_all(pwr_power_t *power, const char *reason)
     bool settled = drop_levers(power);
     power->counters.withdrawn++;
     pwr_env_log(power->env, PWR_LOG_WARN, "all levers are off for the rest of the job: %s", reason);
-    pwr_power_note_off(power, "all levers off: %s", reason);
+    pwr_power_note_all_off(power, reason);
     if (!settled) {
         leave_to_guardian(power);
         return;
@@ -174,7 +213,11 @@ static void give_up_all(pwr_power_t *power, const char *reason)
 
 static bool holds_levers(const pwr_power_t *power)
 {
-    return power->low || power->level != PWR_TSTATE_FULL;
+    bool holds = false;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        holds = holds || power->levers[id].value != PWR_POWER_AS_FOUND;
+    }
+    return holds;
 }
 
 /* 1. */
@@ -225,70 +268,93 @@ static void check_after(pwr_power_t *power)
 
 /* ---- verbs ---- */
 
-static void set_low(pwr_power_t *power, bool low)
+static void move(pwr_power_t *power, unsigned id, uint32_t value)
 {
-    if (low) {
-        check_before(power);
-    }
-    if (!power->pstate) {
-        power->counters.skipped++;
-        return;
-    }
-    if (power->low == low) {
-        return;
-    }
-    pwr_status_t status = low ? pwr_pstate_set(power->pstate, pwr_pstate_min_khz(power->pstate))
-                              : pwr_pstate_restore(power->pstate);
-    if (status != PWR_OK) {
-        give_up(power, "P-states", status, drop_pstates(power));
-        return;
-    }
-    note(power, low, power->level);
-    power->counters.pstate_writes++;
-    check_after(power);
-}
-
-static void set_level(pwr_power_t *power, unsigned level)
-{
-    if (level != PWR_TSTATE_FULL) {
-        check_before(power);
-    }
-    if (!power->tstate) {
-        power->counters.skipped++;
-        return;
-    }
-    if (power->level == level) {
+    pwr_power_lever_t *own = &power->levers[id];
+    bool restore = value == PWR_POWER_AS_FOUND;
+    if (!own->lever || own->value == value) {
         return;
     }
     pwr_status_t status =
-        pwr_tstate_set(power->tstate, PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * level);
+        restore ? pwr_lever_restore(own->lever) : pwr_lever_set(own->lever, value);
     if (status != PWR_OK) {
-        give_up(power, "T-states", status, drop_tstates(power));
+        give_up(power, id, status);
         return;
     }
-    note(power, power->low, level);
-    power->counters.tstate_writes++;
+    note(power, id, value);
+    power->counters.lever[id].writes++;
+    power->counters.lever[id].adopted = pwr_lever_num_adopted(own->lever);
+}
+
+static void put_back(pwr_power_t *power, pwr_lever_verb_t verb)
+{
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (pwr_lever_type((pwr_lever_id_t)id)->verb == verb) {
+            move(power, id, PWR_POWER_AS_FOUND);
+        }
+    }
+    check_after(power);
+}
+
+/* steps: below full; 0: as far as it goes. */
+static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps)
+{
+    check_before(power);
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        const pwr_lever_type_t *type = pwr_lever_type((pwr_lever_id_t)id);
+        const pwr_power_lever_t *own = &power->levers[id];
+        if (type->verb != verb || !own->use) {
+            continue;
+        }
+        if (!own->lever) {
+            power->counters.lever[id].skipped++;
+            continue;
+        }
+        move(power, id, steps > 0 ? type->full - steps * type->step : pwr_lever_lowest(own->lever));
+    }
+}
+
+void pwr_power_move(pwr_power_t *power, pwr_lever_id_t lever, bool down)
+{
+    const pwr_power_lever_t *own = &power->levers[lever];
+    if (down) {
+        check_before(power);
+    }
+    if (own->lever) {
+        move(power, lever, down ? pwr_lever_lowest(own->lever) : PWR_POWER_AS_FOUND);
+    }
     check_after(power);
 }
 
 void pwr_power_low(pwr_power_t *power)
 {
-    set_low(power, true);
+    lower(power, PWR_VERB_LOW, 0);
 }
 
 void pwr_power_full(pwr_power_t *power)
 {
-    set_low(power, false);
+    put_back(power, PWR_VERB_LOW);
 }
 
 void pwr_power_throttle(pwr_power_t *power, unsigned level)
 {
-    set_level(power, level < PWR_TSTATE_DEEPEST ? level : PWR_TSTATE_DEEPEST);
+    if (level == PWR_TSTATE_FULL) {
+        put_back(power, PWR_VERB_THROTTLE);
+    } else {
+        lower(power, PWR_VERB_THROTTLE, level < PWR_TSTATE_DEEPEST ? level : PWR_TSTATE_DEEPEST);
+    }
 }
 
 void pwr_power_unthrottle(pwr_power_t *power)
 {
-    set_level(power, PWR_TSTATE_FULL);
+    put_back(power, PWR_VERB_THROTTLE);
+}
+
+unsigned pwr_power_level(const pwr_power_t *power)
+{
+    const pwr_lever_type_t *type = pwr_lever_type(PWR_LEVER_TSTATE);
+    uint32_t duty = power->levers[PWR_LEVER_TSTATE].value;
+    return duty == PWR_POWER_AS_FOUND ? PWR_TSTATE_FULL : (type->full - duty) / type->step;
 }
 
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power)
@@ -301,24 +367,20 @@ bool pwr_power_is_allowed(const pwr_power_t *power)
     return power->allowed;
 }
 
-bool pwr_power_has_pstates(const pwr_power_t *power)
+bool pwr_power_has_any(const pwr_power_t *power)
 {
-    return power->pstate != NULL;
+    return power->guard != NULL;
 }
 
-bool pwr_power_has_tstates(const pwr_power_t *power)
+bool pwr_power_has(const pwr_power_t *power, pwr_lever_id_t lever)
 {
-    return power->tstate != NULL;
+    return power->levers[lever].lever != NULL;
 }
 
-const char *pwr_power_pstate_backend(const pwr_power_t *power)
+const char *pwr_power_backend(const pwr_power_t *power, pwr_lever_id_t lever)
 {
-    return power->pstate ? pwr_pstate_backend(power->pstate) : NULL;
-}
-
-const char *pwr_power_tstate_backend(const pwr_power_t *power)
-{
-    return power->tstate ? pwr_tstate_backend(power->tstate) : NULL;
+    const pwr_lever_t *open = power->levers[lever].lever;
+    return open ? pwr_lever_backend(open) : NULL;
 }
 
 const char *pwr_power_why_off(const pwr_power_t *power)
@@ -326,21 +388,19 @@ const char *pwr_power_why_off(const pwr_power_t *power)
     return power->why_off;
 }
 
-unsigned pwr_power_level(const pwr_power_t *power)
-{
-    return power->level;
-}
-
 pwr_power_counters_t pwr_power_counters(const pwr_power_t *power)
 {
-    pwr_power_counters_t counters = power->counters;
-    if (power->pstate) {
-        counters.adopted += pwr_pstate_num_adopted(power->pstate);
+    return power->counters;
+}
+
+void pwr_power_levers(const pwr_power_t *power, pwr_lever_use_t uses[PWR_NUM_LEVERS])
+{
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        const char *backend = pwr_power_backend(power, (pwr_lever_id_t)id);
+        uses[id] = (pwr_lever_use_t){.counts = power->counters.lever[id]};
+        snprintf(uses[id].backend, sizeof uses[id].backend, "%s", backend ? backend : "");
+        snprintf(uses[id].why_off, sizeof uses[id].why_off, "%s", power->levers[id].why_off);
     }
-    if (power->tstate) {
-        counters.adopted += pwr_tstate_num_adopted(power->tstate);
-    }
-    return counters;
 }
 
 void pwr_power_close(pwr_power_t *power)

@@ -11,72 +11,37 @@
 #include "config.h"
 
 #include "power_private.h"
-#include "pwr/cpu_model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { REASON_BYTES = 480 };
 
-static void keep_off(pwr_power_t *power, const char *lever, const char *reason)
+static void keep_all_off(pwr_power_t *power, const char *reason)
 {
-    pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", lever, reason);
-    pwr_power_note_off(power, "%s off: %s", lever, reason);
+    pwr_power_note_all_off(power, reason);
+    pwr_env_log(power->env, PWR_LOG_INFO, "levers stay off: %s", reason);
 }
 
-/* Whether a T-state on our CPUs has an effect, and slows nobody else down.  Siblings that we reach
-   are ours alone (ownership), other CPUs of the package are not. */
-static bool tstates_are_ours(const pwr_power_t *power, char reason[REASON_BYTES])
-{
-    pwr_cpu_model_t model;
-    if (pwr_cpu_model_read(power->env, &model) != PWR_OK) {
-        return true; /* not x86, or not told: the registers decide */
-    }
-    pwr_tstate_rule_t rule = pwr_tstate_rule(&model);
-    /* Other makers' processors have no such register, and the hardware says so itself. */
-    bool unknown =
-        rule.scope == PWR_TSTATE_SCOPE_UNKNOWN && strcmp(model.vendor, "GenuineIntel") == 0;
-    bool package = rule.scope == PWR_TSTATE_SCOPE_PACKAGE || unknown;
-    if (package && rule.winner != PWR_TSTATE_WINNER_HIGHEST &&
-        !pwr_topo_has_whole_packages(power->topo)) {
-        snprintf(
-            reason, REASON_BYTES,
-            "a T-state of this processor (family %u, model %u) may slow down whole packages, and "
-            "this process is not bound to whole packages (mpirun --bind-to socket)",
-            model.family, model.model);
-        return false;
-    }
-    if (rule.winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(power->topo)) {
-        snprintf(reason, REASON_BYTES,
-                 "a core of this processor runs at the highest duty its hardware threads ask for, "
-                 "and this process is not bound to whole cores (mpirun --bind-to core)");
-        return false;
-    }
-    return true;
-}
-
-static void open_pstates(pwr_power_t *power)
+static bool open_lever(pwr_power_t *power, pwr_lever_id_t id)
 {
     char reason[REASON_BYTES] = "";
-    pwr_status_t status = pwr_pstate_open(power->env, power->topo, power->guard, reason,
-                                          sizeof reason, &power->pstate);
+    pwr_status_t status = pwr_lever_open(id, power->env, power->topo, power->guard, reason,
+                                         sizeof reason, &power->levers[id].lever);
     if (status != PWR_OK) {
-        keep_off(power, "P-states", reason[0] != '\0' ? reason : pwr_status_text(status));
+        const char *why = reason[0] != '\0' ? reason : pwr_status_text(status);
+        pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", pwr_lever_type(id)->title, why);
+        pwr_power_note_off(power, id, why);
     }
+    return status == PWR_OK;
 }
 
-static void open_tstates(pwr_power_t *power)
+static bool is_asked_for(const pwr_power_t *power)
 {
-    char reason[REASON_BYTES] = "";
-    if (!tstates_are_ours(power, reason)) {
-        keep_off(power, "T-states", reason);
-        return;
+    bool asked = false;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        asked = asked || power->levers[id].use;
     }
-    pwr_status_t status = pwr_tstate_open(power->env, power->topo, power->guard, reason,
-                                          sizeof reason, &power->tstate);
-    if (status != PWR_OK) {
-        keep_off(power, "T-states", reason[0] != '\0' ? reason : pwr_status_text(status));
-    }
+    return asked;
 }
 
 void pwr_power_arm(pwr_power_t *power)
@@ -86,29 +51,24 @@ void pwr_power_arm(pwr_power_t *power)
         return;
     }
     power->armed = true;
-    if (!power->use_pstates && !power->use_tstates) {
+    if (!is_asked_for(power)) {
         return;
     }
-    const char *asked = !power->use_tstates   ? "P-states"
-                        : !power->use_pstates ? "T-states"
-                                              : "P-states and T-states";
     if (!pwr_ownership_ask(power->ownership, reason)) {
-        keep_off(power, asked, reason);
+        keep_all_off(power, reason);
         return;
     }
     const pwr_guard_config_t guard_config = {.run_directory = power->run_directory};
     if (pwr_guard_start(power->env, &guard_config, &power->guard) != PWR_OK) {
-        keep_off(power, asked, "no guardian process that would restore them");
+        keep_all_off(power, "no guardian process that would restore them");
         return;
     }
     power->allowed = true;
-    if (power->use_pstates) {
-        open_pstates(power);
+    bool any = false;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        any = (power->levers[id].use && open_lever(power, (pwr_lever_id_t)id)) || any;
     }
-    if (power->use_tstates) {
-        open_tstates(power);
-    }
-    if (!power->pstate && !power->tstate) {
+    if (!any) {
         pwr_guard_stop(power->guard);
         power->guard = NULL;
     }

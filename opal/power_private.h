@@ -13,32 +13,36 @@
 #include "pwr/power.h"
 #include "topo/watch_private.h"
 
-enum { PWR_POWER_WHY_BYTES = 1024 };
+enum { PWR_POWER_REASON_BYTES = 1024, PWR_POWER_WHY_BYTES = PWR_NUM_LEVERS * 1088 };
+
+/* One lever, as far as this process may move it. */
+typedef struct pwr_power_lever {
+    bool use;            /* it was asked for */
+    pwr_lever_t *lever;  /* NULL: off */
+    uint32_t value;      /* in force; PWR_POWER_AS_FOUND: none of ours */
+    uint64_t changed_ns; /* when value was last set */
+    char why_off[PWR_POWER_REASON_BYTES];
+} pwr_power_lever_t;
+enum { PWR_POWER_AS_FOUND = 0 };
 
 struct pwr_power {
     const pwr_env_t *env;
-    bool use_pstates;
-    bool use_tstates;
     char *run_directory; /* NULL: the default */
     pwr_topo_t *topo;
     pwr_ownership_t *ownership;
     pwr_guard_t *guard; /* NULL before arming and when no lever is on */
-    pwr_pstate_t *pstate;
-    pwr_tstate_t *tstate;
+    pwr_power_lever_t levers[PWR_NUM_LEVERS];
     bool armed;
-    bool allowed; /* questions 1 to 3 were answered with yes */
-    bool low;
-    unsigned level;
-    uint64_t changed_ns; /* when low or level was last set */
+    bool allowed;        /* questions 1 and 2 of arming were answered with yes */
     uint64_t checked_ns; /* when rechecks last passed */
     bool watched;        /* the phase in which levers are held now ends with a look at threads */
     pwr_power_counters_t counters;
     char why_off[PWR_POWER_WHY_BYTES];
 };
 
-/* Adds a reason to what pwr_power_why_off returns. */
-void pwr_power_note_off(pwr_power_t *power, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Adds a reason why a lever, or each of those asked for, is off. */
+void pwr_power_note_off(pwr_power_t *power, pwr_lever_id_t id, const char *reason);
+void pwr_power_note_all_off(pwr_power_t *power, const char *reason);
 
 /* As pwr_power_open; on PWR_OK the object owns topo.  kernel answers for it what the binding is
    now; NULL: the real one. */

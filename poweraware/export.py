@@ -25,10 +25,11 @@ def summary_csv(jobs: Sequence[Job]) -> str:
 
 def calls_csv(jobs: Sequence[Job]) -> str:
     """One line per class of calls; number and time are of all processes."""
+    levers = list(dict.fromkeys(name for job in jobs for name in job.lever_titles()))
     heads = ["type", "number", "time", "data_send", "job", "communicator", "comm_size", "algorithm", "up_to_bytes",
-             "longest", "spin_time", "monitor_time", "sleep_time", "cpu_time", "low_frequency_time", "throttled_time",
-             "transitions", "energy"]  # fmt: skip
-    return _csv(heads, [_call_row(job, each) for job in jobs for each in job.calls])
+             "longest", "spin_time", "monitor_time", "sleep_time", "cpu_time",
+             *(f"{name}_time" for name in levers), "transitions", "energy"]  # fmt: skip
+    return _csv(heads, [_call_row(job, each, levers) for job in jobs for each in job.calls])
 
 
 def series_csv(jobs: Sequence[Job]) -> str:
@@ -111,7 +112,7 @@ def _summary_row(job: Job) -> List[str]:
     ]
 
 
-def _call_row(job: Job, each: CallClass) -> List[str]:
+def _call_row(job: Job, each: CallClass, levers: Sequence[str]) -> List[str]:
     return [
         "MPI_" + each.collective.upper(),
         str(each.calls),
@@ -127,8 +128,7 @@ def _call_row(job: Job, each: CallClass) -> List[str]:
         f"{each.monitor_s:.9f}",
         f"{each.sleep_s:.9f}",
         f"{each.cpu_s:.9f}",
-        f"{each.low_frequency_s:.9f}",
-        f"{each.throttled_s:.9f}",
+        *(f"{each.held_s.get(name, 0.0):.9f}" for name in levers),
         str(each.transitions),
         _number(each.joules),
     ]

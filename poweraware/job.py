@@ -74,16 +74,15 @@ class Sums:
     monitor_s: float = 0.0
     sleep_s: float = 0.0
     cpu_s: float = 0.0
-    low_frequency_s: float = 0.0
-    throttled_s: float = 0.0
+    held_s: Dict[str, float] = field(default_factory=dict)  # by lever
     transitions: int = 0
     joules: Optional[float] = None
 
     def add(self, more: Sums) -> None:
         """Adds other calls."""
-        for name in ("calls", "bytes", "seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "low_frequency_s",
-                     "throttled_s", "transitions"):  # fmt: skip
+        for name in ("calls", "bytes", "seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "transitions"):
             setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.held_s = {name: self.held_s.get(name, 0.0) + more.held_s.get(name, 0.0) for name in {**self.held_s, **more.held_s}}
         self.longest_s = max(self.longest_s, more.longest_s)
         if more.joules is not None:
             self.joules = (self.joules or 0.0) + more.joules
@@ -128,13 +127,18 @@ class Energy:
 
 
 @dataclass
-class Levers:
-    pstates: Optional[str]
-    tstates: Optional[str]
+class Lever:
+    name: str
+    title: str
+    scope: str
+    backend: Optional[str]
     why_off: Optional[str]
-    pstate_writes: int
-    tstate_writes: int
+    writes: int
+    held_s: float
     skipped: int
+    errors: int
+    adopted: int
+    yielded: int
 
 
 @dataclass
@@ -152,7 +156,7 @@ class Node:
     cpu_s: float
     energy: Energy
     power: Optional[Power]
-    levers: Levers
+    levers: List[Lever]
 
 
 @dataclass
@@ -176,6 +180,10 @@ class Job:
     other_calls: Sums
     outside: Outside
     nodes: List[Node]
+
+    def lever_titles(self) -> Dict[str, str]:
+        """Of all levers, by their names."""
+        return {lever.name: lever.title for node in self.nodes for lever in node.levers}
 
     def all_calls(self) -> Sums:
         """The sum over all classes."""

@@ -7,6 +7,7 @@ from typing import List, Optional, Sequence
 
 from poweraware import words
 from poweraware.job import CallClass, Job, Node, Sums
+from poweraware.session.jobs import levers_off
 from poweraware.table import Table, as_paragraph, as_table
 from poweraware.wording import number, plural, size
 
@@ -32,9 +33,10 @@ def totals(job: Job) -> Table:
         ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],
         [_ATTRIBUTED, _joules(calls.joules), _calls_note(job, calls)],
     ]
-    for how, seconds in (("at the lowest frequency", calls.low_frequency_s), ("throttled", calls.throttled_s)):
+    for name, title in job.lever_titles().items():
+        seconds = calls.held_s.get(name, 0.0)
         if seconds > 0.0:
-            rows.insert(-1, [f"of it {how}", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
+            rows.insert(-1, [f"of it with {title} lowered", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
     return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
 
 
@@ -51,7 +53,8 @@ def classes(job: Job) -> Table:
 
 def nodes(job: Job) -> Table:
     """One row per node."""
-    heads = ["node", "processes", "CPU time (s)", "energy (J)", "±", "by", "P-states", "T-states", "writes", "remark"]
+    titles = job.lever_titles().values()
+    heads = ["node", "processes", "CPU time (s)", "energy (J)", "±", "by", *titles, "writes", "remark"]
     note = f"{job.provenance.energy.note} A node's remark says why it has no better meter, or no levers."
     return Table("Nodes", heads, [_node_row(node) for node in job.nodes], note)
 
@@ -91,7 +94,7 @@ def _node_row(node: Node) -> List[str]:
     energy, levers = node.energy, node.levers
     known = plural(node.processes, "process") if node.reported == node.processes else f"{node.reported} of {node.processes}"
     share = f"1/{energy.shared_by} of its machine's energy" if energy.shared_by > 1 else None
-    remarks = [text for text in (share, energy.remark, levers.why_off) if text]
+    remarks = [text for text in (share, energy.remark, *levers_off((lever.title, lever.why_off) for lever in levers)) if text]
     return [
         node.host,
         known.replace("processs", "processes"),
@@ -99,9 +102,8 @@ def _node_row(node: Node) -> List[str]:
         "-" if energy.joules is None else number(energy.joules),
         "-" if energy.uncertainty_j is None else number(energy.uncertainty_j),
         f"{energy.source} ({energy.provenance})" if energy.source else "-",
-        levers.pstates or "-",
-        levers.tstates or "-",
-        str(levers.pstate_writes + levers.tstate_writes),
+        *(lever.backend or "-" for lever in levers),
+        str(sum(lever.writes for lever in levers)),
         "; ".join(remarks),
     ]
 

@@ -5,15 +5,14 @@
  * descriptor and against opening the file each time, interleaved in one run.
  *
  * It moves real levers of one CPU, through every back end that works here, and puts them back.
- * On an emulated machine (bench/testbed/emulator/emulate) the times are those of the emulator, the system
- * calls are the real ones.
+ * On an emulated machine (bench/testbed/emulator/emulate) the times are those of the emulator, the
+ * system calls are the real ones.
  */
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "control/control.h"
+#include "lever/lever_backend.h"
 #include "pwr/guard.h"
-#include "pwr/lever.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,13 +37,10 @@ typedef enum method { OURS, BARE, REOPEN, METHODS } method_t;
 static const char *const method_name[METHODS] = {"ours", "bare write", "open, write, close"};
 
 typedef struct subject {
-    const char *kind; /* "P-state", "T-state" */
-    const char *backend;
-    pwr_pstate_t *pstate; /* one of the two */
-    pwr_tstate_t *tstate;
+    const char *kind; /* the lever's name */
+    const pwr_lever_backend_t *backend;
+    pwr_lever_t *lever;
     const pwr_env_t *env;
-    const pwr_access_t *access; /* for the bare measurement; the main control */
-    pwr_control_kind_t control_kind;
 } subject_t;
 
 static int usage(FILE *stream)
@@ -97,14 +93,12 @@ static double median(double *values, unsigned count)
 
 static pwr_status_t ours_down(const subject_t *subject)
 {
-    return subject->pstate ? pwr_pstate_set(subject->pstate, pwr_pstate_min_khz(subject->pstate))
-                           : pwr_tstate_set(subject->tstate, 2);
+    return pwr_lever_set(subject->lever, pwr_lever_lowest(subject->lever));
 }
 
 static pwr_status_t ours_up(const subject_t *subject)
 {
-    return subject->pstate ? pwr_pstate_restore(subject->pstate)
-                           : pwr_tstate_restore(subject->tstate);
+    return pwr_lever_restore(subject->lever);
 }
 
 static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_t value)
@@ -112,8 +106,8 @@ static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_
     char text[WHY_BYTES];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
     pwr_control_t control;
-    pwr_status_t status = subject->access->open(subject->access, subject->env,
-                                                subject->control_kind, cpu, &why, &control);
+    pwr_status_t status = subject->backend->access->open(
+        subject->backend->access, subject->env, subject->backend->main, cpu, &why, &control);
     if (status == PWR_OK) {
         status = control.access->write(&control, value);
         control.access->close(&control);
@@ -155,7 +149,7 @@ static pwr_status_t run_pairs(const subject_t *subject, const pwr_control_t *con
             series->us[method][i] = (now_us() - start_us) / 2;
             known = count_calls(&after) && known;
             if (status != PWR_OK) {
-                fprintf(stderr, "levers: %s: %s: %s\n", subject->backend, method_name[method],
+                fprintf(stderr, "levers: %s: %s: %s\n", subject->backend->name, method_name[method],
                         pwr_status_text(status));
                 return status;
             }
@@ -171,7 +165,7 @@ static void print_series(const subject_t *subject, unsigned pairs, series_t *ser
     double bare = median(series->us[BARE], pairs);
     for (int method = 0; method < METHODS; method++) {
         double us = method == BARE ? bare : median(series->us[method], pairs);
-        printf("%-8s %-18s %-19s %10.2f %10.2f %12.2f\n", subject->kind, subject->backend,
+        printf("%-8s %-18s %-19s %10.2f %10.2f %12.2f\n", subject->kind, subject->backend->name,
                method_name[method], us, us / bare, series->calls[method]);
     }
 }
@@ -184,22 +178,18 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
     uint64_t high;
     series_t series = {0};
     int result = EXIT_FAILURE;
-    if (subject->access->open(subject->access, subject->env, subject->control_kind, cpu, &why,
-                              &control) != PWR_OK) {
+    if (subject->backend->access->open(subject->backend->access, subject->env,
+                                       subject->backend->main, cpu, &why, &control) != PWR_OK) {
         fprintf(stderr, "levers: %s\n", text);
         return EXIT_FAILURE;
     }
-    uint64_t low_speed = 2;
-    if (subject->pstate) {
-        uint64_t per_unit = subject->control_kind <= PWR_CONTROL_SPEED ? 1 : 100000;
-        low_speed = pwr_pstate_min_khz(subject->pstate) / per_unit;
-    }
+    uint64_t low_speed = pwr_lever_lowest(subject->lever) / subject->backend->per_unit;
     for (int method = 0; method < METHODS; method++) {
         series.us[method] = calloc(pairs, sizeof series.us[method][0]);
     }
     if (series.us[OURS] && series.us[BARE] && series.us[REOPEN] &&
         control.access->read(&control, &high) == PWR_OK &&
-        run_pairs(subject, &control, pwr_control_lowered(subject->control_kind, high, low_speed),
+        run_pairs(subject, &control, pwr_control_lowered(subject->backend->main, high, low_speed),
                   high, pairs, &series) == PWR_OK) {
         print_series(subject, pairs, &series);
         result = EXIT_SUCCESS;
@@ -213,77 +203,25 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
 
 /* ---- every back end ---- */
 
-/* The access and main control that a P-state back end is made of. */
-static void find_control(const char *backend, subject_t *subject)
+static int measure_lever(pwr_lever_id_t id, const pwr_env_t *env, const pwr_topo_t *topo,
+                         pwr_guard_t *guard, unsigned pairs)
 {
-    static const struct {
-        const char *backend;
-        const char *access;
-        pwr_control_kind_t kind;
-    } rows[] = {
-        {"cpufreq-setspeed", "cpufreq", PWR_CONTROL_SPEED},
-        {"cpufreq", "cpufreq", PWR_CONTROL_CEILING},
-        {"likwid", "likwid", PWR_CONTROL_CEILING},
-        {"hwp-", NULL, PWR_CONTROL_HWP_REQUEST},
-        {"perf_ctl-", NULL, PWR_CONTROL_PERF_CTL},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t length = strlen(rows[i].backend);
-        bool whole = rows[i].access && strcmp(backend, rows[i].backend) == 0;
-        bool prefix = !rows[i].access && strncmp(backend, rows[i].backend, length) == 0;
-        if (whole || prefix) {
-            subject->access = pwr_access_find(whole ? rows[i].access : backend + length);
-            subject->control_kind = rows[i].kind;
-        }
-    }
-}
-
-static int measure_pstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
-                           unsigned pairs)
-{
+    const pwr_lever_type_t *type = pwr_lever_type(id);
     int result = EXIT_SUCCESS;
-    for (unsigned nth = 0; pwr_pstate_backend_name(nth); nth++) {
+    for (unsigned nth = 0; nth < type->num_backends; nth++) {
         char why[WHY_BYTES];
-        subject_t subject = {
-            .kind = "P-state", .env = env, .backend = pwr_pstate_backend_name(nth)};
-        find_control(subject.backend, &subject);
+        subject_t subject = {.kind = type->name, .env = env, .backend = &type->backends[nth]};
         pwr_status_t status =
-            pwr_pstate_open_nth(env, topo, guard, nth, why, sizeof why, &subject.pstate);
+            pwr_lever_open_nth(id, env, topo, guard, nth, why, sizeof why, &subject.lever);
         if (status != PWR_OK) {
-            printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
+            printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend->name,
                    why[0] ? why : pwr_status_text(status));
             continue;
         }
-        if (subject.access && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
+        if (measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
             result = EXIT_FAILURE;
         }
-        pwr_pstate_close(subject.pstate);
-    }
-    return result;
-}
-
-static int measure_tstates(const pwr_env_t *env, const pwr_topo_t *topo, pwr_guard_t *guard,
-                           unsigned pairs)
-{
-    int result = EXIT_SUCCESS;
-    for (unsigned nth = 0; pwr_tstate_backend_name(nth); nth++) {
-        char why[WHY_BYTES];
-        subject_t subject = {.kind = "T-state",
-                             .env = env,
-                             .backend = pwr_tstate_backend_name(nth),
-                             .access = pwr_access_find(pwr_tstate_backend_name(nth)),
-                             .control_kind = PWR_CONTROL_CLOCK_MODULATION};
-        pwr_status_t status =
-            pwr_tstate_open_nth(env, topo, guard, nth, why, sizeof why, &subject.tstate);
-        if (status != PWR_OK) {
-            printf("%-8s %-18s not here: %s\n", subject.kind, subject.backend,
-                   why[0] ? why : pwr_status_text(status));
-            continue;
-        }
-        if (subject.access && measure(&subject, pwr_topo_my_cpu(topo, 0), pairs) != EXIT_SUCCESS) {
-            result = EXIT_FAILURE;
-        }
-        pwr_tstate_close(subject.tstate);
+        pwr_lever_close(subject.lever);
     }
     return result;
 }
@@ -363,9 +301,11 @@ int main(int argc, char **argv)
            pwr_topo_my_cpu(topo, 0), options.pairs);
     printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "method", "us", "of bare",
            "system calls");
-    int result = measure_pstates(&env, topo, guard, options.pairs);
-    if (measure_tstates(&env, topo, guard, options.pairs) != EXIT_SUCCESS) {
-        result = EXIT_FAILURE;
+    int result = EXIT_SUCCESS;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (measure_lever((pwr_lever_id_t)id, &env, topo, guard, options.pairs) != EXIT_SUCCESS) {
+            result = EXIT_FAILURE;
+        }
     }
     pwr_guard_stop(guard);
     pwr_topo_close(topo);

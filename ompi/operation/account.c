@@ -37,7 +37,11 @@ static pwr_power_counters_t lever_use(void)
 
 static uint64_t transitions(const pwr_power_counters_t *counters)
 {
-    return counters->pstate_writes + counters->tstate_writes;
+    uint64_t writes = 0;
+    for (int i = 0; i < PWR_NUM_LEVERS; ++i) {
+        writes += counters->lever[i].writes;
+    }
+    return writes;
 }
 
 void pwr_operation_account_open(pwr_operation_t *operation)
@@ -101,10 +105,11 @@ void pwr_operation_account_close(pwr_operation_t *operation)
         .spin_ns = operation->waits.spin_ns,
         .monitor_ns = operation->waits.monitor_ns,
         .sleep_ns = operation->waits.sleep_ns,
-        .low_ns = levers.low_ns - start->levers.low_ns,
-        .throttled_ns = levers.throttled_ns - start->levers.throttled_ns,
         .transitions = transitions(&levers) - transitions(&start->levers),
     };
+    for (int i = 0; i < PWR_NUM_LEVERS; ++i) {
+        sums.held_ns[i] = levers.lever[i].held_ns - start->levers.lever[i].held_ns;
+    }
     if (0 != start->cpu_ns) {
         sums.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start->cpu_ns;
         sums.cpu_of_ns = ns > sums.sleep_ns ? ns - sums.sleep_ns : 0;

@@ -74,7 +74,7 @@ static bool has_levers(size_t bytes)
         return true;
     }
     pwr_process_arm_levers();
-    return pwr_power_has_tstates(pwr_process.power) || pwr_power_has_pstates(pwr_process.power);
+    return pwr_power_has_any(pwr_process.power);
 }
 
 static void begin_class(pwr_class_t *class, unsigned index, int size_class)

@@ -10,7 +10,7 @@
 
 static void note_speed(int usual)
 {
-    if (pwr_power_has_pstates(pwr_process.power)) {
+    if (pwr_power_has(pwr_process.power, PWR_LEVER_PSTATE)) {
         pwr_events_add(PWR_EVENT_SPEED, usual, -1, 0);
     }
 }

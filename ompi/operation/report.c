@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
+#include "pwr/lever_json.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/hang.h"
 #include "pwr_ompi/operation.h"
@@ -74,13 +75,13 @@ static json_t *identity(void)
 
 static json_t *sums_of(const pwr_account_sums_t *sums)
 {
-    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "calls",
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:I}", "calls",
                      (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
                      seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
                      seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
-                     seconds(sums->sleep_ns), "cpu_s", 1e-9 * pwr_account_cpu_ns(sums),
-                     "low_frequency_s", seconds(sums->low_ns), "throttled_s",
-                     seconds(sums->throttled_ns), "transitions", (json_int_t)sums->transitions);
+                     seconds(sums->sleep_ns), "cpu_s", 1e-9 * pwr_account_cpu_ns(sums), "held_s",
+                     pwr_levers_held_json(sums->held_ns), "transitions",
+                     (json_int_t)sums->transitions);
 }
 
 static void set_size(json_t *object, int size_class)
@@ -245,31 +246,18 @@ static void add_hangs(json_t *report)
 
 /* ---- levers ---- */
 
-static const char *or_off(const char *backend)
-{
-    return NULL == backend ? "off" : backend;
-}
-
 static void add_power(json_t *report)
 {
-    pwr_power_counters_t counters = {0};
+    pwr_lever_use_t uses[PWR_NUM_LEVERS] = {0};
+    uint64_t withdrawn = 0;
     const char *why = pwr_process.no_power_why;
-    const char *pstates = NULL;
-    const char *tstates = NULL;
     if (NULL != pwr_process.power) {
-        pstates = pwr_power_pstate_backend(pwr_process.power);
-        tstates = pwr_power_tstate_backend(pwr_process.power);
-        counters = pwr_power_counters(pwr_process.power);
+        pwr_power_levers(pwr_process.power, uses);
+        withdrawn = pwr_power_counters(pwr_process.power).withdrawn;
         why = pwr_power_why_off(pwr_process.power);
     }
-    take(report,
-         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:o}", "pstate_writes",
-                   (json_int_t)counters.pstate_writes, "tstate_writes",
-                   (json_int_t)counters.tstate_writes, "skipped", (json_int_t)counters.skipped,
-                   "errors", (json_int_t)counters.errors, "adopted", (json_int_t)counters.adopted,
-                   "yielded", (json_int_t)counters.yielded, "withdrawn",
-                   (json_int_t)counters.withdrawn, "pstates", or_off(pstates), "tstates",
-                   or_off(tstates), "why_off", text(why)));
+    take(report, json_pack("{s:I, s:o, s:o}", "withdrawn", (json_int_t)withdrawn, "levers",
+                           pwr_levers_json(uses), "why_off", text(why)));
 }
 
 /* Out of memory: members are missing. */

@@ -144,7 +144,7 @@ static uint64_t waited_ns(const pwr_wait_stats_t *waits)
 bool pwr_operation_throttles(const pwr_operation_t *operation)
 {
     return operation->levers && NULL != pwr_process.power &&
-           pwr_power_has_tstates(pwr_process.power);
+           pwr_power_has(pwr_process.power, PWR_LEVER_TSTATE);
 }
 
 void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level)

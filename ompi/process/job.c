@@ -208,21 +208,15 @@ static bool i_lead(void)
 
 static void finish_page(void)
 {
-    pwr_power_counters_t counters = {0};
     pwr_record_end_t end = {
         .wall_ns = pwr_env_now_ns(&pwr_process.env) - pwr_process.start_ns,
         .cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-        .why_no_levers = pwr_process.no_power_why,
     };
     if (NULL != pwr_process.power) {
-        counters = pwr_power_counters(pwr_process.power);
-        end.pstates = pwr_power_pstate_backend(pwr_process.power);
-        end.tstates = pwr_power_tstate_backend(pwr_process.power);
-        end.why_no_levers = pwr_power_why_off(pwr_process.power);
+        pwr_power_levers(pwr_process.power, end.levers);
+    } else {
+        pwr_lever_why_off(end.levers, pwr_process.no_power_why);
     }
-    end.pstate_writes = counters.pstate_writes;
-    end.tstate_writes = counters.tstate_writes;
-    end.skipped = counters.skipped;
     pwr_record_finish(pwr_process.record, &end);
 }
 

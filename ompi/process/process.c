@@ -88,11 +88,10 @@ static void open_power(const pwr_process_config_t *config, bool mpi_threads)
     if (NULL != pwr_process.no_power_why) {
         return;
     }
-    const pwr_power_config_t levers = {
-        .use_pstates = config->uses_pstates,
-        .use_tstates = config->uses_tstates,
+    pwr_power_config_t levers = {
         .run_directory = config->run_dir,
     };
+    memcpy(levers.use, config->uses, sizeof levers.use);
     pwr_status_t status = pwr_power_open(&pwr_process.env, &levers, &pwr_process.power);
     if (PWR_OK != status) {
         pwr_process.power = NULL;

@@ -40,9 +40,9 @@ static const field_t fields[] = {
     {"sleep_time", "Of the time: waiting with the CPU given back, nanoseconds",
      offsetof(pwr_account_sums_t, sleep_ns), MCA_BASE_PVAR_CLASS_TIMER, true},
     {"low_frequency_time", "Of the time: at the lowest frequency, nanoseconds",
-     offsetof(pwr_account_sums_t, low_ns), MCA_BASE_PVAR_CLASS_TIMER, false},
+     offsetof(pwr_account_sums_t, held_ns[PWR_LEVER_PSTATE]), MCA_BASE_PVAR_CLASS_TIMER, false},
     {"throttled_time", "Of the time: in T-states, nanoseconds",
-     offsetof(pwr_account_sums_t, throttled_ns), MCA_BASE_PVAR_CLASS_TIMER, false},
+     offsetof(pwr_account_sums_t, held_ns[PWR_LEVER_TSTATE]), MCA_BASE_PVAR_CLASS_TIMER, false},
     {"transitions", "Writes to frequency and clock-modulation controls, number",
      offsetof(pwr_account_sums_t, transitions), MCA_BASE_PVAR_CLASS_COUNTER, false},
 };

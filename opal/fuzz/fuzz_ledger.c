@@ -31,7 +31,7 @@ static void check_sum(pwr_ledger_t *ledger)
     demand(pwr_ledger_num_nodes(again) == pwr_ledger_num_nodes(ledger));
     for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
         pwr_ledger_attribute(pwr_ledger_account(ledger), pwr_ledger_node(ledger, i),
-                             PWR_LEDGER_WEIGHTS);
+                             pwr_ledger_weights());
     }
     free(packed);
     pwr_ledger_free(again);

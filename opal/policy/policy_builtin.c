@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct builtin {
-    pwr_policy_row_id_t id;
+    unsigned id; /* pwr_policy_row_id_t */
     unsigned family;
     const char *vendor; /* NULL: any processor */
     unsigned first_model, last_model;
@@ -46,15 +46,16 @@ static const char umwait[] =
 static const char icpp[] =
     "upper end of 10 to 15 us of Kandalla, Mancini, Sur, Panda, ICPP 2010 (Nehalem)";
 
+enum { PSTATE = PWR_POLICY_LEVER(PWR_LEVER_PSTATE), TSTATE = PWR_POLICY_LEVER(PWR_LEVER_TSTATE) };
+
 /* The first row that matches counts. */
 static const builtin_t rows[] = {
-    {PWR_POLICY_PSTATE, 6, "GenuineIntel", 26, 26, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
-    {PWR_POLICY_PSTATE, 6, "GenuineIntel", 85, 85, LEVER_CALL_NS, LEVER_CALL_NS, 500000, skylake},
-    {PWR_POLICY_PSTATE, 6, "GenuineIntel", 143, 143, LEVER_CALL_NS, LEVER_CALL_NS, 600000,
-     sapphire_rapids},
-    {PWR_POLICY_PSTATE, 23, "AuthenticAMD", 49, 49, LEVER_CALL_NS, LEVER_CALL_NS, 900000, zen2},
-    {PWR_POLICY_PSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 900000, slowest},
-    {PWR_POLICY_TSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
+    {PSTATE, 6, "GenuineIntel", 26, 26, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
+    {PSTATE, 6, "GenuineIntel", 85, 85, LEVER_CALL_NS, LEVER_CALL_NS, 500000, skylake},
+    {PSTATE, 6, "GenuineIntel", 143, 143, LEVER_CALL_NS, LEVER_CALL_NS, 600000, sapphire_rapids},
+    {PSTATE, 23, "AuthenticAMD", 49, 49, LEVER_CALL_NS, LEVER_CALL_NS, 900000, zen2},
+    {PSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 900000, slowest},
+    {TSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
     {PWR_POLICY_SPIN, 0, NULL, 0, 0, 2, 100, 0, own_measurement},
     {PWR_POLICY_PAUSE, 0, NULL, 0, 0, 3, 150, 0, own_measurement},
     {PWR_POLICY_MONITOR, 0, NULL, 0, 0, 200, 1000, 0, umwait},
@@ -75,7 +76,7 @@ static bool matches(const builtin_t *row, const pwr_cpu_model_t *cpu)
 void pwr_policy_builtin(const pwr_cpu_model_t *cpu, pwr_policy_row_id_t id, pwr_policy_row_t *row)
 {
     const builtin_t *found = rows;
-    while (found->id != id || !matches(found, cpu)) {
+    while (found->id != (unsigned)id || !matches(found, cpu)) {
         found++; /* ends: every id has a row for any processor (a test proves it) */
     }
     *row = (pwr_policy_row_t){

@@ -9,30 +9,27 @@
 
 #include <stddef.h>
 
-static const struct {
-    const char *name;
-    bool is_lever;
-} row_words[PWR_POLICY_NUM_ROWS] = {
-    [PWR_POLICY_SPIN] = {"spin", false},
-    [PWR_POLICY_PAUSE] = {"pause", false},
-    [PWR_POLICY_MONITOR] = {"monitor", false},
-    [PWR_POLICY_YIELD] = {"yield", false},
-    [PWR_POLICY_FUTEX] = {"futex", false},
-    [PWR_POLICY_FUTEX_SAME_CPU] = {"futex_same_cpu", false},
-    [PWR_POLICY_FUTEX_CROWDED] = {"futex_crowded", false},
-    [PWR_POLICY_EPOLL] = {"epoll", false},
-    [PWR_POLICY_PSTATE] = {"pstate", true},
-    [PWR_POLICY_TSTATE] = {"tstate", true},
+static const char *const rung_names[PWR_POLICY_LEVERS] = {
+    [PWR_POLICY_SPIN] = "spin",
+    [PWR_POLICY_PAUSE] = "pause",
+    [PWR_POLICY_MONITOR] = "monitor",
+    [PWR_POLICY_YIELD] = "yield",
+    [PWR_POLICY_FUTEX] = "futex",
+    [PWR_POLICY_FUTEX_SAME_CPU] = "futex_same_cpu",
+    [PWR_POLICY_FUTEX_CROWDED] = "futex_crowded",
+    [PWR_POLICY_EPOLL] = "epoll",
 };
 
 const char *pwr_policy_row_name(pwr_policy_row_id_t id)
 {
-    return row_words[id].name;
+    return pwr_policy_row_is_lever(id)
+               ? pwr_lever_type((pwr_lever_id_t)(id - PWR_POLICY_LEVERS))->name
+               : rung_names[id];
 }
 
 bool pwr_policy_row_is_lever(pwr_policy_row_id_t id)
 {
-    return row_words[id].is_lever;
+    return id >= PWR_POLICY_LEVERS;
 }
 
 #define TEXT(type, member) #member, offsetof(type, member), sizeof(((type *)0)->member)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x70776c02 /* last byte: version */, MOST_NODES = 1 << 24 };
+enum { MAGIC = 0x70776c03 /* last byte: version */, MOST_NODES = 1 << 24 };
 
 typedef struct packed_head {
     uint32_t magic;
@@ -151,14 +151,21 @@ static bool is_text(const char *text, size_t room)
     return memchr(text, '\0', room) != NULL;
 }
 
+static bool has_sound_levers(const pwr_ledger_node_t *node)
+{
+    bool sound = true;
+    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
+        sound = sound && pwr_lever_use_is_sound(&node->levers[i]);
+    }
+    return sound;
+}
+
 static bool is_sound_node(const pwr_ledger_node_t *node)
 {
     return is_text(node->host, sizeof node->host) && is_text(node->machine, sizeof node->machine) &&
            is_text(node->source, sizeof node->source) &&
-           is_text(node->energy_remark, sizeof node->energy_remark) &&
-           is_text(node->why_no_levers, sizeof node->why_no_levers) &&
-           is_text(node->pstates, sizeof node->pstates) &&
-           is_text(node->tstates, sizeof node->tstates) && node->provenance <= PWR_METER_MODELLED;
+           is_text(node->energy_remark, sizeof node->energy_remark) && has_sound_levers(node) &&
+           node->provenance <= PWR_METER_MODELLED;
 }
 
 typedef struct parts {

@@ -19,14 +19,25 @@ static uint64_t gpus_uj(const pwr_ledger_node_t *node)
 
 /* ---- energy of calls ---- */
 
+pwr_ledger_weights_t pwr_ledger_weights(void)
+{
+    pwr_ledger_weights_t weights = {.asleep = 0.3};
+    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
+        weights.left[i] = pwr_lever_type((pwr_lever_id_t)i)->power_left;
+    }
+    return weights;
+}
+
 /* What is left of full speed's power in calls that took ns. */
 static double slowness(const pwr_account_sums_t *sums, const pwr_ledger_weights_t *weights)
 {
     double ns = sums->ns > 0 ? (double)sums->ns : 1.0;
-    double low = (double)sums->low_ns / ns;
-    double throttled = (double)sums->throttled_ns / ns;
-    return (1.0 - (1.0 - weights->low) * (low < 1.0 ? low : 1.0)) *
-           (1.0 - (1.0 - weights->throttled) * (throttled < 1.0 ? throttled : 1.0));
+    double left = 1.0;
+    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
+        double held = (double)sums->held_ns[i] / ns;
+        left *= 1.0 - (1.0 - weights->left[i]) * (held < 1.0 ? held : 1.0);
+    }
+    return left;
 }
 
 static double weight_of(double ns, double cpu_ns, double slowness, double asleep)

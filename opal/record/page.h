@@ -18,7 +18,7 @@
 #include "pwr/ledger.h"
 #include "rundir.h"
 
-enum { PWR_PAGE_MAGIC = 0x70777002, PWR_PAGE_NAME = 128 };
+enum { PWR_PAGE_MAGIC = 0x70777003, PWR_PAGE_NAME = 128 };
 
 typedef struct pwr_page {
     uint32_t magic;
@@ -29,12 +29,7 @@ typedef struct pwr_page {
     _Atomic uint32_t looks;    /* the recorder's, at this page: it lives */
     uint64_t wall_ns;
     uint64_t cpu_ns;
-    uint64_t pstate_writes;
-    uint64_t tstate_writes;
-    uint64_t skipped;
-    char pstates[32];
-    char tstates[32];
-    char why_no_levers[PWR_LEDGER_TEXT];
+    pwr_lever_use_t levers[PWR_NUM_LEVERS];
     pwr_account_t account;
 } pwr_page_t;
 

@@ -85,11 +85,6 @@ pwr_account_t *pwr_record_account(pwr_record_t *record)
     return record->own ? record->own : &record->page.page->account;
 }
 
-static void put(char *to, size_t room, const char *text)
-{
-    snprintf(to, room, "%s", text ? text : "");
-}
-
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
 {
     pwr_page_t *page = record->page.page;
@@ -98,12 +93,7 @@ void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
     }
     page->wall_ns = end->wall_ns;
     page->cpu_ns = end->cpu_ns;
-    page->pstate_writes = end->pstate_writes;
-    page->tstate_writes = end->tstate_writes;
-    page->skipped = end->skipped;
-    put(page->pstates, sizeof page->pstates, end->pstates);
-    put(page->tstates, sizeof page->tstates, end->tstates);
-    put(page->why_no_levers, sizeof page->why_no_levers, end->why_no_levers);
+    memcpy(page->levers, end->levers, sizeof page->levers);
     atomic_store_explicit(&page->finished, 1, memory_order_release);
 }
 

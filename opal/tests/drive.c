@@ -7,8 +7,7 @@
  *       control ACCESS KIND CPU SPEED   opens, lowers to SPEED (control.h) and restores one control
  *       hold ACCESS KIND CPU SPEED      lowers it and sleeps until it is killed
  *       register CPU NUMBER           reads a register through likwid's access daemon
- *       pstate NAME KHZ               the P-state back end of that name, or "any": sets, restores
- *       tstate NAME DUTY              the same with T-states
+ *       lever NAME BACKEND VALUE      a lever by that back end, or by "any": sets, restores
  *       energy MS                     reads likwid's meter at both ends of that time
  *
  * Words follow each other; the first that fails ends it with status 1.  Lines of output begin with
@@ -139,53 +138,46 @@ static pwr_status_t drive_register(drive_t *drive, char **words)
     return status;
 }
 
-/* ---- pstate, tstate ---- */
+/* ---- lever ---- */
 
-static unsigned find(const char *(*name_of)(unsigned nth), const char *name)
+static pwr_lever_id_t lever_of(const char *name)
+{
+    unsigned id = 0;
+    while (id < PWR_NUM_LEVERS && strcmp(pwr_lever_type((pwr_lever_id_t)id)->name, name) != 0) {
+        id++;
+    }
+    return (pwr_lever_id_t)id;
+}
+
+static pwr_status_t open_lever(drive_t *drive, pwr_lever_id_t id, const char *backend,
+                               pwr_lever_t **lever)
 {
     unsigned nth = 0;
-    while (name_of(nth) && strcmp(name_of(nth), name) != 0) {
+    if (strcmp(backend, "any") == 0) {
+        return pwr_lever_open(id, &drive->env, drive->topo, drive->guard, drive->why,
+                              sizeof drive->why, lever);
+    }
+    while (pwr_lever_backend_name(id, nth) && strcmp(pwr_lever_backend_name(id, nth), backend)) {
         nth++;
     }
-    return nth;
+    return pwr_lever_open_nth(id, &drive->env, drive->topo, drive->guard, nth, drive->why,
+                              sizeof drive->why, lever);
 }
 
-static pwr_status_t drive_pstate(drive_t *drive, char **words)
+static pwr_status_t drive_lever(drive_t *drive, char **words)
 {
-    pwr_pstate_t *pstate;
-    pwr_status_t status = strcmp(words[1], "any") == 0
-                              ? pwr_pstate_open(&drive->env, drive->topo, drive->guard, drive->why,
-                                                sizeof drive->why, &pstate)
-                              : pwr_pstate_open_nth(&drive->env, drive->topo, drive->guard,
-                                                    find(pwr_pstate_backend_name, words[1]),
-                                                    drive->why, sizeof drive->why, &pstate);
+    pwr_lever_t *lever;
+    pwr_lever_id_t id = lever_of(words[1]);
+    pwr_status_t status =
+        id < PWR_NUM_LEVERS ? open_lever(drive, id, words[2], &lever) : PWR_ERR_ARG;
     if (status != PWR_OK) {
         return status;
     }
-    printf("pstate: %s %u %u\n", pwr_pstate_backend(pstate), pwr_pstate_min_khz(pstate),
-           pwr_pstate_max_khz(pstate));
-    status = pwr_pstate_set(pstate, unsigned_of(words[2]));
-    status = first_of(status, pwr_pstate_restore(pstate));
-    pwr_pstate_close(pstate);
-    return status;
-}
-
-static pwr_status_t drive_tstate(drive_t *drive, char **words)
-{
-    pwr_tstate_t *tstate;
-    pwr_status_t status = strcmp(words[1], "any") == 0
-                              ? pwr_tstate_open(&drive->env, drive->topo, drive->guard, drive->why,
-                                                sizeof drive->why, &tstate)
-                              : pwr_tstate_open_nth(&drive->env, drive->topo, drive->guard,
-                                                    find(pwr_tstate_backend_name, words[1]),
-                                                    drive->why, sizeof drive->why, &tstate);
-    if (status != PWR_OK) {
-        return status;
-    }
-    printf("tstate: %s\n", pwr_tstate_backend(tstate));
-    status = pwr_tstate_set(tstate, unsigned_of(words[2]));
-    status = first_of(status, pwr_tstate_restore(tstate));
-    pwr_tstate_close(tstate);
+    printf("lever: %s %u %u\n", pwr_lever_backend(lever), pwr_lever_lowest(lever),
+           pwr_lever_full(lever));
+    status = pwr_lever_set(lever, unsigned_of(words[3]));
+    status = first_of(status, pwr_lever_restore(lever));
+    pwr_lever_close(lever);
     return status;
 }
 
@@ -237,7 +229,7 @@ static const struct {
     pwr_status_t (*run)(drive_t *drive, char **words);
 } vocabulary[] = {
     {"control", 5, drive_control}, {"hold", 5, drive_hold},     {"register", 3, drive_register},
-    {"pstate", 3, drive_pstate},   {"tstate", 3, drive_tstate}, {"energy", 2, drive_energy},
+    {"lever", 4, drive_lever},     {"energy", 2, drive_energy},
 };
 
 /* The number of words used; 0 after a failure. */

@@ -88,25 +88,25 @@ static void probe_keeps_it(void **state)
 static void lever_through_it(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_tstate_t *tstate;
+    pwr_lever_t *tstate;
     pid_t pid;
     accessd_install(fixture, "");
     pwr_topo_t *topo = fixture_topo(fixture, NULL, "4-5");
     pwr_guard_t *guard = fixture_guard(fixture);
     accessd_put(fixture, 5, PWR_MSR_CLOCK_MODULATION, 0x100);
-    assert_int_equal(
-        pwr_tstate_open(&fixture->env, topo, guard, accessd_text, sizeof accessd_text, &tstate),
-        PWR_OK);
-    assert_string_equal(pwr_tstate_backend(tstate), "likwid-accessD");
-    assert_int_equal(pwr_tstate_set(tstate, 2), PWR_OK);
+    assert_int_equal(pwr_lever_open(PWR_LEVER_TSTATE, &fixture->env, topo, guard, accessd_text,
+                                    sizeof accessd_text, &tstate),
+                     PWR_OK);
+    assert_string_equal(pwr_lever_backend(tstate), "likwid-accessD");
+    assert_int_equal(pwr_lever_set(tstate, 2), PWR_OK);
     assert_int_equal(accessd_get(fixture, 4, PWR_MSR_CLOCK_MODULATION), 0x12);
     assert_int_equal(accessd_get(fixture, 5, PWR_MSR_CLOCK_MODULATION), 0x112);
     assert_int_equal(accessd_get(fixture, 6, PWR_MSR_CLOCK_MODULATION), 0);
-    assert_int_equal(pwr_tstate_restore(tstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(tstate), PWR_OK);
     assert_int_equal(accessd_get(fixture, 4, PWR_MSR_CLOCK_MODULATION), 0);
     assert_int_equal(accessd_get(fixture, 5, PWR_MSR_CLOCK_MODULATION), 0x100);
     assert_int_equal(accessd_num_started(fixture, &pid), 1);
-    pwr_tstate_close(tstate);
+    pwr_lever_close(tstate);
     pwr_guard_stop(guard);
     pwr_topo_close(topo);
     assert_true(fixture_eventually(accessd_is_gone, fixture));
@@ -166,13 +166,13 @@ static void finds_configured(void **state)
 static void restricted_register(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_tstate_t *tstate;
+    pwr_lever_t *tstate;
     accessd_install(fixture, "deny=0x19a");
     pwr_topo_t *topo = fixture_topo(fixture, NULL, "4-5");
     pwr_guard_t *guard = fixture_guard(fixture);
-    assert_int_equal(
-        pwr_tstate_open(&fixture->env, topo, guard, accessd_text, sizeof accessd_text, &tstate),
-        PWR_ERR_PERM);
+    assert_int_equal(pwr_lever_open(PWR_LEVER_TSTATE, &fixture->env, topo, guard, accessd_text,
+                                    sizeof accessd_text, &tstate),
+                     PWR_ERR_PERM);
     assert_says("likwid-accessD: CPU 4, MSR 0x19a: reading: no permission (likwid's daemon lets");
     pwr_guard_stop(guard);
     pwr_topo_close(topo);

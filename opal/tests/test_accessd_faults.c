@@ -33,7 +33,7 @@ static void guardian_knows_what_became_of_a_value(void **state)
     assert_int_equal(
         pwr_held_open(&request, &pwr_access_accessd, PWR_CONTROL_CLOCK_MODULATION, 0, &held),
         PWR_OK);
-    assert_int_equal(pwr_held_lower(&held, PWR_DUTY_FULL - 1), PWR_OK);
+    assert_int_equal(pwr_held_lower(&held, 16 - 1), PWR_OK);
     assert_int_equal(accessd_get(fixture, 0, PWR_MSR_CLOCK_MODULATION), 0x1e);
     pwr_guard_abandon(guard);
     assert_true(fixture_eventually(is_full_duty, fixture));
@@ -58,20 +58,20 @@ static void server_dies(void **state)
 static void lever_without_server(void **state)
 {
     fixture_t *fixture = *state;
-    pwr_tstate_t *tstate;
+    pwr_lever_t *tstate;
     pid_t pid;
     accessd_install(fixture, "");
     pwr_topo_t *topo = fixture_topo(fixture, NULL, "4-5");
     pwr_guard_t *guard = fixture_guard(fixture);
-    assert_int_equal(
-        pwr_tstate_open(&fixture->env, topo, guard, accessd_text, sizeof accessd_text, &tstate),
-        PWR_OK);
+    assert_int_equal(pwr_lever_open(PWR_LEVER_TSTATE, &fixture->env, topo, guard, accessd_text,
+                                    sizeof accessd_text, &tstate),
+                     PWR_OK);
     assert_int_equal(accessd_num_started(fixture, &pid), 1);
-    assert_int_equal(pwr_tstate_set(tstate, 4), PWR_OK);
+    assert_int_equal(pwr_lever_set(tstate, 4), PWR_OK);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_true(fixture_eventually(accessd_is_gone, fixture));
-    assert_int_equal(pwr_tstate_set(tstate, 8), PWR_ERR_IO);
-    pwr_tstate_close(tstate);
+    assert_int_equal(pwr_lever_set(tstate, 8), PWR_ERR_IO);
+    pwr_lever_close(tstate);
     pwr_guard_stop(guard);
     pwr_topo_close(topo);
 }

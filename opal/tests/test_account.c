@@ -34,8 +34,7 @@ static const pwr_account_sums_t one_call = {
     .sleep_ns = 300,
     .cpu_ns = 400,
     .cpu_of_ns = 500,
-    .low_ns = 600,
-    .throttled_ns = 150,
+    .held_ns = {600, 150},
     .transitions = 2,
     .uj = 50,
 };

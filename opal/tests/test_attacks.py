@@ -153,7 +153,7 @@ def test_a_live_job_is_left_alone(machine: Machine) -> None:
                      'while read -r line <&$out; do echo "$line"; [[ $line == "now: held" ]] && break; done',
                      restore(machine, "--verbose"), become(EVE) + f"ls {run_dir(ALICE)}",
                      "echo go >&$in; echo go >&$in; cat <&$out; wait")
-    assert values(said, "tstates") == ["msr_safe"] and values(said, "status") == ["0"], text
+    assert values(said, "tstate") == ["msr_safe"] and values(said, "status") == ["0"], text
     assert "in use; left alone" in text and "restored" not in text
     assert "ls: cannot open directory" in text
     assert [values(said, counter) for counter in ("errors", "yielded", "withdrawn")] == [["0"]] * 3, text
@@ -235,7 +235,7 @@ def test_squatting_costs_levers_only(machine: Machine, squat: str) -> None:
     look = f"find -L /dev/shm -printf '%p %U %m %s\\n' | sort > {machine.folder}/"
     said, text = run(machine, "msr_safe", squat, look + "before", walk, look + "after",
                      f"cmp {machine.folder}/before {machine.folder}/after && echo same: yes")
-    assert values(said, "walk") == ["0"] and values(said, "tstates") == ["none"], text
+    assert values(said, "walk") == ["0"] and values(said, "tstate") == ["none"], text
     assert any(run_dir(ALICE) in line for line in values(said, "log")), text
     assert values(said, "same") == ["yes"] and machine.writes() == [], text
 
@@ -244,7 +244,7 @@ def test_without_a_squat_there_are_levers(machine: Machine) -> None:
     """What the tests above would see if nothing had stopped them; and root passes the squat over."""
     walk = become(ALICE) + f"{machine.helpers}/walk_levers 1 {machine.helpers} {run_dir(ALICE)}"
     said, text = run(machine, "msr_safe", walk, become(EVE) + f"mkdir -m 700 {run_dir(ALICE - 1)}", restore(machine))
-    assert values(said, "tstates") == ["msr_safe"] and machine.writes() != [], text
+    assert values(said, "tstate") == ["msr_safe"] and machine.writes() != [], text
     assert values(said, "status") == ["1"] and f"poweraware.{ALICE - 1} belongs to user {EVE}: remove it" in text
 
 
@@ -278,7 +278,7 @@ def test_a_planted_daemon_socket(machine: Machine) -> None:
     said, text = run(machine, "daemon_only", f"mkfifo -m 666 {machine.folder}/ask-eve",
                      f"{listen} > {machine.folder}/heard & eve=$!",
                      walk, f"kill $eve; cat {machine.folder}/heard")
-    assert values(said, "tstates") == ["none"] and f"its socket belongs to user {EVE}" in values(said, "why")[0], text
+    assert values(said, "tstate") == ["none"] and f"its socket belongs to user {EVE}" in values(said, "why")[0], text
     assert set(values(said, "eve heard")) == {"0 bytes"}, text
 
 
@@ -294,9 +294,9 @@ def test_a_set_uid_program_has_no_levers(machine: Machine) -> None:
     said, text = run(machine, "no_rapl", "mount -t tmpfs -o suid,mode=755 none /mnt",
                      f"cp {machine.helpers}/walk_levers /mnt; chmod 4755 /mnt/walk_levers",
                      become(EVE) + walk, f"ls {trap}/roots", f"ls {machine.folder} | grep trapped", "echo done: yes")
-    assert values(said, "done") == ["yes"] and values(said, "pstates") == ["none"], text
+    assert values(said, "done") == ["yes"] and values(said, "pstate") == ["none"], text
     assert "set-uid" in values(said, "why")[0]
     assert said[-1] == "done: yes" and said[-2].startswith("why at the end:"), "something was made or started: " + text
     assert machine.writes() == []
     said, text = run(machine, "no_rapl", f"{machine.helpers}/walk_levers 1 {machine.helpers} {run_dir(0)}")
-    assert values(said, "pstates") == ["cpufreq"], "root itself has no levers here: nothing was proven: " + text
+    assert values(said, "pstate") == ["cpufreq"], "root itself has no levers here: nothing was proven: " + text

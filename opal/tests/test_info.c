@@ -44,38 +44,41 @@ static void test_commands_are_for_the_reason_given(void **state)
     static const char closed[] = "/dev/cpu/0/msr_safe: no permission";
     static const char masked[] = "msr_safe: CPU 0, MSR 0x19a: writing back: no permission";
     (void)state;
-    assert_true(grants(INFO_TSTATES, "msr_safe", masked, "'0x0000019A 0x000000000000001F'"));
-    assert_false(grants(INFO_TSTATES, "msr_safe", masked, "msr-user"));
-    assert_true(grants(INFO_TSTATES, "msr_safe", closed, "msr-user"));
-    assert_false(grants(INFO_TSTATES, "msr_safe", closed, "0x0000019A"));
-    assert_true(grants(INFO_PSTATES, "hwp-msr_safe", "MSR 0x774: no permission",
+    assert_true(grants(PWR_LEVER_TSTATE, "msr_safe", masked, "'0x0000019A 0x000000000000001F'"));
+    assert_false(grants(PWR_LEVER_TSTATE, "msr_safe", masked, "msr-user"));
+    assert_true(grants(PWR_LEVER_TSTATE, "msr_safe", closed, "msr-user"));
+    assert_false(grants(PWR_LEVER_TSTATE, "msr_safe", closed, "0x0000019A"));
+    assert_true(grants(PWR_LEVER_PSTATE, "hwp-msr_safe", "MSR 0x774: no permission",
                        "'0x00000774 0x000000000000FFFF'"));
-    assert_true(grants(INFO_PSTATES, "perf_ctl-msr_safe", "MSR 0xce: no permission",
+    assert_true(grants(PWR_LEVER_PSTATE, "perf_ctl-msr_safe", "MSR 0xce: no permission",
                        "'0x000000CE 0x0000000000000000'"));
-    assert_true(grants(INFO_PSTATES, "hwp-msr_safe", closed, "msr-user"));
-    assert_true(grants(INFO_PSTATES, "cpufreq", "", "g+w %S%p/cpufreq/scaling_max_freq"));
-    assert_true(grants(INFO_PSTATES, "likwid", "", "chmod 4755 /usr/sbin/likwid-setFreq"));
-    assert_true(grants(INFO_TSTATES, "likwid-accessD", "no rights", "setcap cap_sys_rawio"));
-    assert_false(grants(INFO_TSTATES, "likwid-accessD", "MSR 0x19a: no permission", ""));
+    assert_true(grants(PWR_LEVER_PSTATE, "hwp-msr_safe", closed, "msr-user"));
+    assert_true(grants(PWR_LEVER_PSTATE, "cpufreq", "", "g+w %S%p/cpufreq/scaling_max_freq"));
+    assert_true(grants(PWR_LEVER_PSTATE, "likwid", "", "chmod 4755 /usr/sbin/likwid-setFreq"));
+    assert_true(grants(PWR_LEVER_TSTATE, "likwid-accessD", "no rights", "setcap cap_sys_rawio"));
+    assert_false(grants(PWR_LEVER_TSTATE, "likwid-accessD", "MSR 0x19a: no permission", ""));
     assert_true(grants(INFO_ENERGY, "powercap", "", "g+r %S%p/energy_uj"));
     assert_true(grants(INFO_ENERGY, "perf_event", "perf_event_paranoid is 2",
                        "kernel.perf_event_paranoid = 0"));
-    assert_false(grants(INFO_PSTATES, "acpufreq", "", ""));
+    assert_false(grants(PWR_LEVER_PSTATE, "acpufreq", "", ""));
+}
+
+static const char *backend_name(info_subject_t subject, unsigned nth)
+{
+    return subject == INFO_ENERGY ? pwr_meter_backend_name(nth)
+                                  : pwr_lever_backend_name((pwr_lever_id_t)subject, nth);
 }
 
 /* A back end that comes later must come with its row. */
 static void test_every_back_end_says_what_opens_it(void **state)
 {
-    typedef const char *(*name_fn_t)(unsigned nth);
-    static const name_fn_t names[INFO_SUBJECTS] = {pwr_pstate_backend_name, pwr_tstate_backend_name,
-                                                   pwr_meter_backend_name};
     static const char reason[] =
         "/dev/cpu/0/msr_safe: no permission, no rights, perf_event_paranoid";
     const info_remedy_t *remedies[INFO_REMEDIES];
     (void)state;
-    for (info_subject_t subject = INFO_PSTATES; subject < INFO_SUBJECTS; subject++) {
+    for (info_subject_t subject = 0; subject < INFO_SUBJECTS; subject++) {
         const char *name;
-        for (unsigned nth = 0; (name = names[subject](nth)); nth++) {
+        for (unsigned nth = 0; (name = backend_name(subject, nth)); nth++) {
             bool open_to_all = strcmp(name, "model") == 0 || strcmp(name, "nvml") == 0;
             unsigned count = info_remedies_find("", subject, name, PWR_ERR_PERM, reason, remedies);
             if (count == 0 && !open_to_all) {
@@ -90,8 +93,8 @@ static void test_amd_is_not_told_to_load_intels_registers(void **state)
     const info_remedy_t *remedies[INFO_REMEDIES];
     const char reason[] = "/dev/cpu/0/msr: not supported by this machine";
     (void)state;
-    assert_int_equal(info_remedies_find("AuthenticAMD", INFO_TSTATES, "msr", PWR_ERR_UNSUPPORTED,
-                                        reason, remedies),
+    assert_int_equal(info_remedies_find("AuthenticAMD", PWR_LEVER_TSTATE, "msr",
+                                        PWR_ERR_UNSUPPORTED, reason, remedies),
                      1);
     assert_non_null(strstr(remedies[0]->text, "nothing grants it"));
     assert_null(remedies[0]->commands[0]);
@@ -244,12 +247,12 @@ static void test_bound_and_alone(void **state)
     assert_string_equal(text, "waits, P-states (cpufreq), T-states (msr)");
     info_prospect(&report, text, sizeof text);
     assert_string_equal(text, "");
-    const info_backend_t *cpufreq = backend_of(INFO_PSTATES, "cpufreq");
+    const info_backend_t *cpufreq = backend_of(PWR_LEVER_PSTATE, "cpufreq");
     assert_int_equal(cpufreq->state, INFO_USED);
-    assert_int_equal(cpufreq->min_khz, FIXTURE_LOWEST_KHZ);
-    assert_int_equal(cpufreq->max_khz, FIXTURE_CEILING_KHZ);
-    assert_int_equal(backend_of(INFO_TSTATES, "msr")->duty_step, 1);
-    for (info_subject_t subject = INFO_PSTATES; subject <= INFO_TSTATES; subject++) {
+    assert_int_equal(cpufreq->lowest, FIXTURE_LOWEST_KHZ);
+    assert_int_equal(cpufreq->full, FIXTURE_CEILING_KHZ);
+    assert_int_equal(backend_of(PWR_LEVER_TSTATE, "msr")->lowest, 2);
+    for (info_subject_t subject = 0; subject < PWR_NUM_LEVERS; subject++) {
         assert_true(report.parts[subject].cost.rounds > 0);
         assert_int_equal(report.parts[subject].cost.cpus, 1);
     }
@@ -267,9 +270,9 @@ static void expect_only_looked_at(fixture_t *fixture, const char *cpus, bool pro
     gather(fixture, cpus, probe);
     assert_false(report.binding.levers_allowed);
     assert_non_null(strstr(report.binding.why_off, why_off));
-    assert_int_equal(backend_of(INFO_PSTATES, "cpufreq")->state, INFO_LOOKS_USABLE);
-    assert_int_equal(backend_of(INFO_TSTATES, "msr")->state, INFO_LOOKS_USABLE);
-    assert_int_equal(report.parts[INFO_PSTATES].cost.rounds, 0);
+    assert_int_equal(backend_of(PWR_LEVER_PSTATE, "cpufreq")->state, INFO_LOOKS_USABLE);
+    assert_int_equal(backend_of(PWR_LEVER_TSTATE, "msr")->state, INFO_LOOKS_USABLE);
+    assert_int_equal(report.parts[PWR_LEVER_PSTATE].cost.rounds, 0);
     assert_false(was_written(fixture, ceiling_file));
     assert_false(was_written(fixture, msr_file));
     info_summary(&report, text, sizeof text);
@@ -334,10 +337,10 @@ static void test_shared_frequency(void **state)
     fixture_put_cpufreq(fixture, 2, "2 3\n");
     fixture_put_cpufreq(fixture, 3, "2 3\n");
     gather(fixture, "2-3", true);
-    assert_int_equal(backend_of(INFO_PSTATES, "cpufreq")->state, INFO_USED);
-    assert_int_equal(report.parts[INFO_PSTATES].cost.cpus, 2);
+    assert_int_equal(backend_of(PWR_LEVER_PSTATE, "cpufreq")->state, INFO_USED);
+    assert_int_equal(report.parts[PWR_LEVER_PSTATE].cost.cpus, 2);
     gather(fixture, "2", true);
-    const info_backend_t *cpufreq = backend_of(INFO_PSTATES, "cpufreq");
+    const info_backend_t *cpufreq = backend_of(PWR_LEVER_PSTATE, "cpufreq");
     assert_int_equal(cpufreq->state, INFO_REFUSED);
     assert_int_equal(cpufreq->status, PWR_ERR_SHARED);
     assert_non_null(strstr(cpufreq->remedies[0]->commands[0], "PE=N"));

@@ -161,17 +161,23 @@ def parse(text: str) -> dict[str, Any]:
     return dict(document)
 
 
+def part(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A lever, or the energy meter."""
+    parts = {lever["name"]: lever for lever in document["levers"]}
+    return dict({**parts, "energy": document["energy"]}[name])
+
+
 def used(document: dict[str, Any]) -> tuple[Optional[str], ...]:
-    return tuple(document[part]["used"] for part in ("pstates", "tstates", "energy"))
+    return tuple(part(document, name)["used"] for name in ("pstate", "tstate", "energy"))
 
 
-def backend(document: dict[str, Any], part: str, name: str) -> dict[str, Any]:
-    found = {each["name"]: each for each in document[part]["backends"]}
+def backend(document: dict[str, Any], lever: str, name: str) -> dict[str, Any]:
+    found = {each["name"]: each for each in part(document, lever)["backends"]}
     return dict(found[name])
 
 
-def commands_of(document: dict[str, Any], part: str, name: str) -> list[str]:
-    return [command for remedy in backend(document, part, name)["remedies"]
+def commands_of(document: dict[str, Any], lever: str, name: str) -> list[str]:
+    return [command for remedy in backend(document, lever, name)["remedies"]
             for command in remedy["commands"]]
 
 
@@ -191,8 +197,7 @@ def test_what_is_used(folder: Path, machine: str) -> None:
     for document in documents:
         assert document["binding"]["levers_allowed"]
         assert document["would_save_by"] is None
-        for part in ("pstates", "tstates", "energy"):
-            found = document[part]
+        for found in [*document["levers"], document["energy"]]:
             assert (found["cost"] is None) == (found["best"] is None)
             assert found["missing"] == (found["used"] in (None, "model"))
             for each in found["backends"]:
@@ -203,12 +208,13 @@ def test_what_is_used(folder: Path, machine: str) -> None:
 def test_ranges_and_costs(folder: Path) -> None:
     run = run_on("skylake", folder, tool(folder, "-j -c 2"))
     document = parse(run.stdout)
-    cpufreq = backend(document, "pstates", "cpufreq")
-    assert (cpufreq["min_khz"], cpufreq["max_khz"]) == (1000000, 3000000)
-    assert backend(document, "tstates", "msr")["duty_step_percent"] == 6.25
+    cpufreq = backend(document, "pstate", "cpufreq")
+    assert (cpufreq["lowest"], cpufreq["full"]) == (1000000, 3000000)
+    duty = backend(document, "tstate", "msr")
+    assert (duty["lowest"], duty["full"]) == (2, 16)
     assert run.moved() == {(2, "scaling_max_freq"), (2, "msr:0x19a")}
-    for part, control in (("pstates", "scaling_max_freq"), ("tstates", "msr:0x19a")):
-        cost = document[part]["cost"]
+    for lever, control in (("pstate", "scaling_max_freq"), ("tstate", "msr:0x19a")):
+        cost = part(document, lever)["cost"]
         assert cost["cpus"] == 1
         for direction in ("lower_us", "restore_us"):
             assert 0 < cost[direction]["low"] <= cost[direction]["median"] <= cost[direction]["high"]
@@ -219,11 +225,6 @@ def test_ranges_and_costs(folder: Path) -> None:
     domains = {each["name"]: each for each in document["energy"]["domains"]}
     assert domains["package-1"]["source"] == "powercap"
     assert domains["package-1"]["provenance"] == "emulated"
-
-
-def test_steps_of_an_eighth(folder: Path) -> None:
-    document = parse(run_on("icpp2010", folder, tool(folder, "-j -c 1")).stdout)
-    assert backend(document, "tstates", "msr")["duty_step_percent"] == 12.5
 
 
 def test_cpufreq_by_libcpupower(folder: Path) -> None:
@@ -246,14 +247,14 @@ def test_only_looks(folder: Path, options: str) -> None:
     assert list((folder / "run-root").iterdir()) == []
     assert document["saves_by"] == "waits"
     assert document["would_save_by"] == "P-states (cpufreq), T-states (msr)"
-    assert backend(document, "tstates", "msr")["state"] == "looks usable"
+    assert backend(document, "tstate", "msr")["state"] == "looks usable"
     assert document["binding"]["exclusive"] is None
 
 
 def test_smt_rules_of_the_facade_are_told(folder: Path) -> None:
     """A core that runs at its threads' highest duty: one thread of it cannot be throttled."""
     document = parse(run_on("smt_highest", folder, tool(folder, "-j -c 0")).stdout)
-    assert document["tstates"]["used"] is None
+    assert part(document, "tstate")["used"] is None
     assert document["would_save_by"] == "T-states (msr)"
     assert "T-states off: a core of this processor" in document["binding"]["why_off"]
 
@@ -273,8 +274,8 @@ def test_text_says_what_to_do(folder: Path) -> None:
     assert "from 1.8 to 1.6 kW" not in flat  # T-states are there
     assert ">/etc/udev/rules.d/70-poweraware-cpufreq.rules" in text
     document = parse((folder / "json").read_text())
-    commands = {command for each in document["pstates"]["backends"]
-                for command in commands_of(document, "pstates", each["name"])}
+    commands = {command for each in part(document, "pstate")["backends"]
+                for command in commands_of(document, "pstate", each["name"])}
     assert commands <= {line.strip() for line in lines}  # never broken
     assert all(len(line) <= 80 or line.strip() in commands or line.strip().endswith(".so")
                for line in lines)
@@ -307,9 +308,9 @@ def test_all_remedies(folder: Path) -> None:
 def test_the_allow_list_command_does_what_it_says(folder: Path) -> None:
     need_other_users()
     document = parse(run_on("msr_safe_readonly", folder, tool(folder, "-j -c 0", "user")).stdout)
-    refusal = backend(document, "tstates", "msr_safe")
+    refusal = backend(document, "tstate", "msr_safe")
     assert "MSR 0x19a: writing back: no permission" in refusal["reason"]
-    (command,) = commands_of(document, "tstates", "msr_safe")
+    (command,) = commands_of(document, "tstate", "msr_safe")
     allowed = folder / "msr_allowlist"
     allowed.write_text("# MSR      Write mask\n0x0000019A 0x0000000000000000\n"
                        "0x00000606 0x0000000000000000\n")
@@ -324,8 +325,8 @@ def test_the_allow_list_command_does_what_it_says(folder: Path) -> None:
 def test_amd_users_are_not_sent_after_registers(folder: Path) -> None:
     document = parse(run_on("amd_epyc", folder, tool(folder, "-j -c 0")).stdout)
     assert document["machine"]["processor"]["vendor"] == "AuthenticAMD"
-    for each in document["tstates"]["backends"]:
-        assert commands_of(document, "tstates", each["name"]) == []
+    for each in part(document, "tstate")["backends"]:
+        assert commands_of(document, "tstate", each["name"]) == []
         assert "nothing grants it" in each["remedies"][0]["text"]
 
 
@@ -358,9 +359,9 @@ def test_this_machine() -> None:
     assert done.returncode == 0, done.stderr
     document = parse(done.stdout)
     assert document["saves_by"] == "waits"
-    for part in ("pstates", "tstates"):
-        assert document[part]["used"] is None
-        assert len(document[part]["backends"]) >= 2
+    for lever in document["levers"]:
+        assert lever["used"] is None
+        assert len(lever["backends"]) >= 2
     text = run_here("--no-probe").stdout
     assert text.startswith("this process would save by: waits\n")
 

@@ -125,7 +125,7 @@ static pwr_ledger_t *containers(int num, pwr_meter_provenance_t provenance)
         calls->calls = 1;
         calls->ns = 20 * s;
         calls->cpu_ns = calls->cpu_of_ns = 10 * s;
-        pwr_ledger_attribute(pwr_ledger_account(part), &node, PWR_LEDGER_WEIGHTS);
+        pwr_ledger_attribute(pwr_ledger_account(part), &node, pwr_ledger_weights());
         assert_int_equal(pwr_ledger_add_node(part, &node, &power), PWR_OK);
         add(sum, part);
         pwr_ledger_free(part);
@@ -235,7 +235,7 @@ static void test_wrong_bytes_are_refused(void **state)
     pwr_ledger_free(ledger);
 }
 
-static const pwr_ledger_weights_t half_asleep = {.asleep = 0.5, .low = 0.4, .throttled = 0.25};
+static const pwr_ledger_weights_t half_asleep = {.asleep = 0.5, .left = {0.4, 0.25}};
 
 static void assert_about(uint64_t uj, double wanted)
 {
@@ -280,9 +280,9 @@ static void test_slow_calls_are_charged_less(void **state)
     for (unsigned what = 1; what <= 3; what++) {
         *cell(account, what, 0) = polls;
     }
-    cell(account, 2, 0)->low_ns = 10 * s;
-    cell(account, 3, 0)->low_ns = 10 * s;
-    cell(account, 3, 0)->throttled_ns = 5 * s;
+    cell(account, 2, 0)->held_ns[PWR_LEVER_PSTATE] = 10 * s;
+    cell(account, 3, 0)->held_ns[PWR_LEVER_PSTATE] = 10 * s;
+    cell(account, 3, 0)->held_ns[PWR_LEVER_TSTATE] = 5 * s;
     node.wall_ns = 30 * s;
     node.cpu_ns = 30 * s;
     node.uj = 1000000;
@@ -305,20 +305,20 @@ static void test_calls_are_never_charged_more_than_there_is(void **state)
     node.cpu_ns = 0;
     for (unsigned what = 0; what < 100; what++) {
         *cell(account, what, 0) =
-            (pwr_account_sums_t){.ns = 1 + what, .cpu_ns = 50, .cpu_of_ns = what, .low_ns = 40};
+            (pwr_account_sums_t){.ns = 1 + what, .cpu_ns = 50, .cpu_of_ns = what, .held_ns = {40}};
     }
     account->rest.sums = (pwr_account_sums_t){.ns = 1000};
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
+    pwr_ledger_attribute(account, &node, pwr_ledger_weights());
     for (unsigned what = 0; what < 100; what++) {
         sum += cell(account, what, 0)->uj;
     }
     sum += account->rest.sums.uj;
     assert_true(sum >= 999000 && sum <= 1000000);
     node.uj = 0;
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
+    pwr_ledger_attribute(account, &node, pwr_ledger_weights());
     assert_int_equal(cell(account, 5, 0)->uj, 0);
     memset(account, 0, sizeof *account); /* nothing at all */
-    pwr_ledger_attribute(account, &node, PWR_LEDGER_WEIGHTS);
+    pwr_ledger_attribute(account, &node, pwr_ledger_weights());
     pwr_ledger_free(ledger);
 }
 

@@ -116,7 +116,7 @@ def test_tstates(emulate: Emulate) -> None:
         "skylake",
         prepare(
             daemon_on_valgrinds_cpu(),
-            "taskset -c 2-3 /mnt/drive tstate likwid-accessD 6"
+            "taskset -c 2-3 /mnt/drive lever tstate likwid-accessD 6"
             " control likwid-accessD clock_modulation 5 15",
         ),
     )
@@ -136,12 +136,12 @@ def test_pstates_by_register(emulate: Emulate) -> None:
         "skylake",
         prepare(
             daemon_on_valgrinds_cpu(),
-            "taskset -c 1 /mnt/drive pstate perf_ctl-likwid-accessD 1500000",
+            "taskset -c 1 /mnt/drive lever pstate perf_ctl-likwid-accessD 1500000",
         ),
         more="cpufreq_driver = none",
     )
     assert_fine(result)
-    assert "pstate: perf_ctl-likwid-accessD 1000000 3000000" in result.stdout
+    assert "lever: perf_ctl-likwid-accessD 1000000 3000000" in result.stdout
     assert_writes(result, {("msr:0x199", 1): ["0x1e00", "0xf00", "0x1e00"]})
 
 
@@ -202,11 +202,11 @@ def test_frequencies(emulate: Emulate) -> None:
         "skylake",
         prepare(
             "cd /sys/devices/system/cpu/cpu2/cpufreq; echo 2000000 > scaling_min_freq",
-            "taskset -c 2 /mnt/drive pstate likwid 1500000",
+            "taskset -c 2 /mnt/drive lever pstate likwid 1500000",
         ),
     )
     assert_fine(result)
-    assert "pstate: likwid 1000000 3000000" in result.stdout
+    assert "lever: likwid 1000000 3000000" in result.stdout
     assert_writes(
         result,
         {
@@ -224,15 +224,15 @@ def test_set_uid_frequency_daemon(emulate: Emulate) -> None:
     result = emulate(
         "skylake",
         prepare(
-            f"{drive} pstate likwid 1200000 || true",
+            f"{drive} lever pstate likwid 1200000 || true",
             set_uid(daemon),
-            f"{drive} pstate any 1200000",
+            f"{drive} lever pstate any 1200000",
         ),
     )
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("pstate: no permission: likwid: no right to set frequencies")
+    assert lines[0].startswith("lever: no permission: likwid: no right to set frequencies")
     assert f"needs 'chown root: {daemon}" in lines[0]
-    assert lines[2] == "pstate: likwid 1000000 3000000"
+    assert lines[2] == "lever: likwid 1000000 3000000"
     assert result.returncode == 0 and result.stderr == ""
     assert_writes(
         result,
@@ -251,7 +251,7 @@ def test_more_frequencies_than_the_daemon_reads(emulate: Emulate) -> None:
         "skylake",
         prepare(
             set_uid(program("likwid-setFreq")),
-            as_user("taskset -c 2 /mnt/drive pstate likwid 1200000 || true"),
+            as_user("taskset -c 2 /mnt/drive lever pstate likwid 1200000 || true"),
         ),
         more="pstate_max_khz = 3600000",
     )
@@ -323,8 +323,8 @@ def test_energy_of_an_ordinary_user(emulate: Emulate) -> None:
 # ---- all of it ----
 
 ALL_WAYS = (
-    "tstate likwid-accessD 6 pstate perf_ctl-likwid-accessD 1500000"
-    " pstate likwid 1200000 energy 10 pstate any 1500000 tstate any 4"
+    "lever tstate likwid-accessD 6 lever pstate perf_ctl-likwid-accessD 1500000"
+    " lever pstate likwid 1200000 energy 10 lever pstate any 1500000 lever tstate any 4"
 )
 
 

@@ -38,13 +38,14 @@ static pwr_policy_table_t measured_table(fixture_t *fixture)
                                                       .entry_ns = 2100,
                                                       .exit_ns = 6400,
                                                       .power_w = 31.5};
-    table.rows[PWR_POLICY_PSTATE] = (pwr_policy_row_t){.origin = PWR_POLICY_MEASURED,
-                                                       .samples = 50,
-                                                       .entry_ns = 1000,
-                                                       .exit_ns = 2000,
-                                                       .entry_settle_ns = 400000,
-                                                       .exit_settle_ns = 100000,
-                                                       .power_w = PWR_POLICY_W_UNKNOWN};
+    table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)] =
+        (pwr_policy_row_t){.origin = PWR_POLICY_MEASURED,
+                           .samples = 50,
+                           .entry_ns = 1000,
+                           .exit_ns = 2000,
+                           .entry_settle_ns = 400000,
+                           .exit_settle_ns = 100000,
+                           .power_w = PWR_POLICY_W_UNKNOWN};
     return table;
 }
 
@@ -110,11 +111,11 @@ static void test_builtin_rows_by_processor(void **state)
     (void)state;
     pwr_policy_row_t row;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        pwr_policy_builtin(&known[i].cpu, PWR_POLICY_PSTATE, &row);
+        pwr_policy_builtin(&known[i].cpu, PWR_POLICY_LEVER(PWR_LEVER_PSTATE), &row);
         assert_int_equal(row.entry_settle_ns, known[i].settle_ns);
         assert_int_equal(row.exit_settle_ns, known[i].settle_ns);
     }
-    pwr_policy_builtin(NULL, PWR_POLICY_PSTATE, &row);
+    pwr_policy_builtin(NULL, PWR_POLICY_LEVER(PWR_LEVER_PSTATE), &row);
     assert_int_equal(row.entry_settle_ns, 900000);
 }
 
@@ -280,10 +281,11 @@ static void test_arithmetic(void **state)
     /* Spin for five times of what it takes to wake up. */
     assert_int_equal(pwr_policy_spin_ns(policy), 5 * 6400);
     /* 1000 + 400000 + 2000 + 100000 */
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_PSTATE), 503000);
+    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)), 503000);
     /* The row that the table lacks is built in: 2 x (3 + 15) us, ICPP 2010. */
-    assert_int_equal(pwr_policy_row(policy, PWR_POLICY_TSTATE)->origin, PWR_POLICY_BUILTIN);
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_TSTATE), 36000);
+    assert_int_equal(pwr_policy_row(policy, PWR_POLICY_LEVER(PWR_LEVER_TSTATE))->origin,
+                     PWR_POLICY_BUILTIN);
+    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_TSTATE)), 36000);
     assert_int_equal(pwr_policy_row(policy, PWR_POLICY_FUTEX)->origin, PWR_POLICY_MEASURED);
     assert_true(pwr_policy_row(policy, PWR_POLICY_FUTEX)->power_w == 31.5);
     pwr_policy_free(policy);
@@ -294,14 +296,14 @@ static void test_unobserved_settling_is_built_in(void **state)
     fixture_t *fixture = *state;
     put_machine(fixture);
     pwr_policy_table_t table = measured_table(fixture);
-    table.rows[PWR_POLICY_PSTATE].entry_settle_ns = PWR_POLICY_NS_UNKNOWN;
+    table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)].entry_settle_ns = PWR_POLICY_NS_UNKNOWN;
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
-    const pwr_policy_row_t *row = pwr_policy_row(policy, PWR_POLICY_PSTATE);
+    const pwr_policy_row_t *row = pwr_policy_row(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE));
     assert_int_equal(row->entry_settle_ns, 600000); /* Sapphire Rapids */
     assert_int_equal(row->exit_settle_ns, 100000);
     assert_int_equal(row->entry_ns, 1000);
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_PSTATE), 703000);
+    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)), 703000);
     pwr_policy_free(policy);
 }
 
@@ -312,14 +314,15 @@ static void test_extreme_rows(void **state)
     pwr_policy_table_t table = measured_table(fixture);
     table.rows[PWR_POLICY_FUTEX].entry_ns = PWR_POLICY_NS_MAX;
     table.rows[PWR_POLICY_FUTEX].exit_ns = PWR_POLICY_NS_MAX;
-    pwr_policy_row_t *lever = &table.rows[PWR_POLICY_PSTATE];
+    pwr_policy_row_t *lever = &table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)];
     lever->entry_ns = lever->exit_ns = PWR_POLICY_NS_MAX;
     lever->entry_settle_ns = lever->exit_settle_ns = PWR_POLICY_NS_MAX;
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
     assert_int_equal(pwr_policy_spin_ns(policy), 1000000000); /* not 20 s, and not modulo 2^32 */
     assert_int_equal(pwr_policy_monitor_ns(policy), 1000000000);
-    assert_true(pwr_policy_transition_ns(policy, PWR_POLICY_PSTATE) == 4 * PWR_POLICY_NS_MAX);
+    assert_true(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)) ==
+                4 * PWR_POLICY_NS_MAX);
     pwr_policy_free(policy);
 }
 

@@ -49,7 +49,7 @@ static void test_reads_the_good_document(void **state)
     assert_int_equal(row->samples, 5);
     assert_int_equal(row->entry_settle_ns, 0);
     assert_true(row->power_w < 0.0);
-    row = &table.rows[PWR_POLICY_PSTATE];
+    row = &table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)];
     assert_int_equal(row->origin, PWR_POLICY_BUILTIN);
     assert_true(row->entry_settle_ns == PWR_POLICY_NS_UNKNOWN);
     assert_int_equal(row->exit_settle_ns, 10);

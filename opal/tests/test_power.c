@@ -22,7 +22,7 @@
 enum { CLOCK_MODULATION = 0x19a };
 
 static const pwr_power_config_t both_levers = {
-    .use_pstates = true, .use_tstates = true, .run_directory = "/run"};
+    .use = {[PWR_LEVER_PSTATE] = true, [PWR_LEVER_TSTATE] = true}, .run_directory = "/run"};
 
 /* The kernel, as far as the facade asks it: its clock, our binding, other threads' CPU time. */
 static struct {
@@ -113,18 +113,28 @@ static bool is_untouched(const fixture_t *fixture)
     return same;
 }
 
-/* All verbs are harmless and counted, the reason is said. */
+static const pwr_lever_counts_t *counts(const pwr_power_t *power, pwr_lever_id_t lever)
+{
+    static pwr_power_counters_t counters;
+    counters = pwr_power_counters(power);
+    return &counters.lever[lever];
+}
+
+/* All verbs are harmless and counted where the lever was asked for, the reason is said. */
 static void expect_off(fixture_t *fixture, pwr_power_t *power, const char *reason)
 {
-    assert_false(pwr_power_has_pstates(power));
-    assert_false(pwr_power_has_tstates(power));
+    assert_false(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_non_null(strstr(pwr_power_why_off(power), reason));
-    uint64_t skipped = pwr_power_counters(power).skipped;
+    const pwr_power_counters_t before = pwr_power_counters(power);
     pwr_power_low(power);
     pwr_power_throttle(power, 7);
     pwr_power_unthrottle(power);
     pwr_power_full(power);
-    assert_int_equal(pwr_power_counters(power).skipped, skipped + 4);
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        assert_int_equal(counts(power, id)->skipped,
+                         before.lever[id].skipped + (power->levers[id].use ? 1 : 0));
+    }
     assert_int_equal(pwr_power_level(power), 0);
     (void)fixture;
 }
@@ -134,8 +144,8 @@ static void test_both_levers_on_own_cpus(void **state)
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
-    assert_true(pwr_power_has_pstates(power));
-    assert_true(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_true(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_string_equal(pwr_power_why_off(power), "");
     assert_int_equal(pwr_topo_num_packages(pwr_power_topo(power)), 2);
     pwr_power_low(power);
@@ -173,14 +183,15 @@ static void test_verbs_are_idempotent_and_counted(void **state)
     kernel.ahead_ns += 1000000;
     pwr_power_full(power);
     kernel.ahead_ns += 900000000000;
-    pwr_power_counters_t counters = pwr_power_counters(power);
-    assert_int_equal(counters.pstate_writes, 2);
-    assert_int_equal(counters.tstate_writes, 3);
-    assert_int_equal(counters.skipped, 0);
-    assert_int_equal(counters.errors, 0);
-    assert_true(counters.throttled_ns >= 7000000 &&
-                counters.low_ns >= counters.throttled_ns + 1000000);
-    assert_true(counters.low_ns < 900000000000);
+    const pwr_power_counters_t counters = pwr_power_counters(power);
+    const pwr_lever_counts_t *low = &counters.lever[PWR_LEVER_PSTATE];
+    const pwr_lever_counts_t *throttled = &counters.lever[PWR_LEVER_TSTATE];
+    assert_int_equal(low->writes, 2);
+    assert_int_equal(throttled->writes, 3);
+    assert_int_equal(low->skipped + throttled->skipped, 0);
+    assert_int_equal(low->errors + throttled->errors, 0);
+    assert_true(throttled->held_ns >= 7000000 && low->held_ns >= throttled->held_ns + 1000000);
+    assert_true(low->held_ns < 900000000000);
     pwr_power_close(power);
 }
 
@@ -211,7 +222,7 @@ static void test_not_bound(void **state)
 {
     put_hardware(*state);
     pwr_power_t *power = open_and_arm(*state, "0-7");
-    expect_off(*state, power, "P-states and T-states off: this process is not bound");
+    expect_off(*state, power, "P-states, T-states off: this process is not bound");
     assert_false(pwr_power_is_allowed(power));
     assert_true(is_untouched(*state));
     pwr_power_close(power);
@@ -239,7 +250,7 @@ static void test_shared_with_another_process(void **state)
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     power = open_and_arm(fixture, "2-3");
-    assert_true(pwr_power_has_pstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
     pwr_power_close(power);
     close(ready[0]);
     close(ready[1]);
@@ -320,7 +331,8 @@ static int arm_without_rights(fixture_t *fixture)
     config.run_directory = "/open/run";
     pwr_power_t *power = open_power(fixture, &config, "2-3");
     pwr_power_arm(power);
-    bool good = !pwr_power_has_pstates(power) && !pwr_power_has_tstates(power) &&
+    bool good = !pwr_power_has(power, PWR_LEVER_PSTATE) &&
+                !pwr_power_has(power, PWR_LEVER_TSTATE) &&
                 strstr(pwr_power_why_off(power), "scaling_max_freq: no permission") &&
                 strstr(pwr_power_why_off(power), "msr: no permission");
     pwr_power_close(power);
@@ -346,15 +358,15 @@ static void test_one_lever_alone(void **state)
 {
     fixture_t *fixture = *state;
     pwr_power_config_t config = both_levers;
-    config.use_tstates = false;
+    config.use[PWR_LEVER_TSTATE] = false;
     put_hardware(fixture);
     pwr_power_t *power = open_power(fixture, &config, "2");
     pwr_power_arm(power);
-    assert_true(pwr_power_has_pstates(power));
-    assert_false(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_string_equal(pwr_power_why_off(power), ""); /* nobody asked for the other */
     pwr_power_close(power);
-    config.use_pstates = false;
+    config.use[PWR_LEVER_PSTATE] = false;
     power = open_power(fixture, &config, "2");
     pwr_power_arm(power);
     expect_off(fixture, power, "");
@@ -384,8 +396,8 @@ static void test_failing_writes_leave_everything_to_the_guardian(void **state)
     pwr_power_throttle(power, 3);
     fixture_limit_writes(RLIM_INFINITY);
     assert_true(fixture_eventually(is_untouched, fixture));
-    assert_int_equal(pwr_power_counters(power).errors, 1);
-    expect_off(fixture, power, "T-states given up: a write failed");
+    assert_int_equal(counts(power, PWR_LEVER_TSTATE)->errors, 1);
+    expect_off(fixture, power, "T-states off: given up: a write failed");
     assert_non_null(strstr(pwr_power_why_off(power), "left to the guardian"));
     assert_int_equal(count_lines(fixture->log, "given up"), 1);
     pwr_power_close(power);
@@ -414,8 +426,8 @@ static void test_failing_t_states_put_p_states_back(void **state)
     pwr_power_low(power);
     fixture_limit_writes(CLOCK_MODULATION);
     pwr_power_throttle(power, 7);
-    assert_false(pwr_power_has_tstates(power));
-    assert_false(pwr_power_has_pstates(power));
+    assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_PSTATE));
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
     fixture_limit_writes(RLIM_INFINITY);
     pwr_power_close(power);
@@ -432,13 +444,14 @@ static void test_a_foreign_write_is_yielded_to(void **state)
     pwr_power_low(power);
     fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
     pwr_power_full(power);
-    assert_false(pwr_power_has_pstates(power));
-    assert_true(pwr_power_has_tstates(power));
+    assert_false(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_true(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
     assert_int_equal(fixture_get_khz(fixture, 3, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
-    assert_non_null(strstr(pwr_power_why_off(power), "P-states yielded for the rest of the job"));
-    assert_int_equal(pwr_power_counters(power).yielded, 1);
-    assert_int_equal(pwr_power_counters(power).errors, 0);
+    assert_non_null(
+        strstr(pwr_power_why_off(power), "P-states off: yielded for the rest of the job"));
+    assert_int_equal(counts(power, PWR_LEVER_PSTATE)->yielded, 1);
+    assert_int_equal(counts(power, PWR_LEVER_PSTATE)->errors, 0);
     pwr_power_throttle(power, 7);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x12);
     pwr_power_close(power);
@@ -456,8 +469,8 @@ static void test_a_new_ceiling_between_uses_is_kept(void **state)
     fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
     pwr_power_low(power);
     pwr_power_full(power);
-    assert_true(pwr_power_has_pstates(power));
-    assert_int_equal(pwr_power_counters(power).adopted, 1);
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_int_equal(counts(power, PWR_LEVER_PSTATE)->adopted, 1);
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
     pwr_power_close(power);
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), 2000000);
@@ -487,7 +500,8 @@ static void expect_withdrawn(fixture_t *fixture, pwr_power_t *power, const char 
     expect_off(fixture, power, reason);
     assert_true(is_untouched(fixture));
     assert_int_equal(pwr_power_counters(power).withdrawn, 1);
-    assert_int_equal(pwr_power_counters(power).errors, 0);
+    assert_int_equal(counts(power, PWR_LEVER_PSTATE)->errors, 0);
+    assert_int_equal(counts(power, PWR_LEVER_TSTATE)->errors, 0);
     pwr_power_close(power);
     assert_true(is_untouched(fixture));
 }
@@ -559,7 +573,7 @@ static void test_checks_are_rare(void **state)
     bind("3");
     kernel.ahead_ns += 50000000;
     pwr_power_low(power); /* too early to ask */
-    assert_true(pwr_power_has_pstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
     pwr_power_full(power);
     kernel.ahead_ns += 60000000;
     pwr_power_low(power);
@@ -625,7 +639,7 @@ static void test_a_dead_guardian_is_replaced(void **state)
     pwr_power_low(power);
     assert_true(guardian_of(*state) > 0);
     assert_int_equal(pwr_power_counters(power).withdrawn, 0);
-    assert_true(pwr_power_has_pstates(power) && pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE) && pwr_power_has(power, PWR_LEVER_TSTATE));
     pwr_power_close(power);
     assert_true(has_no_guardian(*state));
     assert_true(is_untouched(*state));
@@ -655,15 +669,15 @@ static void test_t_states_need_whole_cores_where_the_highest_duty_wins(void **st
                      PWR_OK);
     bind("2-3");
     pwr_power_arm(power);
-    assert_true(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_TSTATE));
     pwr_power_close(power);
     assert_int_equal(pwr_power_open_on(&fixture->env, &both_levers,
                                        fixture_topo(fixture, "package:1 core:4 pu:2", "2"),
                                        &fake_kernel, &power),
                      PWR_OK);
     pwr_power_arm(power);
-    assert_true(pwr_power_has_pstates(power));
-    assert_false(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_non_null(strstr(pwr_power_why_off(power), "highest duty"));
     pwr_power_close(power);
 }
@@ -677,12 +691,12 @@ static void test_t_states_of_unknown_processors_need_whole_packages(void **state
                 "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 19\nmodel\t\t: 1\n"
                 "model name\t: Future\nstepping\t: 1\n\n");
     pwr_power_t *power = open_and_arm(fixture, "2-3");
-    assert_true(pwr_power_has_pstates(power));
-    assert_false(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_non_null(strstr(pwr_power_why_off(power), "may slow down whole packages"));
     pwr_power_close(power);
     power = open_and_arm(fixture, "0-3");
-    assert_true(pwr_power_has_tstates(power));
+    assert_true(pwr_power_has(power, PWR_LEVER_TSTATE));
     pwr_power_close(power);
     assert_true(is_untouched(fixture));
 }
@@ -726,7 +740,8 @@ static void test_this_machine(void **state)
     assert_int_equal(pwr_power_open(&env, &config, &power), PWR_OK);
     assert_true(pwr_topo_num_my_cpus(pwr_power_topo(power)) > 0);
     pwr_power_arm(power);
-    assert_true(pwr_power_has_pstates(power) || strstr(pwr_power_why_off(power), "P-states"));
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE) ||
+                strstr(pwr_power_why_off(power), "P-states"));
     pwr_power_close(power);
 }
 

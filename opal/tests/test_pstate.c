@@ -16,7 +16,7 @@
 typedef struct opened {
     pwr_topo_t *topo;
     pwr_guard_t *guard;
-    pwr_pstate_t *pstate; /* NULL: did not open */
+    pwr_lever_t *pstate; /* NULL: did not open */
     pwr_status_t status;
     char why[1024];
 } opened_t;
@@ -25,14 +25,14 @@ static opened_t open_pstates(fixture_t *fixture, const char *cpulist)
 {
     opened_t opened = {.topo = fixture_topo(fixture, NULL, cpulist)};
     opened.guard = fixture_guard(fixture);
-    opened.status = pwr_pstate_open(&fixture->env, opened.topo, opened.guard, opened.why,
-                                    sizeof opened.why, &opened.pstate);
+    opened.status = pwr_lever_open(PWR_LEVER_PSTATE, &fixture->env, opened.topo, opened.guard,
+                                   opened.why, sizeof opened.why, &opened.pstate);
     return opened;
 }
 
 static void close_pstates(opened_t *opened)
 {
-    pwr_pstate_close(opened->pstate);
+    pwr_lever_close(opened->pstate);
     pwr_guard_stop(opened->guard);
     pwr_topo_close(opened->topo);
 }
@@ -69,11 +69,11 @@ static void test_limits_come_from_hardware_and_ceiling(void **state)
     put_two_cpus(*state);
     opened_t opened = open_pstates(*state, "0-1");
     assert_int_equal(opened.status, PWR_OK);
-    assert_string_equal(pwr_pstate_backend(opened.pstate), "cpufreq");
-    assert_int_equal(pwr_pstate_min_khz(opened.pstate), FIXTURE_LOWEST_KHZ);
-    assert_int_equal(pwr_pstate_max_khz(opened.pstate), FIXTURE_CEILING_KHZ);
-    assert_int_equal(pwr_pstate_set(opened.pstate, FIXTURE_LOWEST_KHZ - 1), PWR_ERR_RANGE);
-    assert_int_equal(pwr_pstate_set(opened.pstate, FIXTURE_CEILING_KHZ + 1), PWR_ERR_RANGE);
+    assert_string_equal(pwr_lever_backend(opened.pstate), "cpufreq");
+    assert_int_equal(pwr_lever_lowest(opened.pstate), FIXTURE_LOWEST_KHZ);
+    assert_int_equal(pwr_lever_full(opened.pstate), FIXTURE_CEILING_KHZ);
+    assert_int_equal(pwr_lever_set(opened.pstate, FIXTURE_LOWEST_KHZ - 1), PWR_ERR_RANGE);
+    assert_int_equal(pwr_lever_set(opened.pstate, FIXTURE_CEILING_KHZ + 1), PWR_ERR_RANGE);
     expect_originals(*state, 0);
     close_pstates(&opened);
 }
@@ -82,13 +82,13 @@ static void test_set_lowers_the_floor_with_the_ceiling(void **state)
 {
     put_two_cpus(*state);
     opened_t opened = open_pstates(*state, "0-1");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     expect_bounds(*state, 0, 1200000, 1200000);
     expect_bounds(*state, 1, 1200000, 1200000);
     /* Back up part of the way: the floor goes no higher than it was found. */
-    assert_int_equal(pwr_pstate_set(opened.pstate, 2000000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 2000000), PWR_OK);
     expect_bounds(*state, 0, FIXTURE_FLOOR_KHZ, 2000000);
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_OK);
     expect_originals(*state, 0);
     expect_originals(*state, 1);
     close_pstates(&opened);
@@ -101,8 +101,8 @@ static void test_unchanged_floor_is_not_written(void **state)
     fixture_put_cpufreq(fixture, 0, "0\n");
     opened_t opened = open_pstates(fixture, "0");
     fixture_put_cpufreq_file(fixture, 0, "scaling_min_freq", "1300000\n");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 2000000), PWR_OK);
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 2000000), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_OK);
     expect_bounds(fixture, 0, 1300000, FIXTURE_CEILING_KHZ);
     close_pstates(&opened);
 }
@@ -111,7 +111,7 @@ static void test_only_own_cpus_are_touched(void **state)
 {
     put_two_cpus(*state);
     opened_t opened = open_pstates(*state, "1");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     expect_originals(*state, 0);
     close_pstates(&opened);
     expect_originals(*state, 1);
@@ -124,11 +124,11 @@ static void test_unequal_cpus_clip_to_their_own_range(void **state)
     fixture_put_cpufreq_file(fixture, 1, "cpuinfo_min_freq", "1400000\n");
     fixture_put_cpufreq_file(fixture, 1, "scaling_max_freq", "2000000\n");
     opened_t opened = open_pstates(fixture, "0-1");
-    assert_int_equal(pwr_pstate_min_khz(opened.pstate), 1200000);
-    assert_int_equal(pwr_pstate_max_khz(opened.pstate), 3000000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_lowest(opened.pstate), 1200000);
+    assert_int_equal(pwr_lever_full(opened.pstate), 3000000);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     expect_bounds(fixture, 1, 1400000, 1400000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 2600000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 2600000), PWR_OK);
     expect_bounds(fixture, 0, FIXTURE_FLOOR_KHZ, 2600000);
     expect_bounds(fixture, 1, FIXTURE_FLOOR_KHZ, 2000000); /* never above what was found */
     close_pstates(&opened);
@@ -143,7 +143,7 @@ static void test_shared_policy_is_written_once(void **state)
     fixture_put_cpufreq(fixture, 1, "0-1\n");
     opened_t opened = open_pstates(fixture, "0-1");
     assert_int_equal(opened.status, PWR_OK);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     expect_bounds(fixture, 0, 1200000, 1200000);
     expect_originals(fixture, 1);
     close_pstates(&opened);
@@ -163,14 +163,14 @@ static void test_userspace_governor(void **state)
     fixture_put_cpufreq_file(fixture, 0, "scaling_governor", "userspace\n");
     fixture_put_cpufreq_file(fixture, 0, "scaling_setspeed", "2400000\n");
     opened_t opened = open_pstates(fixture, "0");
-    assert_string_equal(pwr_pstate_backend(opened.pstate), "cpufreq-setspeed");
-    assert_int_equal(pwr_pstate_max_khz(opened.pstate), 2400000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_string_equal(pwr_lever_backend(opened.pstate), "cpufreq-setspeed");
+    assert_int_equal(pwr_lever_full(opened.pstate), 2400000);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_setspeed"), 1200000);
     expect_originals(fixture, 0); /* one write is enough */
-    assert_int_equal(pwr_pstate_set(opened.pstate, 2300000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 2300000), PWR_OK);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_setspeed"), 2300000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     close_pstates(&opened);
     expect_originals(fixture, 0);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_setspeed"), 2400000);
@@ -185,8 +185,8 @@ static void test_setspeed_needs_no_ceiling(void **state)
     fixture_link(fixture, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "/dev/full");
     opened_t opened = open_pstates(fixture, "0");
     assert_int_equal(opened.status, PWR_OK);
-    assert_int_equal(pwr_pstate_max_khz(opened.pstate), 2400000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_full(opened.pstate), 2400000);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_setspeed"), 1200000);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_min_freq"), FIXTURE_FLOOR_KHZ);
     close_pstates(&opened);
@@ -210,13 +210,13 @@ static void test_ratios_by_register(void **state)
     put_ratios(fixture, 1, "msr");
     opened_t opened = open_pstates(fixture, "0-1");
     assert_int_equal(opened.status, PWR_OK);
-    assert_string_equal(pwr_pstate_backend(opened.pstate), "perf_ctl-msr");
-    assert_int_equal(pwr_pstate_min_khz(opened.pstate), 800000);
-    assert_int_equal(pwr_pstate_max_khz(opened.pstate), 2800000);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 800000), PWR_OK);
+    assert_string_equal(pwr_lever_backend(opened.pstate), "perf_ctl-msr");
+    assert_int_equal(pwr_lever_lowest(opened.pstate), 800000);
+    assert_int_equal(pwr_lever_full(opened.pstate), 2800000);
+    assert_int_equal(pwr_lever_set(opened.pstate, 800000), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100000800);
     assert_int_equal(fixture_get_msr(fixture, 1, "msr", PERF_CTL), 0x100000800);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1999999), PWR_OK); /* down to a ratio */
+    assert_int_equal(pwr_lever_set(opened.pstate, 1999999), PWR_OK); /* down to a ratio */
     assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100001300);
     close_pstates(&opened);
     assert_int_equal(fixture_get_msr(fixture, 0, "msr", PERF_CTL), 0x100001c00);
@@ -239,8 +239,8 @@ static void test_a_lowered_ceiling_is_adopted(void **state)
     put_two_cpus(fixture);
     opened_t opened = open_pstates(fixture, "0-1");
     fixture_put_cpufreq_file(fixture, 1, "scaling_max_freq", "2000000\n");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
-    assert_int_equal(pwr_pstate_num_adopted(opened.pstate), 1);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_num_adopted(opened.pstate), 1);
     close_pstates(&opened);
     expect_originals(fixture, 0);
     expect_bounds(fixture, 1, FIXTURE_FLOOR_KHZ, 2000000);
@@ -323,7 +323,7 @@ static void test_guardian_knows_every_original(void **state)
     fixture_t *fixture = *state;
     put_two_cpus(fixture);
     opened_t opened = open_pstates(fixture, "0-1");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     pwr_guard_abandon(opened.guard);
     opened.guard = NULL;
     assert_true(fixture_eventually(is_restored, fixture));
@@ -335,12 +335,12 @@ static void test_failed_writes_are_reported_and_restored_later(void **state)
     fixture_t *fixture = *state;
     put_two_cpus(fixture);
     opened_t opened = open_pstates(fixture, "0-1");
-    assert_int_equal(pwr_pstate_set(opened.pstate, 1200000), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
     fixture_limit_writes(0);
-    assert_int_equal(pwr_pstate_set(opened.pstate, 2000000), PWR_ERR_IO);
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_ERR_IO);
+    assert_int_equal(pwr_lever_set(opened.pstate, 2000000), PWR_ERR_IO);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_ERR_IO);
     fixture_limit_writes(RLIM_INFINITY);
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_OK);
     assert_true(is_restored(fixture));
     close_pstates(&opened);
 }
@@ -351,9 +351,9 @@ static void test_one_cpu_that_is_lost_does_not_keep_the_other(void **state)
     fixture_t *fixture = *state;
     put_two_cpus(fixture);
     opened_t opened = open_pstates(fixture, "0-1");
-    assert_int_equal(pwr_pstate_set(opened.pstate, FIXTURE_LOWEST_KHZ), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.pstate, FIXTURE_LOWEST_KHZ), PWR_OK);
     fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", "2000000\n");
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_ERR_FOREIGN);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_ERR_FOREIGN);
     expect_originals(fixture, 1);
     expect_bounds(fixture, 0, FIXTURE_FLOOR_KHZ, 2000000);
     close_pstates(&opened);
@@ -365,7 +365,7 @@ static void test_restore_without_a_change_writes_nothing(void **state)
     put_two_cpus(fixture);
     opened_t opened = open_pstates(fixture, "0-1");
     fixture_put_cpufreq_file(fixture, 0, "scaling_max_freq", "1800000\n");
-    assert_int_equal(pwr_pstate_restore(opened.pstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.pstate), PWR_OK);
     close_pstates(&opened);
     assert_int_equal(fixture_get_khz(fixture, 0, "scaling_max_freq"), 1800000);
 }

@@ -52,7 +52,7 @@ static void count_calls(pwr_record_t *record, uint64_t calls)
 static void finish(pwr_record_t *record)
 {
     const pwr_record_end_t end = {
-        .wall_ns = second, .cpu_ns = second / 2, .why_no_levers = "they are tired"};
+        .wall_ns = second, .cpu_ns = second / 2, .levers = {{.why_off = "they are tired"}}};
     pwr_record_finish(record, &end);
 }
 
@@ -193,9 +193,9 @@ static void test_processes_add_up_to_a_document(void **state)
                                                   "max_slowdown_percent")) == 1.5);
     json_t *node = json_array_get(json_object_get(document, "nodes"), 0);
     assert_true(json_number_value(json_object_get(node, "cpu_s")) == 1.0);
-    assert_string_equal(
-        json_string_value(json_object_get(json_object_get(node, "levers"), "why_off")),
-        "they are tired");
+    assert_string_equal(json_string_value(json_object_get(
+                            json_array_get(json_object_get(node, "levers"), 0), "why_off")),
+                        "they are tired");
     json_decref(document);
     free(summary);
     free(packed);

@@ -14,12 +14,12 @@
 
 #include "pwr/lever.h"
 
-enum { CLOCK_MODULATION = 0x19a };
+enum { CLOCK_MODULATION = 0x19a, FULL_DUTY = 16, PER_TSTATE = 2, DEEPEST = 7 };
 
 typedef struct opened {
     pwr_topo_t *topo;
     pwr_guard_t *guard;
-    pwr_tstate_t *tstate; /* NULL: did not open */
+    pwr_lever_t *tstate; /* NULL: did not open */
     pwr_status_t status;
     char why[512];
 } opened_t;
@@ -28,21 +28,21 @@ static opened_t open_tstates(fixture_t *fixture, const char *cpulist)
 {
     opened_t opened = {.topo = fixture_topo(fixture, NULL, cpulist)};
     opened.guard = fixture_guard(fixture);
-    opened.status = pwr_tstate_open(&fixture->env, opened.topo, opened.guard, opened.why,
-                                    sizeof opened.why, &opened.tstate);
+    opened.status = pwr_lever_open(PWR_LEVER_TSTATE, &fixture->env, opened.topo, opened.guard,
+                                   opened.why, sizeof opened.why, &opened.tstate);
     return opened;
 }
 
 static void close_tstates(opened_t *opened)
 {
-    pwr_tstate_close(opened->tstate);
+    pwr_lever_close(opened->tstate);
     pwr_guard_stop(opened->guard);
     pwr_topo_close(opened->topo);
 }
 
 static pwr_status_t set_level(opened_t *opened, unsigned level)
 {
-    return pwr_tstate_set(opened->tstate, PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * level);
+    return pwr_lever_set(opened->tstate, FULL_DUTY - PER_TSTATE * level);
 }
 
 static void expect_refusal(fixture_t *fixture, pwr_status_t status, const char *why)
@@ -67,33 +67,19 @@ static void test_levels_are_eighths_of_the_clock(void **state)
     put_both(fixture, "msr", 0);
     opened_t opened = open_tstates(fixture, "2-3");
     assert_int_equal(opened.status, PWR_OK);
-    assert_string_equal(pwr_tstate_backend(opened.tstate), "msr");
-    for (unsigned level = 0; level <= PWR_TSTATE_DEEPEST; level++) {
+    assert_string_equal(pwr_lever_backend(opened.tstate), "msr");
+    for (unsigned level = 0; level <= DEEPEST; level++) {
         assert_int_equal(set_level(&opened, level), PWR_OK);
         assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), expected[level]);
         assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), expected[level]);
     }
-    assert_int_equal(pwr_tstate_set(opened.tstate, 0), PWR_ERR_RANGE);
-    assert_int_equal(pwr_tstate_set(opened.tstate, 17), PWR_ERR_RANGE);
+    assert_int_equal(pwr_lever_set(opened.tstate, 0), PWR_ERR_RANGE);
+    assert_int_equal(pwr_lever_set(opened.tstate, 3), PWR_ERR_RANGE); /* eighths only */
+    assert_int_equal(pwr_lever_set(opened.tstate, 17), PWR_ERR_RANGE);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), expected[7]);
-    assert_int_equal(pwr_tstate_set(opened.tstate, PWR_DUTY_FULL), PWR_OK);
+    assert_int_equal(pwr_lever_set(opened.tstate, FULL_DUTY), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
-}
-
-/* This register takes every bit, so its steps are 6.25 %. */
-static void test_sixteenths_where_the_register_takes_them(void **state)
-{
-    fixture_t *fixture = *state;
-    put_both(fixture, "msr", 0);
-    opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(pwr_tstate_step(opened.tstate), 1);
-    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
-    assert_int_equal(pwr_tstate_set(opened.tstate, 1), PWR_OK);
-    assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x11);
-    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0x11);
-    close_tstates(&opened);
-    assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0);
 }
 
 static void test_other_bits_are_kept_and_originals_come_back(void **state)
@@ -104,7 +90,7 @@ static void test_other_bits_are_kept_and_originals_come_back(void **state)
     opened_t opened = open_tstates(fixture, "2-3");
     assert_int_equal(set_level(&opened, 7), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0xabcdef000000e012u);
-    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.tstate), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0xabcdef000000e00fu);
     assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
@@ -141,7 +127,7 @@ static void test_msr_safe_comes_first(void **state)
     put_both(fixture, "msr", 0);
     put_both(fixture, "msr_safe", 0);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_string_equal(pwr_tstate_backend(opened.tstate), "msr_safe");
+    assert_string_equal(pwr_lever_backend(opened.tstate), "msr_safe");
     assert_int_equal(set_level(&opened, 1), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr_safe", CLOCK_MODULATION), 0x1e);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
@@ -155,7 +141,7 @@ static void test_all_cpus_use_the_same_back_end(void **state)
     put_both(fixture, "msr", 0);
     fixture_put_msr(fixture, 2, "msr_safe", CLOCK_MODULATION, 0);
     opened_t opened = open_tstates(fixture, "2-3");
-    assert_string_equal(pwr_tstate_backend(opened.tstate), "msr");
+    assert_string_equal(pwr_lever_backend(opened.tstate), "msr");
     close_tstates(&opened);
 }
 
@@ -167,21 +153,22 @@ static void test_back_ends_one_by_one(void **state)
     pwr_topo_t *topo = fixture_topo(fixture, NULL, "2-3");
     pwr_guard_t *guard = fixture_guard(fixture);
     unsigned nth = 0, works = 0;
-    for (; pwr_tstate_backend_name(nth); nth++) {
+    for (; pwr_lever_backend_name(PWR_LEVER_TSTATE, nth); nth++) {
         char why[512];
-        pwr_tstate_t *tstate = NULL;
-        pwr_status_t status =
-            pwr_tstate_open_nth(&fixture->env, topo, guard, nth, why, sizeof why, &tstate);
-        bool is_msr = strcmp(pwr_tstate_backend_name(nth), "msr") == 0;
+        pwr_lever_t *tstate = NULL;
+        pwr_status_t status = pwr_lever_open_nth(PWR_LEVER_TSTATE, &fixture->env, topo, guard, nth,
+                                                 why, sizeof why, &tstate);
+        bool is_msr = strcmp(pwr_lever_backend_name(PWR_LEVER_TSTATE, nth), "msr") == 0;
         assert_int_equal(status == PWR_OK, is_msr);
         assert_true(is_msr || strlen(why) > 0);
         works += is_msr;
-        pwr_tstate_close(tstate);
+        pwr_lever_close(tstate);
     }
     assert_int_equal(works, 1);
-    pwr_tstate_t *none = NULL;
-    assert_int_equal(pwr_tstate_open_nth(&fixture->env, topo, guard, nth, NULL, 0, &none),
-                     PWR_ERR_RANGE);
+    pwr_lever_t *none = NULL;
+    assert_int_equal(
+        pwr_lever_open_nth(PWR_LEVER_TSTATE, &fixture->env, topo, guard, nth, NULL, 0, &none),
+        PWR_ERR_RANGE);
     pwr_guard_stop(guard);
     pwr_topo_close(topo);
 }
@@ -233,13 +220,14 @@ static void test_dead_guardian_means_no_lever(void **state)
 {
     fixture_t *fixture = *state;
     char why[256];
-    pwr_tstate_t *tstate = NULL;
+    pwr_lever_t *tstate = NULL;
     pwr_topo_t *topo = fixture_topo(fixture, NULL, "2-3");
     pwr_guard_t *guard = fixture_guard(fixture);
     put_both(fixture, "msr", 0);
     kill(pwr_guard_pid(guard), SIGKILL);
-    assert_int_equal(pwr_tstate_open(&fixture->env, topo, guard, why, sizeof why, &tstate),
-                     PWR_ERR_IO);
+    assert_int_equal(
+        pwr_lever_open(PWR_LEVER_TSTATE, &fixture->env, topo, guard, why, sizeof why, &tstate),
+        PWR_ERR_IO);
     assert_null(tstate);
     assert_non_null(strstr(why, "guardian"));
     pwr_guard_stop(guard);
@@ -273,9 +261,9 @@ static void test_failed_writes_are_reported_and_restored_later(void **state)
     assert_int_equal(set_level(&opened, 7), PWR_OK);
     fixture_limit_writes(CLOCK_MODULATION);
     assert_int_equal(set_level(&opened, 3), PWR_ERR_IO);
-    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_ERR_IO);
+    assert_int_equal(pwr_lever_restore(opened.tstate), PWR_ERR_IO);
     fixture_limit_writes(RLIM_INFINITY);
-    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.tstate), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
 }
@@ -297,7 +285,7 @@ static void test_one_cpu_that_is_lost_does_not_keep_the_other(void **state)
     assert_int_equal(set_level(&opened, 7), PWR_OK);
     fixture_put_msr(fixture, 2, "msr", CLOCK_MODULATION, 0x18);
     ahead_ns += 1000000000; /* it is looked at again */
-    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_ERR_FOREIGN);
+    assert_int_equal(pwr_lever_restore(opened.tstate), PWR_ERR_FOREIGN);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x18);
     assert_int_equal(fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION), 0);
     close_tstates(&opened);
@@ -309,7 +297,7 @@ static void test_restore_without_a_change_writes_nothing(void **state)
     put_both(fixture, "msr", 0);
     opened_t opened = open_tstates(fixture, "2-3");
     fixture_put_msr(fixture, 2, "msr", CLOCK_MODULATION, 0x18);
-    assert_int_equal(pwr_tstate_restore(opened.tstate), PWR_OK);
+    assert_int_equal(pwr_lever_restore(opened.tstate), PWR_OK);
     close_tstates(&opened);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x18);
 }
@@ -318,7 +306,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_levels_are_eighths_of_the_clock),
-        FIXTURE_TEST(test_sixteenths_where_the_register_takes_them),
         FIXTURE_TEST(test_other_bits_are_kept_and_originals_come_back),
         FIXTURE_TEST(test_deeper_throttling_of_others_stays),
         FIXTURE_TEST(test_only_own_cpus_are_touched),

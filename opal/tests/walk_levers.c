@@ -5,7 +5,7 @@
  *
  *   walk_levers CPULIST HELPER_DIR RUN_DIR [pause]
  *
- * Binds itself to CPULIST, prints "key: value" lines (pstates, tstates, step, meter, why), and
+ * Binds itself to CPULIST, prints "key: value" lines (levers by name, meter, why), and
  * moves: low, T7, back, full.  With "pause" it reads a line from standard input while it holds
  * both, and once more before it ends, and says what became of the levers.
  */
@@ -96,8 +96,7 @@ int main(int argc, char **argv)
     pwr_env_t env = pwr_env_real;
     env.log = log_line;
     env.helper_dir = argv[2];
-    const pwr_power_config_t config = {
-        .use_pstates = true, .use_tstates = true, .run_directory = argv[3]};
+    const pwr_power_config_t config = pwr_power_config_all(argv[3]);
     pwr_power_t *power;
     if (bind_to(argv[1]) != 0) {
         perror("walk_levers: cannot bind");
@@ -107,15 +106,23 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     pwr_power_arm(power);
-    print_line("pstates", pwr_power_pstate_backend(power));
-    print_line("tstates", pwr_power_tstate_backend(power));
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        print_line(pwr_lever_type((pwr_lever_id_t)id)->name,
+                   pwr_power_backend(power, (pwr_lever_id_t)id));
+    }
     print_line("why", pwr_power_why_off(power));
     print_meter(&env, pwr_power_topo(power));
     walk(power, argc > 4);
     pwr_power_counters_t counters = pwr_power_counters(power);
+    for (unsigned id = 1; id < PWR_NUM_LEVERS; id++) {
+        counters.lever[0].errors += counters.lever[id].errors;
+        counters.lever[0].adopted += counters.lever[id].adopted;
+        counters.lever[0].yielded += counters.lever[id].yielded;
+    }
     printf("errors: %llu\nadopted: %llu\nyielded: %llu\nwithdrawn: %llu\n",
-           (unsigned long long)counters.errors, (unsigned long long)counters.adopted,
-           (unsigned long long)counters.yielded, (unsigned long long)counters.withdrawn);
+           (unsigned long long)counters.lever[0].errors,
+           (unsigned long long)counters.lever[0].adopted,
+           (unsigned long long)counters.lever[0].yielded, (unsigned long long)counters.withdrawn);
     print_line("why at the end", pwr_power_why_off(power));
     pwr_power_close(power);
     return EXIT_SUCCESS;

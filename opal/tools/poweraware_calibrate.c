@@ -151,26 +151,23 @@ static void progress(const char *what)
 static void measure_rungs(const options_t *options, const calibrate_place_t *place,
                           pwr_policy_table_t *table, notes_t *notes)
 {
-    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
+    for (unsigned i = 0; i < PWR_POLICY_LEVERS; i++) {
         pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
-        if (!pwr_policy_row_is_lever(id)) {
-            progress(pwr_policy_row_name(id));
-            calibrate_rung(options->plan, place, id, notes->rows[i], sizeof notes->rows[i],
-                           &table->rows[i]);
-        }
+        progress(pwr_policy_row_name(id));
+        calibrate_rung(options->plan, place, id, notes->rows[i], sizeof notes->rows[i],
+                       &table->rows[i]);
     }
 }
 
 static void measure_levers(const options_t *options, pwr_power_t *power, pwr_policy_table_t *table,
                            notes_t *notes)
 {
-    for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
-        pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
-        if (pwr_policy_row_is_lever(id)) {
-            progress(pwr_policy_row_name(id));
-            calibrate_lever(options->plan, power, id, notes->rows[i], sizeof notes->rows[i],
-                            &table->rows[i]);
-        }
+    for (unsigned i = 0; i < PWR_NUM_LEVERS; i++) {
+        pwr_lever_id_t lever = (pwr_lever_id_t)i;
+        pwr_policy_row_id_t row = PWR_POLICY_LEVER(lever);
+        progress(pwr_policy_row_name(row));
+        calibrate_lever(options->plan, power, lever, notes->rows[row], sizeof notes->rows[row],
+                        &table->rows[row]);
     }
 }
 
@@ -198,7 +195,7 @@ static bool measure_with_levers(const options_t *options, const pwr_env_t *env,
                                 pwr_policy_table_t *table, notes_t *notes)
 {
     pwr_power_t *power;
-    const pwr_power_config_t config = {.use_pstates = true, .use_tstates = true};
+    const pwr_power_config_t config = pwr_power_config_all(NULL);
     pwr_status_t status = pwr_power_open(env, &config, &power);
     if (status != PWR_OK) {
         fprintf(stderr, "poweraware-calibrate: %s\n", pwr_status_text(status));

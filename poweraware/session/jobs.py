@@ -3,7 +3,7 @@
 """Figures of a run that are in its job's document (poweraware-job.schema.json)."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from poweraware.session.document import Run
 
@@ -30,9 +30,12 @@ def of_all_calls(run: Run, figure: str) -> Optional[float]:
     return sum(float(each[figure]) for each in [*run.job["calls"], run.job["other_calls"]])
 
 
-def of_levers(run: Run, figure: str) -> Optional[float]:
-    """A sum over nodes: pstate_writes, tstate_writes or skipped."""
-    return None if run.job is None else sum(float(node["levers"][figure]) for node in run.job["nodes"])
+def of_levers(run: Run, figure: str) -> Dict[str, float]:
+    """Sums over nodes (writes, skipped ..), by the levers' titles."""
+    found: Dict[str, float] = {}
+    for lever in (lever for node in (run.job or {"nodes": []})["nodes"] for lever in node["levers"]):
+        found[lever["title"]] = found.get(lever["title"], 0.0) + float(lever[figure])
+    return found
 
 
 def per_process_s(run: Run) -> Optional[Dict[str, float]]:
@@ -52,7 +55,15 @@ def why_off(run: Run) -> Dict[str, int]:
     reasons: Dict[str, int] = {}
     nodes: List[Any] = [] if run.job is None else run.job["nodes"]
     for node in nodes:
-        reason = node["levers"]["why_off"]
-        if reason:
+        for reason in levers_off((lever["title"], lever["why_off"]) for lever in node["levers"]):
             reasons[reason] = reasons.get(reason, 0) + 1
     return reasons
+
+
+def levers_off(levers: Iterable[Tuple[str, Optional[str]]]) -> List[str]:
+    """Titles of levers and why they are off: each reason once, with the levers that it is the reason of."""
+    found: Dict[str, List[str]] = {}
+    for title, reason in levers:
+        if reason:
+            found.setdefault(reason, []).append(title)
+    return [f"{', '.join(titles)} off: {reason}" for reason, titles in found.items()]

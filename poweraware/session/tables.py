@@ -115,7 +115,8 @@ def residencies(document: Document) -> Table:
 def component(document: Document) -> Table:
     """What the component says it did, summed over ranks, mean over repetitions."""
     heads = ["benchmark", "scheme", "calls", "in collectives (s)", "spun (s)", "rested (s)", "slept (s)"]
-    heads += ["P-state writes", "T-state writes", "writes skipped"]
+    titles = list(dict.fromkeys(title for run in document.runs for title in jobs.of_levers(run, "writes")))
+    heads += [f"{title} written" for title in titles] + ["skipped"]
     rows = []
     for benchmark in document.benchmarks():
         for scheme in document.schemes():
@@ -124,7 +125,8 @@ def component(document: Document) -> Table:
                 continue
             figures = ("calls", "seconds", "spin_s", "monitor_s", "sleep_s")
             row = [_mean(_calls(run, document, figure) for run in known) for figure in figures]
-            row += [_mean(jobs.of_levers(run, name) for run in known) for name in ("pstate_writes", "tstate_writes", "skipped")]
+            row += [_mean(jobs.of_levers(run, "writes").get(title) for run in known) for title in titles]
+            row += [_mean(sum(jobs.of_levers(run, "skipped").values()) for run in known)]
             rows.append([benchmark, scheme, *row])
     note = "Summed over ranks, mean over repetitions, from the job's document; "
     note += "calls of the benchmark's collective." if document.settings.messages else "all collectives."

@@ -126,7 +126,7 @@ def warnings(document: Document) -> List[str]:
         if run.scheme == BASELINE:  # moves no levers
             continue
         for reason, count in jobs.why_off(run).items():
-            lines.append(f"Run {run.id}: levers off on {plural(count, 'node')}: {reason}.")
+            lines.append(f"Run {run.id}, {plural(count, 'node')}: {reason}.")
     return lines
 
 

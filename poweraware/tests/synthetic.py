@@ -34,7 +34,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     kind = "emulated" if energy else "absent"
     return {
         "format": "poweraware-job",
-        "version": 2,
+        "version": 3,
         "begin": "2026-11-22T12:00:00Z",
         "begin_ns": 1795348800000000000,
         "complete": True,
@@ -83,8 +83,9 @@ def part_of(whole: Json, number: int) -> Json:
     for each in [*part["calls"], part["other_calls"]]:
         for name in ("calls", "bytes", "transitions"):
             each[name] //= 2
-        for name in ("seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "low_frequency_s", "throttled_s", "joules"):
+        for name in ("seconds", "spin_s", "monitor_s", "sleep_s", "cpu_s", "joules"):
             each[name] /= 2
+        each["held_s"] = {name: held / 2 for name, held in each["held_s"].items()}
     for name in ("seconds", "cpu_s", "joules"):
         part["outside"][name] /= 2
     part["power"] = part["nodes"][0]["power"]
@@ -93,13 +94,18 @@ def part_of(whole: Json, number: int) -> Json:
 
 def _sums(calls: int, seconds: float, joules: Optional[float]) -> Json:
     return {"calls": calls, "bytes": calls * 100, "seconds": seconds, "longest_s": seconds / 2, "spin_s": seconds / 10,
-            "monitor_s": seconds / 20, "sleep_s": seconds / 2, "cpu_s": seconds / 2, "low_frequency_s": seconds / 4,
-            "throttled_s": seconds / 8, "transitions": calls // 10, "joules": joules}  # fmt: skip
+            "monitor_s": seconds / 20, "sleep_s": seconds / 2, "cpu_s": seconds / 2,
+            "held_s": {"pstate": seconds / 4, "tstate": seconds / 8}, "transitions": calls // 10, "joules": joules}  # fmt: skip
 
 
 def _class(comm: str, size: int, name: str, algorithm: str, up_to: Optional[int], calls: int, seconds: float) -> Json:
     return {"communicator": comm, "size": size, "collective": name, "algorithm": algorithm, "up_to_bytes": up_to,
             **_sums(calls, seconds, None)}  # fmt: skip
+
+
+def _lever(name: str, title: str, backend: Optional[str], writes: int) -> Json:
+    return {"name": name, "title": title, "scope": "cpu", "backend": backend, "why_off": None, "writes": writes,
+            "held_s": float(writes), "skipped": 0, "errors": 0, "adopted": 0, "yielded": 0}  # fmt: skip
 
 
 def _power(wall: float, watts: float) -> Json:
@@ -116,5 +122,5 @@ def _node(number: int, wall: float, joules: Optional[float]) -> Json:
                   {"joules": None, "uncertainty_j": None, "source": None, "provenance": None, "domains": {},
                    "shared_by": 1, "remark": "no <powercap>"},
         "power": _power(wall, 100.0) if joules is not None else None,
-        "levers": {"pstates": "cpufreq", "tstates": None, "why_off": None, "pstate_writes": 10, "tstate_writes": 0, "skipped": 0},
+        "levers": [_lever("pstate", "P-states", "cpufreq", 10), _lever("tstate", "T-states", None, 0)],
     }  # fmt: skip

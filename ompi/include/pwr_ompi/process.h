@@ -36,16 +36,15 @@ typedef enum pwr_idle_where {
 typedef struct pwr_process_config {
     const mca_base_component_t *component;
     pwr_idle_where_t idle;
-    bool saves;               /* ranks save power; false: they are only watched */
-    bool uses_pstates;        /* if they save */
-    bool uses_tstates;        /* if they save */
-    bool audits;              /* what saving costs is measured */
-    double max_slowdown;      /* by which saving may slow the application down: 0.01 is 1 % */
-    size_t lever_bytes;       /* operations of fewer bytes move no lever */
-    int hang_report_s;        /* waits that last so long are spoken about; 0: none */
-    int spin_us;              /* longest spin before a sleep; -1: from the calibration */
-    bool rests_on_cache_line; /* between the two, where the processor can */
-    const char *calibration;  /* NULL: where pwr_policy_load looks */
+    bool saves;                /* ranks save power; false: they are only watched */
+    bool uses[PWR_NUM_LEVERS]; /* if they save */
+    bool audits;               /* what saving costs is measured */
+    double max_slowdown;       /* by which saving may slow the application down: 0.01 is 1 % */
+    size_t lever_bytes;        /* operations of fewer bytes move no lever */
+    int hang_report_s;         /* waits that last so long are spoken about; 0: none */
+    int spin_us;               /* longest spin before a sleep; -1: from the calibration */
+    bool rests_on_cache_line;  /* between the two, where the processor can */
+    const char *calibration;   /* NULL: where pwr_policy_load looks */
     const char *helper_dir;
     const char *run_dir;
     const char *root;

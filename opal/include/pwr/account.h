@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pwr/lever.h"
 #include "pwr/status.h"
 
 enum {
@@ -44,11 +45,10 @@ typedef struct pwr_account_sums {
     uint64_t spin_ns; /* of ns: waiting, on each rung */
     uint64_t monitor_ns;
     uint64_t sleep_ns;
-    uint64_t cpu_ns;       /* CPU time of those calls where it was measured, ... */
-    uint64_t cpu_of_ns;    /* ... which were not asleep for so long */
-    uint64_t low_ns;       /* of ns: at the lowest frequency */
-    uint64_t throttled_ns; /* of ns: in T1 and deeper */
-    uint64_t transitions;  /* lever writes */
+    uint64_t cpu_ns;                  /* CPU time of those calls where it was measured, ... */
+    uint64_t cpu_of_ns;               /* ... which were not asleep for so long */
+    uint64_t held_ns[PWR_NUM_LEVERS]; /* of ns: with this lever lowered */
+    uint64_t transitions;             /* lever writes */
     uint64_t uj; /* energy attributed to them (pwr/ledger.h); 0 in a process's own table */
 } pwr_account_sums_t;
 
@@ -92,8 +92,9 @@ static inline void pwr_account_add_plainly(pwr_account_sums_t *sums, const pwr_a
     sums->sleep_ns += call->sleep_ns;
     sums->cpu_ns += call->cpu_ns;
     sums->cpu_of_ns += call->cpu_of_ns;
-    sums->low_ns += call->low_ns;
-    sums->throttled_ns += call->throttled_ns;
+    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
+        sums->held_ns[i] += call->held_ns[i];
+    }
     sums->transitions += call->transitions;
     sums->uj += call->uj;
 }

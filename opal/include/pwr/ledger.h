@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "pwr/account.h"
+#include "pwr/lever.h"
 #include "pwr/meter.h"
 #include "pwr/series.h"
 
@@ -41,22 +42,17 @@ typedef struct pwr_ledger_node {
     uint32_t finished;  /* of those, who ended as they should */
     uint32_t cpus;
     uint32_t packages;
-    uint32_t provenance;    /* of its energy: pwr_meter_provenance_t */
-    uint64_t begin_ns;      /* CLOCK_REALTIME: energy was counted from .. */
-    uint64_t end_ns;        /* .. to */
-    uint64_t wall_ns;       /* sums over processes: from begin to end */
-    uint64_t cpu_ns;        /* user and system time, all threads */
-    uint64_t pstate_writes; /* transitions that reached the hardware */
-    uint64_t tstate_writes;
-    uint64_t skipped;                                /* transitions that found no lever */
+    uint32_t provenance;                    /* of its energy: pwr_meter_provenance_t */
+    uint64_t begin_ns;                      /* CLOCK_REALTIME: energy was counted from .. */
+    uint64_t end_ns;                        /* .. to */
+    uint64_t wall_ns;                       /* sums over processes: from begin to end */
+    uint64_t cpu_ns;                        /* user and system time, all threads */
+    pwr_lever_use_t levers[PWR_NUM_LEVERS]; /* sums over processes */
     pwr_ledger_domain_t domains[PWR_LEDGER_DOMAINS]; /* by pwr_meter_domain_kind_t */
     uint64_t uj; /* the node's total: domains that are no part of others; 0 without energy */
     uint64_t uncertainty_uj;
     char source[32];                     /* of energy; "" when there is none */
     char energy_remark[PWR_LEDGER_TEXT]; /* why there is none, or none that is measured */
-    char why_no_levers[PWR_LEDGER_TEXT];
-    char pstates[32]; /* back ends of levers, "" where there is none */
-    char tstates[32];
 } pwr_ledger_node_t;
 
 typedef struct pwr_ledger pwr_ledger_t;
@@ -93,8 +89,7 @@ pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger);
 /* Attributes a node's energy to the calls in its account, by time and state:
 
      w = asleep * time + (1 - asleep) * CPU time * slowness
-     slowness = (1 - (1 - low) * time at the lowest frequency / time)
-                * (1 - (1 - throttled) * time throttled / time)
+     slowness = product over levers of (1 - (1 - left[lever]) * time with it lowered / time)
      joules of a class of calls = joules of the node * w of the class / w of the node
 
    where the node's time is that of its processes, calls or not.  So a rank that sleeps in a call,
@@ -103,17 +98,15 @@ pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger);
    hosts do not use it.  Energy counters tell neither cores nor calls apart, so these joules are
    always an attribution, never a measurement. */
 typedef struct pwr_ledger_weights { /* 0 to 1 each */
-    double asleep;    /* what a core that sleeps draws, of one that computes at full speed */
-    double low;       /* of the rest, what is left at the lowest frequency */
-    double throttled; /* of the rest, what is left in T-states */
+    double asleep;               /* a core that sleeps draws, of one that computes at full speed */
+    double left[PWR_NUM_LEVERS]; /* of the rest, what is left with this lever lowered */
 } pwr_ledger_weights_t;
 /* w of calls, nanoseconds. */
 double pwr_ledger_weight(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights);
 void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
                           pwr_ledger_weights_t weights);
-/* asleep: between the deepest and the lightest idle states of servers, uncore and memory included.
-   low: 7.1 of 14.9 W of a core at 1.6 of 2.4 GHz (ICPP 2010, its figures of power).  throttled:
-   between T4 of leaders and T7 of all others, half and an eighth of the clock. */
-#define PWR_LEDGER_WEIGHTS ((pwr_ledger_weights_t){.asleep = 0.3, .low = 0.5, .throttled = 0.25})
+/* asleep: between the deepest and the lightest idle states of servers, uncore and memory included
+   (0.3).  left: as the levers' types say. */
+pwr_ledger_weights_t pwr_ledger_weights(void);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "pwr/cpu_model.h"
 #include "pwr/env.h"
+#include "pwr/lever.h"
 
 enum { PWR_POLICY_VERSION = 1 }; /* of the format; others are refused */
 
@@ -36,10 +37,10 @@ typedef enum pwr_policy_row_id {
     PWR_POLICY_FUTEX_SAME_CPU, /* futex sleep, woken from the same CPU */
     PWR_POLICY_FUTEX_CROWDED,  /* futex sleep on a CPU that a computing thread keeps busy */
     PWR_POLICY_EPOLL,          /* an event loop: epoll_wait, woken from another core */
-    PWR_POLICY_PSTATE,         /* highest allowed frequency -> lowest, and back */
-    PWR_POLICY_TSTATE,         /* full duty -> T7, and back */
-    PWR_POLICY_NUM_ROWS
+    PWR_POLICY_LEVERS,         /* here and behind: one per lever, from full to lowest and back */
+    PWR_POLICY_NUM_ROWS = PWR_POLICY_LEVERS + PWR_NUM_LEVERS
 } pwr_policy_row_id_t;
+#define PWR_POLICY_LEVER(lever) ((pwr_policy_row_id_t)(PWR_POLICY_LEVERS + (lever)))
 
 typedef enum pwr_policy_origin {
     PWR_POLICY_ABSENT, /* the table has no such row */

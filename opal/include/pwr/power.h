@@ -14,25 +14,21 @@
 #include <stdint.h>
 
 #include "pwr/env.h"
+#include "pwr/lever.h"
 #include "pwr/topo.h"
 
 typedef struct pwr_power pwr_power_t;
 
 typedef struct pwr_power_config {
-    bool use_pstates;
-    bool use_tstates;
+    bool use[PWR_NUM_LEVERS];  /* which levers may be moved */
     const char *run_directory; /* of claims and journals; NULL: the default; copied */
 } pwr_power_config_t;
 
+/* All levers. */
+pwr_power_config_t pwr_power_config_all(const char *run_directory);
+
 typedef struct pwr_power_counters {
-    uint64_t pstate_writes; /* transitions that reached the hardware */
-    uint64_t tstate_writes;
-    uint64_t low_ns;       /* time at the lowest frequency, up to the last write of a lever */
-    uint64_t throttled_ns; /* time in T1 and deeper, likewise */
-    uint64_t skipped;      /* verbs that found no lever */
-    uint64_t errors;       /* failed writes; the lever is then given up */
-    uint64_t adopted; /* new ceilings that somebody else set between our uses, and we kept to */
-    uint64_t yielded; /* levers left to somebody else who wrote over a value of ours */
+    pwr_lever_counts_t lever[PWR_NUM_LEVERS];
     /* 1 when all levers were put back and stay off: the binding changed, somebody else claimed a
        CPU, other threads of ours compute, or there is no guardian any more. */
     uint64_t withdrawn;
@@ -50,15 +46,14 @@ pwr_status_t pwr_power_open(const pwr_env_t *env, const pwr_power_config_t *conf
 void pwr_power_arm(pwr_power_t *power);
 
 const pwr_topo_t *pwr_power_topo(const pwr_power_t *power);
-/* What arming decided for both levers alike: bound, alone and guarded.  A lever that is off all the
+/* What arming decided for all levers alike: bound, alone and guarded.  A lever that is off all the
    same is not there, or not for us. */
 bool pwr_power_is_allowed(const pwr_power_t *power);
-bool pwr_power_has_pstates(const pwr_power_t *power);
-bool pwr_power_has_tstates(const pwr_power_t *power);
+bool pwr_power_has_any(const pwr_power_t *power);
+bool pwr_power_has(const pwr_power_t *power, pwr_lever_id_t lever);
 /* The back end in use, "cpufreq", "msr_safe" ..; NULL when the lever is off. */
-const char *pwr_power_pstate_backend(const pwr_power_t *power);
-const char *pwr_power_tstate_backend(const pwr_power_t *power);
-/* One line per lever that is off or was given up, joined by "; "; "" when none is. */
+const char *pwr_power_backend(const pwr_power_t *power, pwr_lever_id_t lever);
+/* Why levers that were asked for are off or were given up, in one line; "" when none is. */
 const char *pwr_power_why_off(const pwr_power_t *power);
 
 /* DVFS (paper: freq-scaling): all own CPUs to the lowest frequency, and back. Idempotent. */
@@ -67,12 +62,18 @@ void pwr_power_full(pwr_power_t *power);
 
 /* T-states: all own CPUs to T<level> (1..7; 0 is unthrottle, above 7 means 7), and back to what was
    found. Idempotent. */
+enum { PWR_TSTATE_FULL = 0, PWR_TSTATE_DEEPEST = 7 };
 void pwr_power_throttle(pwr_power_t *power, unsigned level);
 void pwr_power_unthrottle(pwr_power_t *power);
 /* The level now in force (0: none). */
 unsigned pwr_power_level(const pwr_power_t *power);
 
+/* One lever alone, as far down as it goes, and back: for measuring it. */
+void pwr_power_move(pwr_power_t *power, pwr_lever_id_t lever, bool down);
+
 pwr_power_counters_t pwr_power_counters(const pwr_power_t *power);
+/* What each lever came to so far, for reports. */
+void pwr_power_levers(const pwr_power_t *power, pwr_lever_use_t uses[PWR_NUM_LEVERS]);
 
 /* Everything back to what was found, guardian dismissed, claim released.  What this process could
    not restore by itself is left to the guardian.  NULL is allowed. */

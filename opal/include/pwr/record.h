@@ -43,12 +43,7 @@ pwr_account_t *pwr_record_account(pwr_record_t *record);
 typedef struct pwr_record_end {
     uint64_t wall_ns; /* since pwr_record_open */
     uint64_t cpu_ns;  /* user and system time, all threads */
-    uint64_t pstate_writes;
-    uint64_t tstate_writes;
-    uint64_t skipped;
-    const char *pstates; /* back ends; NULL: none */
-    const char *tstates;
-    const char *why_no_levers; /* NULL or "": there are */
+    pwr_lever_use_t levers[PWR_NUM_LEVERS];
 } pwr_record_end_t;
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end);
 

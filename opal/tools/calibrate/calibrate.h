@@ -85,7 +85,7 @@ bool calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place
                     pwr_policy_row_id_t id, char *why, unsigned why_size, pwr_policy_row_t *row);
 
 /* calibrate/levers.c: the calls and the settling of one lever; restored on return. */
-bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_policy_row_id_t id,
+bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
                      char *why, unsigned why_size, pwr_policy_row_t *row);
 
 /* calibrate/watts.c */

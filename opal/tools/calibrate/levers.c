@@ -26,30 +26,11 @@ typedef struct watch {
 
 /* One direction of a lever. */
 typedef struct transition {
-    void (*move)(pwr_power_t *power);
+    pwr_lever_id_t lever;
+    bool lower;
     calibrate_series_t call_ns;
     calibrate_series_t settle_ns; /* of the rounds in which something was seen */
 } transition_t;
-
-static void to_low(pwr_power_t *power)
-{
-    pwr_power_low(power);
-}
-
-static void to_full(pwr_power_t *power)
-{
-    pwr_power_full(power);
-}
-
-static void to_throttled(pwr_power_t *power)
-{
-    pwr_power_throttle(power, 7);
-}
-
-static void to_unthrottled(pwr_power_t *power)
-{
-    pwr_power_unthrottle(power);
-}
 
 /* ---- watching ---- */
 
@@ -105,7 +86,7 @@ static void take_transition(watch_t *watch, uint64_t window_ns, pwr_power_t *pow
 {
     uint64_t before = current_level(watch);
     uint64_t begin = calibrate_now_ns();
-    transition->move(power);
+    pwr_power_move(power, transition->lever, transition->lower);
     uint64_t end = calibrate_now_ns();
     unsigned count = watch_for(watch, window_ns);
     uint64_t settle_ns;
@@ -117,11 +98,6 @@ static void take_transition(watch_t *watch, uint64_t window_ns, pwr_power_t *pow
 
 /* ---- one lever ---- */
 
-static bool has_lever(const pwr_power_t *power, pwr_policy_row_id_t id)
-{
-    return id == PWR_POLICY_PSTATE ? pwr_power_has_pstates(power) : pwr_power_has_tstates(power);
-}
-
 /* Seen in three rounds of four, or it was noise. */
 static uint64_t settle_time(transition_t *transition)
 {
@@ -130,15 +106,16 @@ static uint64_t settle_time(transition_t *transition)
                : PWR_POLICY_NS_UNKNOWN;
 }
 
-static bool take_rounds(const calibrate_plan_t *plan, pwr_power_t *power, pwr_policy_row_id_t id,
-                        watch_t *watch, transition_t *entry, transition_t *exit)
+static bool take_rounds(const calibrate_plan_t *plan, pwr_power_t *power, watch_t *watch,
+                        transition_t *entry, transition_t *exit)
 {
     size_block(watch);
-    for (unsigned round = 0; round < plan->lever_rounds && has_lever(power, id); round++) {
+    for (unsigned round = 0; round < plan->lever_rounds && pwr_power_has(power, entry->lever);
+         round++) {
         take_transition(watch, plan->settle_window_ns, power, entry);
         take_transition(watch, plan->settle_window_ns, power, exit);
     }
-    return has_lever(power, id);
+    return pwr_power_has(power, entry->lever);
 }
 
 static void sum_up(transition_t *entry, transition_t *exit, pwr_policy_row_t *row)
@@ -167,19 +144,18 @@ static bool init(const calibrate_plan_t *plan, watch_t *watch, transition_t *ent
            calibrate_series_init(&exit->settle_ns, plan->lever_rounds);
 }
 
-bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_policy_row_id_t id,
+bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
                      char *why, unsigned why_size, pwr_policy_row_t *row)
 {
-    bool is_pstate = id == PWR_POLICY_PSTATE;
     watch_t watch = {0};
-    transition_t entry = {.move = is_pstate ? to_low : to_throttled};
-    transition_t exit = {.move = is_pstate ? to_full : to_unthrottled};
+    transition_t entry = {.lever = lever, .lower = true};
+    transition_t exit = {.lever = lever};
     bool measured = false;
-    if (!has_lever(power, id)) {
+    if (!pwr_power_has(power, lever)) {
         snprintf(why, why_size, "off"); /* pwr_power_why_off has the reason */
     } else if (!init(plan, &watch, &entry, &exit)) {
         snprintf(why, why_size, "out of memory");
-    } else if (!take_rounds(plan, power, id, &watch, &entry, &exit)) {
+    } else if (!take_rounds(plan, power, &watch, &entry, &exit)) {
         snprintf(why, why_size, "given up while it was measured");
     } else {
         sum_up(&entry, &exit, row);

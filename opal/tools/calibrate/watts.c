@@ -138,17 +138,25 @@ static void hold_futex(uint64_t end_ns)
     wait_by(&policy, end_ns);
 }
 
-/* Levers are held while pausing, as a rank does that waits with them. */
-static void (*const hold[PWR_POLICY_NUM_ROWS])(uint64_t end_ns) = {
+static void (*const hold_rung[PWR_POLICY_LEVERS])(uint64_t end_ns) = {
     [PWR_POLICY_SPIN] = hold_spin,       [PWR_POLICY_PAUSE] = hold_pause,
     [PWR_POLICY_MONITOR] = hold_monitor, [PWR_POLICY_YIELD] = hold_yield,
-    [PWR_POLICY_FUTEX] = hold_futex,     [PWR_POLICY_PSTATE] = hold_pause,
-    [PWR_POLICY_TSTATE] = hold_pause,
+    [PWR_POLICY_FUTEX] = hold_futex,
 };
 
 bool calibrate_watts_knows(pwr_policy_row_id_t id)
 {
-    return hold[id] != NULL;
+    return pwr_policy_row_is_lever(id) || hold_rung[id] != NULL;
+}
+
+/* Levers are held while pausing, as a rank does that waits with them. */
+static void hold(pwr_policy_row_id_t id, uint64_t end_ns)
+{
+    if (pwr_policy_row_is_lever(id)) {
+        hold_pause(end_ns);
+    } else {
+        hold_rung[id](end_ns);
+    }
 }
 
 /* While it reads, this process may lose its CPU, and the meter's daemon too: a window counts when
@@ -164,7 +172,7 @@ static bool measure_window(calibrate_watts_t *watts, uint64_t window_ns, pwr_pol
             return false;
         }
         uint64_t begin = calibrate_now_ns();
-        hold[id](begin + windows * window_ns);
+        hold(id, begin + windows * window_ns);
         uint64_t end = calibrate_now_ns();
         if (pwr_meter_read(watts->meter, watts->end) != PWR_OK || !sum_package(watts, &used_uj)) {
             return false;
@@ -199,17 +207,13 @@ static double measure_windows(calibrate_watts_t *watts, const calibrate_plan_t *
 double calibrate_watts_measure(calibrate_watts_t *watts, const calibrate_plan_t *plan,
                                pwr_power_t *power, pwr_policy_row_id_t id)
 {
-    if (id == PWR_POLICY_PSTATE) {
-        pwr_power_low(power);
-    } else if (id == PWR_POLICY_TSTATE) {
-        pwr_power_throttle(power, 7);
+    if (!pwr_policy_row_is_lever(id)) {
+        return measure_windows(watts, plan, id);
     }
+    pwr_lever_id_t lever = (pwr_lever_id_t)(id - PWR_POLICY_LEVERS);
+    pwr_power_move(power, lever, true);
     double result = measure_windows(watts, plan, id);
-    if (id == PWR_POLICY_PSTATE) {
-        pwr_power_full(power);
-    } else if (id == PWR_POLICY_TSTATE) {
-        pwr_power_unthrottle(power);
-    }
+    pwr_power_move(power, lever, false);
     return result;
 }
 

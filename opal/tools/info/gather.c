@@ -148,8 +148,7 @@ static void gather_binding(const info_request_t *request, const pwr_topo_t *topo
 /* The facade owns a topology of its own.  NULL: not asked, the reason is in why_off. */
 static pwr_power_t *arm(const info_request_t *request, info_binding_t *binding)
 {
-    const pwr_power_config_t config = {
-        .use_pstates = true, .use_tstates = true, .run_directory = request->run_directory};
+    const pwr_power_config_t config = pwr_power_config_all(request->run_directory);
     pwr_topo_t *topo;
     pwr_power_t *power;
     if (!binding->bound) {
@@ -192,11 +191,11 @@ static void gather_levers(const info_request_t *request, const pwr_topo_t *topo,
         guard = NULL;
     }
     report->binding.levers_allowed = allowed;
-    bool settled = info_gather_pstates(
-        request, topo, guard, allowed && pwr_power_has_pstates(power), &parts[INFO_PSTATES]);
-    settled = info_gather_tstates(request, topo, guard, allowed && pwr_power_has_tstates(power),
-                                  &parts[INFO_TSTATES]) &&
-              settled;
+    bool settled = true;
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        bool used = allowed && pwr_power_has(power, (pwr_lever_id_t)id);
+        settled = info_gather_lever(request, topo, guard, used, &parts[id]) && settled;
+    }
     if (settled) {
         pwr_guard_stop(guard);
     } else {
@@ -211,7 +210,7 @@ pwr_status_t info_gather(const info_request_t *request, info_report_t *report)
 {
     pwr_topo_t *topo;
     memset(report, 0, sizeof *report);
-    for (info_subject_t subject = INFO_PSTATES; subject < INFO_SUBJECTS; subject++) {
+    for (info_subject_t subject = 0; subject < INFO_SUBJECTS; subject++) {
         report->parts[subject].subject = subject;
         report->parts[subject].vendor = report->machine.cpu.vendor; /* read below, before its use */
         report->parts[subject].best = -1;

@@ -15,6 +15,7 @@
 #include "pwr/cpu_model.h"
 #include "pwr/env.h"
 #include "pwr/guard.h"
+#include "pwr/lever.h"
 #include "pwr/meter.h"
 #include "pwr/topo.h"
 
@@ -28,7 +29,9 @@ enum {
     INFO_REMEDIES = 3  /* of one refusal */
 };
 
-typedef enum info_subject { INFO_PSTATES, INFO_TSTATES, INFO_ENERGY, INFO_SUBJECTS } info_subject_t;
+/* A lever, or the energy meter. */
+typedef unsigned info_subject_t; /* pwr_lever_id_t, or ... */
+enum { INFO_ENERGY = PWR_NUM_LEVERS, INFO_SUBJECTS };
 
 /* ---- info/remedies.c: what grants what is missing, and what it is worth ---- */
 
@@ -55,6 +58,8 @@ typedef struct info_loss {
 } info_loss_t;
 const info_loss_t *info_loss(info_subject_t subject);
 const char *info_title(info_subject_t subject); /* "P-states" */
+/* NULL for the meter. */
+const pwr_lever_type_t *info_lever(info_subject_t subject);
 
 /* ---- what is gathered ---- */
 
@@ -88,9 +93,8 @@ typedef struct info_backend {
     info_state_t state;
     pwr_status_t status;            /* of an attempt to open it */
     char reason[INFO_REASON_BYTES]; /* of a refusal; never empty then */
-    uint32_t min_khz;               /* of P-states */
-    uint32_t max_khz;
-    unsigned duty_step; /* of T-states, in sixteenths; 0: not asked */
+    uint32_t lowest;                /* of a lever, in its unit */
+    uint32_t full;
     const info_remedy_t *remedies[INFO_REMEDIES];
     unsigned num_remedies;
 } info_backend_t;
@@ -186,10 +190,8 @@ void info_discover_cpufreq(const pwr_env_t *env, unsigned cpu, info_cpufreq_t *c
 
 /* info/levers.c.  Without guard they only look.  used: a process gets what works.  False: something
    could not be restored and must be left to the guardian. */
-bool info_gather_pstates(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
-                         bool used, info_part_t *part);
-bool info_gather_tstates(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
-                         bool used, info_part_t *part);
+bool info_gather_lever(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
+                       bool used, info_part_t *part);
 /* The row of the next back end, to be filled. */
 info_backend_t *info_part_add(info_part_t *part, const char *name);
 /* Enters the outcome of an attempt, with reasons and remedies. */

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 };
 
 /* NULL and "" are null.  What is not UTF-8 (a host name, a processor's name) loses those bytes. */
 static json_t *text_or_null(const char *text)
@@ -121,13 +121,9 @@ static json_t *pack_backend(info_subject_t subject, const info_backend_t *backen
     json_t *object = json_pack("{s:s, s:s, s:o, s:o}", "name", backend->name, "state",
                                info_state_word(backend->state), "reason",
                                text_or_null(backend->reason), "remedies", pack_remedies(backend));
-    if (subject == INFO_PSTATES) {
-        json_object_set_new(object, "min_khz", number_or_null(backend->min_khz));
-        json_object_set_new(object, "max_khz", number_or_null(backend->max_khz));
-    } else if (subject == INFO_TSTATES) {
-        json_object_set_new(object, "duty_step_percent",
-                            backend->duty_step > 0 ? json_real(100.0 * backend->duty_step / 16)
-                                                   : json_null());
+    if (info_lever(subject)) {
+        json_object_set_new(object, "lowest", number_or_null(backend->lowest));
+        json_object_set_new(object, "full", number_or_null(backend->full));
     }
     return object;
 }
@@ -184,9 +180,15 @@ static json_t *pack_part(const info_part_t *part)
         "used", text_or_null(best && best->state == INFO_USED ? best->name : NULL), "best",
         text_or_null(best ? best->name : NULL), "cost", pack_cost(part), "backends", backends,
         "worth", "text", loss->text, "source", loss->source);
-    if (part->subject == INFO_ENERGY) {
+    const pwr_lever_type_t *type = info_lever(part->subject);
+    if (!type) {
         json_object_set_new(object, "domains", pack_domains(part));
+        return object;
     }
+    json_t *kind = json_pack("{s:s, s:s, s:s, s:s}", "name", type->name, "title", type->title,
+                             "scope", pwr_scope_text(type->scope), "unit", type->unit);
+    json_object_update(object, kind);
+    json_decref(kind);
     return object;
 }
 
@@ -196,13 +198,16 @@ bool info_print_json(FILE *out, const info_report_t *report)
     char prospect[INFO_REASON_BYTES];
     info_summary(report, summary, sizeof summary);
     info_prospect(report, prospect, sizeof prospect);
-    json_t *document = json_pack(
-        "{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "poweraware-info",
-        "version", FORMAT_VERSION, "saves_by", summary, "would_save_by", text_or_null(prospect),
-        "machine", pack_machine(&report->machine), "software", pack_software(&report->machine),
-        "binding", pack_binding(&report->binding), "pstates",
-        pack_part(&report->parts[INFO_PSTATES]), "tstates", pack_part(&report->parts[INFO_TSTATES]),
-        "energy", pack_part(&report->parts[INFO_ENERGY]));
+    json_t *levers = json_array();
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        json_array_append_new(levers, pack_part(&report->parts[id]));
+    }
+    json_t *document =
+        json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "poweraware-info",
+                  "version", FORMAT_VERSION, "saves_by", summary, "would_save_by",
+                  text_or_null(prospect), "machine", pack_machine(&report->machine), "software",
+                  pack_software(&report->machine), "binding", pack_binding(&report->binding),
+                  "levers", levers, "energy", pack_part(&report->parts[INFO_ENERGY]));
     bool written = document && json_dumpf(document, out, JSON_INDENT(2)) == 0;
     json_decref(document);
     return fputc('\n', out) != EOF && fflush(out) == 0 && written;

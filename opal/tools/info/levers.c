@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Every back end of both levers, tried by itself, and the cost of the one that would be used.
+ * Every back end of every lever, tried by itself, and the cost of the one that would be used.
  *
  * With a guardian each is opened as a rank would open it, which writes back what was read; without
  * one nothing is written.  Nothing stays open, so the next one finds what the last one found.
  */
 #include "config.h"
 
-#include "pwr/lever.h"
 #include "tools/info/info.h"
 
 #include <string.h>
@@ -74,142 +73,85 @@ static bool open_one_cpu(const info_request_t *request, const pwr_topo_t *topo, 
     return info_open_topo(request, cpu, one) == PWR_OK;
 }
 
-/* ---- P-states ---- */
+/* ---- one lever ---- */
 
-static pwr_status_t move_pstate(void *object, bool down)
+static pwr_status_t move(void *object, bool down)
 {
-    pwr_pstate_t *pstate = object;
-    return down ? pwr_pstate_set(pstate, pwr_pstate_min_khz(pstate)) : pwr_pstate_restore(pstate);
+    pwr_lever_t *lever = object;
+    return down ? pwr_lever_set(lever, pwr_lever_lowest(lever)) : pwr_lever_restore(lever);
 }
 
-static bool close_pstate(pwr_pstate_t *pstate)
+static bool close_lever(pwr_lever_t *lever)
 {
-    bool settled = is_settled(pwr_pstate_restore(pstate));
-    pwr_pstate_close(pstate);
+    bool settled = is_settled(pwr_lever_restore(lever));
+    pwr_lever_close(lever);
     return settled;
 }
 
-static bool measure_pstates(const info_request_t *request, const pwr_topo_t *topo,
-                            pwr_guard_t *guard, unsigned nth, info_cost_t *cost)
+static pwr_status_t open_nth(const info_request_t *request, const pwr_topo_t *topo,
+                             pwr_guard_t *guard, const info_part_t *part, unsigned nth,
+                             info_backend_t *backend, pwr_lever_t **lever)
 {
-    char why[INFO_REASON_BYTES];
+    return pwr_lever_open_nth((pwr_lever_id_t)part->subject, request->env, topo, guard, nth,
+                              backend->reason, sizeof backend->reason, lever);
+}
+
+static bool measure(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
+                    info_part_t *part)
+{
+    info_cost_t *cost = &part->cost;
+    info_backend_t again = {0};
+    unsigned nth = (unsigned)part->best;
+    bool settled = true;
     pwr_topo_t *one = NULL;
-    pwr_pstate_t *pstate = NULL;
+    pwr_lever_t *lever = NULL;
     const pwr_topo_t *moved = topo;
     if (open_one_cpu(request, topo, &one) &&
-        pwr_pstate_open_nth(request->env, one, guard, nth, why, sizeof why, &pstate) == PWR_OK) {
+        open_nth(request, one, guard, part, nth, &again, &lever) == PWR_OK) {
         moved = one;
-    } else if (pwr_pstate_open_nth(request->env, topo, guard, nth, why, sizeof why, &pstate) !=
-               PWR_OK) {
-        pstate = NULL;
+    } else if (open_nth(request, topo, guard, part, nth, &again, &lever) != PWR_OK) {
+        lever = NULL;
     }
-    bool settled = true;
-    if (!pstate) {
+    if (!lever) {
         snprintf(cost->why_not, sizeof cost->why_not, "it could not be opened a second time");
-    } else if (pwr_pstate_min_khz(pstate) >= pwr_pstate_max_khz(pstate)) {
-        snprintf(cost->why_not, sizeof cost->why_not, "the ceiling is the lowest frequency");
-        settled = close_pstate(pstate);
+    } else if (pwr_lever_lowest(lever) >= pwr_lever_full(lever)) {
+        snprintf(cost->why_not, sizeof cost->why_not, "what was found is the lowest value");
+        settled = close_lever(lever);
     } else {
-        (void)info_cost_measure(request->env, move_pstate, pstate, cost);
-        settled = close_pstate(pstate);
+        (void)info_cost_measure(request->env, move, lever, cost);
+        settled = close_lever(lever);
     }
     cost->cpus = pwr_topo_num_my_cpus(moved);
     pwr_topo_close(one);
     return settled;
 }
 
-bool info_gather_pstates(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
-                         bool used, info_part_t *part)
+bool info_gather_lever(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
+                       bool used, info_part_t *part)
 {
     bool settled = true;
     const char *name;
-    for (unsigned nth = 0; (name = pwr_pstate_backend_name(nth)); nth++) {
+    for (unsigned nth = 0; (name = pwr_lever_backend_name((pwr_lever_id_t)part->subject, nth));
+         nth++) {
         info_progress_at(name);
         info_backend_t *backend = info_part_add(part, name);
         if (!backend) {
             break;
         }
-        pwr_pstate_t *pstate;
-        pwr_status_t status = pwr_pstate_open_nth(request->env, topo, guard, nth, backend->reason,
-                                                  sizeof backend->reason, &pstate);
+        pwr_lever_t *lever;
+        pwr_status_t status = open_nth(request, topo, guard, part, nth, backend, &lever);
         if (status == PWR_OK) {
-            backend->min_khz = pwr_pstate_min_khz(pstate);
-            backend->max_khz = pwr_pstate_max_khz(pstate);
-            settled = close_pstate(pstate) && settled;
+            backend->lowest = pwr_lever_lowest(lever);
+            backend->full = pwr_lever_full(lever);
+            settled = close_lever(lever) && settled;
         }
         info_part_enter(part, backend, status, state_of_success(guard, used));
     }
     if (!guard) {
         snprintf(part->cost.why_not, sizeof part->cost.why_not, "that needs writes");
     } else if (part->best >= 0) {
-        info_progress_at("timing P-states");
-        settled =
-            measure_pstates(request, topo, guard, (unsigned)part->best, &part->cost) && settled;
-    }
-    return settled;
-}
-
-/* ---- T-states ---- */
-
-static pwr_status_t move_tstate(void *object, bool down)
-{
-    pwr_tstate_t *tstate = object;
-    unsigned deepest = PWR_DUTY_FULL - PWR_DUTY_PER_TSTATE * PWR_TSTATE_DEEPEST;
-    return down ? pwr_tstate_set(tstate, deepest) : pwr_tstate_restore(tstate);
-}
-
-static bool close_tstate(pwr_tstate_t *tstate)
-{
-    bool settled = is_settled(pwr_tstate_restore(tstate));
-    pwr_tstate_close(tstate);
-    return settled;
-}
-
-static bool measure_tstates(const info_request_t *request, const pwr_topo_t *topo,
-                            pwr_guard_t *guard, unsigned nth, info_cost_t *cost)
-{
-    char why[INFO_REASON_BYTES];
-    pwr_topo_t *one = NULL;
-    pwr_tstate_t *tstate;
-    bool settled = true;
-    const pwr_topo_t *moved = open_one_cpu(request, topo, &one) ? one : topo;
-    if (pwr_tstate_open_nth(request->env, moved, guard, nth, why, sizeof why, &tstate) != PWR_OK) {
-        snprintf(cost->why_not, sizeof cost->why_not, "it could not be opened a second time");
-    } else {
-        (void)info_cost_measure(request->env, move_tstate, tstate, cost);
-        settled = close_tstate(tstate);
-    }
-    cost->cpus = pwr_topo_num_my_cpus(moved);
-    pwr_topo_close(one);
-    return settled;
-}
-
-bool info_gather_tstates(const info_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
-                         bool used, info_part_t *part)
-{
-    bool settled = true;
-    const char *name;
-    for (unsigned nth = 0; (name = pwr_tstate_backend_name(nth)); nth++) {
-        info_progress_at(name);
-        info_backend_t *backend = info_part_add(part, name);
-        if (!backend) {
-            break;
-        }
-        pwr_tstate_t *tstate;
-        pwr_status_t status = pwr_tstate_open_nth(request->env, topo, guard, nth, backend->reason,
-                                                  sizeof backend->reason, &tstate);
-        if (status == PWR_OK) {
-            backend->duty_step = guard ? pwr_tstate_step(tstate) : 0;
-            settled = close_tstate(tstate) && settled;
-        }
-        info_part_enter(part, backend, status, state_of_success(guard, used));
-    }
-    if (!guard) {
-        snprintf(part->cost.why_not, sizeof part->cost.why_not, "that needs writes");
-    } else if (part->best >= 0) {
-        info_progress_at("timing T-states");
-        settled =
-            measure_tstates(request, topo, guard, (unsigned)part->best, &part->cost) && settled;
+        info_progress_at("timing a lever");
+        settled = measure(request, topo, guard, part) && settled;
     }
     return settled;
 }

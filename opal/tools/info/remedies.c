@@ -173,35 +173,35 @@ typedef struct row {
 static const char device[] = "/dev/cpu/";
 
 static const row_t rows[] = {
-    {INFO_PSTATES, "cpufreq-setspeed", PWR_ERR_PERM, NULL, &setspeed_group},
-    {INFO_PSTATES, "cpufreq-setspeed", PWR_ERR_SHARED, NULL, &whole_domain},
-    {INFO_PSTATES, "cpufreq", PWR_ERR_PERM, NULL, &cpufreq_group},
-    {INFO_PSTATES, "cpufreq", PWR_ERR_UNSUPPORTED, NULL, &cpufreq_driver},
-    {INFO_PSTATES, "cpufreq", PWR_ERR_SHARED, NULL, &whole_domain},
-    {INFO_PSTATES, "likwid", PWR_ERR_UNSUPPORTED, NULL, &likwid_frequency},
-    {INFO_PSTATES, "likwid", PWR_ERR_PERM, NULL, &likwid_frequency},
-    {INFO_PSTATES, "likwid", PWR_ERR_SHARED, NULL, &whole_domain},
-    {INFO_PSTATES, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
-    {INFO_PSTATES, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
-    {INFO_PSTATES, "hwp-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_hwp},
-    {INFO_PSTATES, "perf_ctl-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_perf_ctl},
-    {INFO_PSTATES, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_PSTATES, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
-    {INFO_PSTATES, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
-    {INFO_PSTATES, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_PSTATES, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
-    {INFO_PSTATES, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
-    {INFO_TSTATES, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
-    {INFO_TSTATES, "msr_safe", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
-    {INFO_TSTATES, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
-    {INFO_TSTATES, "msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_modulation},
-    {INFO_TSTATES, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_TSTATES, "msr", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
-    {INFO_TSTATES, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
-    {INFO_TSTATES, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
-    {INFO_TSTATES, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_TSTATES, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
-    {INFO_TSTATES, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
+    {PWR_LEVER_PSTATE, "cpufreq-setspeed", PWR_ERR_PERM, NULL, &setspeed_group},
+    {PWR_LEVER_PSTATE, "cpufreq-setspeed", PWR_ERR_SHARED, NULL, &whole_domain},
+    {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_PERM, NULL, &cpufreq_group},
+    {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_UNSUPPORTED, NULL, &cpufreq_driver},
+    {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_SHARED, NULL, &whole_domain},
+    {PWR_LEVER_PSTATE, "likwid", PWR_ERR_UNSUPPORTED, NULL, &likwid_frequency},
+    {PWR_LEVER_PSTATE, "likwid", PWR_ERR_PERM, NULL, &likwid_frequency},
+    {PWR_LEVER_PSTATE, "likwid", PWR_ERR_SHARED, NULL, &whole_domain},
+    {PWR_LEVER_PSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
+    {PWR_LEVER_PSTATE, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
+    {PWR_LEVER_PSTATE, "hwp-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_hwp},
+    {PWR_LEVER_PSTATE, "perf_ctl-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_perf_ctl},
+    {PWR_LEVER_PSTATE, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {PWR_LEVER_PSTATE, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
+    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
+    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
+    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
+    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
+    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
+    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
+    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_modulation},
+    {PWR_LEVER_TSTATE, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {PWR_LEVER_TSTATE, "msr", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
+    {PWR_LEVER_TSTATE, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
+    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
+    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
+    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
     {INFO_ENERGY, "powercap", PWR_ERR_PERM, NULL, &powercap_group},
     {INFO_ENERGY, "powercap", PWR_ERR_UNSUPPORTED, NULL, &powercap_driver},
     {INFO_ENERGY, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
@@ -265,11 +265,11 @@ static const char icpp[] = "Kandalla et al., ICPP 2010: large Alltoall, 64 ranks
                            "x 4 Nehalem cores; their measurement, not this machine's";
 
 static const info_loss_t losses[] = {
-    [INFO_PSTATES] = {"frequency scaling took the paper's cluster from 2.3 to 1.8 kW (22 % less)",
-                      icpp},
-    [INFO_TSTATES] = {"throttling took the paper's cluster further down, from 1.8 to 1.6 kW "
-                      "(11 % less)",
-                      icpp},
+    [PWR_LEVER_PSTATE] =
+        {"frequency scaling took the paper's cluster from 2.3 to 1.8 kW (22 % less)", icpp},
+    [PWR_LEVER_TSTATE] = {"throttling took the paper's cluster further down, from 1.8 to 1.6 kW "
+                          "(11 % less)",
+                          icpp},
     [INFO_ENERGY] = {"nothing is saved less, but how many joules are saved is then a model's guess "
                      "or unknown",
                      "poweraware: no decision of a lever depends on a meter"},
@@ -280,9 +280,13 @@ const info_loss_t *info_loss(info_subject_t subject)
     return &losses[subject];
 }
 
+const pwr_lever_type_t *info_lever(info_subject_t subject)
+{
+    return subject < PWR_NUM_LEVERS ? pwr_lever_type((pwr_lever_id_t)subject) : NULL;
+}
+
 const char *info_title(info_subject_t subject)
 {
-    static const char *const titles[] = {
-        [INFO_PSTATES] = "P-states", [INFO_TSTATES] = "T-states", [INFO_ENERGY] = "energy meter"};
-    return titles[subject];
+    const pwr_lever_type_t *type = info_lever(subject);
+    return type ? type->title : "energy meter";
 }

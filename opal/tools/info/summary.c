@@ -24,7 +24,7 @@ static void append(char *text, unsigned size, const char *more)
 /* The levers whose best back end is, or only would be, used. */
 static void append_levers(const info_report_t *report, bool used, char *text, unsigned size)
 {
-    for (info_subject_t subject = INFO_PSTATES; subject <= INFO_TSTATES; subject++) {
+    for (info_subject_t subject = 0; subject < PWR_NUM_LEVERS; subject++) {
         const info_part_t *part = &report->parts[subject];
         char item[INFO_NAME_BYTES * 2];
         if (part->best < 0 || (part->backends[part->best].state == INFO_USED) != used) {

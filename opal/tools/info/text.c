@@ -171,15 +171,9 @@ static void print_range(const page_t *page, const info_part_t *part)
         return;
     }
     const info_backend_t *best = &part->backends[part->best];
-    if (part->subject == INFO_PSTATES) {
-        print_row(page, "range", "%.2f to %.2f GHz (the upper end is the ceiling found)",
-                  (double)best->min_khz / 1e6, (double)best->max_khz / 1e6);
-    } else if (best->duty_step > 0) {
-        double step = 100.0 * best->duty_step / 16;
-        print_row(page, "range", "duty %.4g to 100 %% in steps of %.4g %%", step, step);
-    } else {
-        print_row(page, "range", "not asked: finding the step needs a write");
-    }
+    const pwr_lever_type_t *type = info_lever(part->subject);
+    print_row(page, "range", "%.4g to %.4g %s", best->lowest * type->shown_per_unit,
+              best->full * type->shown_per_unit, type->shown_unit);
 }
 
 static void print_domains(const page_t *page, const info_part_t *part)
@@ -317,7 +311,7 @@ bool info_print_text(FILE *out, const info_report_t *report, unsigned width, boo
     print_summary(&page, report);
     print_machine(&page, &report->machine);
     print_binding(&page, &report->binding);
-    for (info_subject_t subject = INFO_PSTATES; subject < INFO_SUBJECTS; subject++) {
+    for (info_subject_t subject = 0; subject < INFO_SUBJECTS; subject++) {
         print_part(&page, &report->parts[subject], all);
     }
     return fflush(out) == 0 && !ferror(out);

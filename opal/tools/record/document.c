@@ -14,9 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pwr/lever_json.h"
 #include "record/about_text.h"
 
-enum { FORMAT_VERSION = 2 };
+enum { FORMAT_VERSION = 3 };
 
 /* ---- totals ---- */
 
@@ -166,15 +167,6 @@ static json_t *energy_of(const pwr_ledger_node_t *node)
                      "remark", text_or_null(node->energy_remark));
 }
 
-static json_t *levers_of(const pwr_ledger_node_t *node)
-{
-    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "pstates", text_or_null(node->pstates),
-                     "tstates", text_or_null(node->tstates), "why_off",
-                     text_or_null(node->why_no_levers), "pstate_writes",
-                     (json_int_t)node->pstate_writes, "tstate_writes",
-                     (json_int_t)node->tstate_writes, "skipped", (json_int_t)node->skipped);
-}
-
 static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
 {
     return json_pack(
@@ -186,7 +178,7 @@ static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power,
         json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)), "end_s",
         json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)), "process_s",
         seconds(node->wall_ns), "cpu_s", seconds(node->cpu_ns), "energy", energy_of(node), "power",
-        power_of(power, begin_ns), "levers", levers_of(node));
+        power_of(power, begin_ns), "levers", pwr_levers_json(node->levers));
 }
 
 static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
@@ -202,14 +194,14 @@ static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
 /* Sums over calls; without energy there is none to attribute. */
 static json_t *sums_of(const pwr_account_sums_t *sums, bool has_energy)
 {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
                      (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
                      seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
                      seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
                      seconds(sums->sleep_ns), "cpu_s", json_real(1e-9 * pwr_account_cpu_ns(sums)),
-                     "low_frequency_s", seconds(sums->low_ns), "throttled_s",
-                     seconds(sums->throttled_ns), "transitions", (json_int_t)sums->transitions,
-                     "joules", has_energy ? joules(sums->uj) : json_null());
+                     "held_s", pwr_levers_held_json(sums->held_ns), "transitions",
+                     (json_int_t)sums->transitions, "joules",
+                     has_energy ? joules(sums->uj) : json_null());
 }
 
 static json_t *class_of(const about_t *about, const pwr_account_t *account,
@@ -307,23 +299,20 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
 
-/* What a second in calls counts, of which so many were .. */
-static double weight_of_second(uint64_t awake, uint64_t low, uint64_t throttled)
-{
-    const pwr_ledger_weights_t weights = PWR_LEDGER_WEIGHTS;
-    const pwr_account_sums_t second = {
-        .ns = 1, .cpu_ns = awake, .cpu_of_ns = 1, .low_ns = low, .throttled_ns = throttled};
-    return pwr_ledger_weight(&second, &weights);
-}
-
+/* What a second of CPU time counts. */
 static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
     char attribution[512];
-    snprintf(attribution, sizeof attribution,
-             "Joules of calls are a share of their nodes' energy by time and state: a second of "
-             "CPU time counts 1, at the lowest frequency %g, throttled as well %g, a second asleep "
-             "%g.",
-             weight_of_second(1, 1, 0), weight_of_second(1, 1, 1), weight_of_second(0, 0, 0));
+    const pwr_ledger_weights_t weights = pwr_ledger_weights();
+    int used = snprintf(attribution, sizeof attribution,
+                        "Joules of calls are a share of their nodes' energy by time and state: a "
+                        "second of CPU time counts 1, a second asleep %g",
+                        weights.asleep);
+    for (int i = 0; i < PWR_NUM_LEVERS && (size_t)used < sizeof attribution; i++) {
+        used += snprintf(attribution + used, sizeof attribution - (size_t)used,
+                         ", one with %s lowered %g", pwr_lever_type((pwr_lever_id_t)i)->title,
+                         weights.asleep + (1.0 - weights.asleep) * weights.left[i]);
+    }
     return json_pack(
         "{s:o, s:o, s:o}", "time",
         origin("measured", "Clocks of the processes; CPU time of short calls is sampled."),

@@ -143,15 +143,6 @@ bool node_is_dead(const node_t *node)
 
 /* ---- what it comes to ---- */
 
-/* Of a page only its process may write, so nothing in it is believed to be a text. */
-static void keep(char *to, size_t room, const char *from)
-{
-    if (to[0] == '\0') {
-        memcpy(to, from, room - 1);
-        to[room - 1] = '\0';
-    }
-}
-
 static void add_page(const member_t *member, pwr_ledger_node_t *entry)
 {
     const pwr_page_t *page = member->mapped.page;
@@ -164,12 +155,9 @@ static void add_page(const member_t *member, pwr_ledger_node_t *entry)
     entry->finished++;
     entry->wall_ns += page->wall_ns;
     entry->cpu_ns += page->cpu_ns;
-    entry->pstate_writes += page->pstate_writes;
-    entry->tstate_writes += page->tstate_writes;
-    entry->skipped += page->skipped;
-    keep(entry->pstates, sizeof entry->pstates, page->pstates);
-    keep(entry->tstates, sizeof entry->tstates, page->tstates);
-    keep(entry->why_no_levers, sizeof entry->why_no_levers, page->why_no_levers);
+    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
+        pwr_lever_use_add(&entry->levers[i], &page->levers[i]);
+    }
 }
 
 pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
@@ -189,7 +177,7 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
         add_page(&node->members[i], &entry);
         pwr_account_merge(pwr_ledger_account(ledger), &node->members[i].mapped.page->account);
     }
-    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, PWR_LEDGER_WEIGHTS);
+    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, pwr_ledger_weights());
     if (pwr_ledger_add_node(ledger, &entry, &energy->power) != PWR_OK) {
         pwr_ledger_free(ledger);
         return NULL;

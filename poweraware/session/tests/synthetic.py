@@ -8,6 +8,7 @@ at each sampling time.  Nothing here uses poweraware.session, so tests can compa
 """
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -210,13 +211,15 @@ def make_job(benchmark: str, scheme: str, nodes: int, ppn: int, busy_s: float) -
     ranks, calls = nodes * ppn, len(SIZES) * ITERATIONS
     writes = {"off": 0, "auto": 0, "dvfs": 2 * calls, "throttle": 2 * calls}[scheme]
     sums = {"calls": calls * ranks, "seconds": busy_s * ranks, "spin_s": 0.5 * busy_s * ranks, "monitor_s": 0.25, "sleep_s": 0.0}
-    levers = {"pstate_writes": writes, "tstate_writes": 2 * calls if scheme == "throttle" else 0, "skipped": 0, "why_off": None}
+    throttled = 2 * calls if scheme == "throttle" else 0
+    levers = [{"title": title, "writes": number, "skipped": 0, "why_off": None}
+              for title, number in (("P-states", writes), ("T-states", throttled))]  # fmt: skip
     return {
         "reported": ranks,
         "totals": {"cpu_s": 0.8 * busy_s * ranks, "process_s": (busy_s + STARTUP_S) * ranks},
         "calls": [{"collective": benchmark, **sums}],
         "other_calls": {name: 0 for name in sums},
-        "nodes": [{"levers": dict(levers)} for _ in range(nodes)],
+        "nodes": [{"levers": copy.deepcopy(levers)} for _ in range(nodes)],
     }
 
 

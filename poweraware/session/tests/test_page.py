@@ -166,10 +166,11 @@ def test_what_latency_leaves_out_is_said(data: Json) -> None:
 
 def test_levers_off_is_a_warning(data: Json) -> None:
     changed = copy.deepcopy(data)
-    changed["runs"][0]["job"]["nodes"][0]["levers"]["why_off"] = "scheme is off"
-    changed["runs"][1]["job"]["nodes"][0]["levers"]["why_off"] = "not bound"
+    changed["runs"][0]["job"]["nodes"][0]["levers"][0]["why_off"] = "scheme is off"
+    for lever in changed["runs"][1]["job"]["nodes"][0]["levers"]:
+        lever["why_off"] = "not bound"
     found = words.warnings(from_json(changed, "generator"))
-    assert found == ["Run alltoall-dvfs-1: levers off on 1 node: not bound."]
+    assert found == ["Run alltoall-dvfs-1, 1 node: P-states, T-states off: not bound."]
 
 
 def test_spread_is_rounded_together_with_its_mean() -> None:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What the kernel's cpufreq files say about a CPU's range.
+ * What the kernel's cpufreq files say about a CPU's lowest frequency.
  *
  * Source: Linux, Documentation/admin-guide/pm/cpufreq.rst.
  */
 #include "config.h"
 
-#include "pstate/pstate_style.h"
+#include "lever/lever_backend.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void file_path(unsigned cpu, const char *file, char path[PATH_BYTES])
     snprintf(path, PATH_BYTES, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file);
 }
 
-static pwr_status_t read_khz(const pwr_pstate_request_t *request, unsigned cpu, const char *file,
+static pwr_status_t read_khz(const pwr_lever_request_t *request, unsigned cpu, const char *file,
                              uint32_t *khz)
 {
     char path[PATH_BYTES];
@@ -37,30 +37,30 @@ static pwr_status_t read_khz(const pwr_pstate_request_t *request, unsigned cpu, 
     return PWR_OK;
 }
 
-pwr_status_t pwr_pstate_cpufreq_limits(const pwr_pstate_style_t *style,
-                                       const pwr_pstate_request_t *request, unsigned cpu,
-                                       pwr_pstate_limits_t *limits)
+pwr_status_t pwr_pstate_cpufreq_lowest(const pwr_lever_backend_t *backend,
+                                       const pwr_lever_request_t *request, unsigned cpu,
+                                       uint32_t *lowest)
 {
-    pwr_pstate_limits_t found;
-    (void)style;
-    pwr_status_t status = read_khz(request, cpu, "cpuinfo_min_freq", &found.min_khz);
+    uint32_t least, most;
+    (void)backend;
+    pwr_status_t status = read_khz(request, cpu, "cpuinfo_min_freq", &least);
     if (status == PWR_OK) {
-        status = read_khz(request, cpu, "cpuinfo_max_freq", &found.max_khz);
+        status = read_khz(request, cpu, "cpuinfo_max_freq", &most);
     }
-    if (status == PWR_OK && found.min_khz > found.max_khz) {
+    if (status == PWR_OK && least > most) {
         pwr_why_add(request->held.why, "CPU %u: cpuinfo_min_freq is above cpuinfo_max_freq", cpu);
         status = PWR_ERR_PARSE;
     }
     if (status == PWR_OK) {
-        *limits = found;
+        *lowest = least;
     }
     return status;
 }
 
 /* The file is there with every governor, but says "<unsupported>" with all but this one. */
-pwr_status_t pwr_pstate_setspeed_limits(const pwr_pstate_style_t *style,
-                                        const pwr_pstate_request_t *request, unsigned cpu,
-                                        pwr_pstate_limits_t *limits)
+pwr_status_t pwr_pstate_setspeed_lowest(const pwr_lever_backend_t *backend,
+                                        const pwr_lever_request_t *request, unsigned cpu,
+                                        uint32_t *lowest)
 {
     char path[PATH_BYTES];
     char governor[32];
@@ -69,5 +69,5 @@ pwr_status_t pwr_pstate_setspeed_limits(const pwr_pstate_style_t *style,
         strcmp(governor, "userspace") != 0) {
         return PWR_ERR_UNSUPPORTED; /* not worth a reason: the usual case */
     }
-    return pwr_pstate_cpufreq_limits(style, request, cpu, limits);
+    return pwr_pstate_cpufreq_lowest(backend, request, cpu, lowest);
 }

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "pstate/freq_domain.h"
+#include "lever/lever_backend.h"
 #include "topo/cpulist.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, int *lo
     return PWR_OK;
 }
 
-pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, unsigned cpu, bool *driven)
+pwr_status_t pwr_freq_domain_drives(const pwr_lever_request_t *request, unsigned cpu, bool *drives)
 {
     char list_path[PATH_BYTES];
     char list[LIST_BYTES];
@@ -57,6 +57,6 @@ pwr_status_t pwr_freq_domain_check(const pwr_pstate_request_t *request, unsigned
                     list_path, cpu, foreign);
         return PWR_ERR_SHARED;
     }
-    *driven = (unsigned)lowest == cpu;
+    *drives = (unsigned)lowest == cpu;
     return PWR_OK;
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * A back end of a lever: which controls, by which access, in which unit (private to opal/lever).
+ */
+#ifndef PWR_LEVER_BACKEND_H
+#define PWR_LEVER_BACKEND_H
+
+#include "control/held.h"
+#include "pwr/lever.h"
+
+typedef struct pwr_lever_request {
+    pwr_held_request_t held;
+    const pwr_topo_t *topo;
+} pwr_lever_request_t;
+
+typedef struct pwr_lever_backend {
+    const char *name; /* in messages and reports */
+    const pwr_access_t *access;
+    pwr_control_kind_t main;  /* the ceiling, or the control that alone says it all */
+    pwr_control_kind_t floor; /* it must never be above main; PWR_CONTROL_KINDS: there is none */
+    uint32_t per_unit;        /* the lever's units in one of main's speed (control.h) */
+    /* The lowest value of a CPU; a reason is added to request->held.why on failure. */
+    pwr_status_t (*lowest)(const struct pwr_lever_backend *backend,
+                           const pwr_lever_request_t *request, unsigned cpu, uint32_t *lowest);
+    /* Whether cpu is the one of ours through which all that share its control are driven.  SHARED,
+       with the reason in request->held.why, when one of those is not ours.  NULL: each CPU has its
+       own. */
+    pwr_status_t (*drives)(const pwr_lever_request_t *request, unsigned cpu, bool *drives);
+} pwr_lever_backend_t;
+
+extern const pwr_lever_type_t pwr_lever_pstate;
+extern const pwr_lever_type_t pwr_lever_tstate;
+
+/* ---- P-states ---- */
+
+/* freq_domain.c: CPUs that share one frequency (related_cpus) are driven through their lowest. */
+pwr_status_t pwr_freq_domain_drives(const pwr_lever_request_t *request, unsigned cpu, bool *drives);
+/* pstate_cpufreq.c and pstate_msr.c */
+pwr_status_t pwr_pstate_cpufreq_lowest(const pwr_lever_backend_t *backend,
+                                       const pwr_lever_request_t *request, unsigned cpu,
+                                       uint32_t *lowest);
+pwr_status_t pwr_pstate_setspeed_lowest(const pwr_lever_backend_t *backend,
+                                        const pwr_lever_request_t *request, unsigned cpu,
+                                        uint32_t *lowest);
+pwr_status_t pwr_pstate_hwp_lowest(const pwr_lever_backend_t *backend,
+                                   const pwr_lever_request_t *request, unsigned cpu,
+                                   uint32_t *lowest);
+pwr_status_t pwr_pstate_perf_ctl_lowest(const pwr_lever_backend_t *backend,
+                                        const pwr_lever_request_t *request, unsigned cpu,
+                                        uint32_t *lowest);
+
+#endif
