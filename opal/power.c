@@ -38,6 +38,10 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
     made->env = env;
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
         made->levers[id].use = config->use[id];
+        if (config->policy) {
+            made->levers[id].break_even_ns =
+                pwr_policy_break_even_ns(config->policy, (pwr_lever_id_t)id);
+        }
     }
     if (config->run_directory) {
         made->run_directory = strdup(config->run_directory);
@@ -296,8 +300,15 @@ static void put_back(pwr_power_t *power, pwr_lever_verb_t verb)
     check_after(power);
 }
 
+/* Only a lever that is not lowered yet can be spared its transition. */
+static bool pays(const pwr_power_lever_t *own, uint64_t expected_ns)
+{
+    return own->value != PWR_POWER_AS_FOUND || expected_ns == PWR_POWER_LENGTH_UNKNOWN ||
+           expected_ns >= own->break_even_ns;
+}
+
 /* steps: below full; 0: as far as it goes. */
-static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps)
+static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps, uint64_t expected_ns)
 {
     check_before(power);
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
@@ -306,7 +317,7 @@ static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps)
         if (type->verb != verb || !own->use) {
             continue;
         }
-        if (!own->lever) {
+        if (!own->lever || !pays(own, expected_ns)) {
             power->counters.lever[id].skipped++;
             continue;
         }
@@ -326,9 +337,9 @@ void pwr_power_move(pwr_power_t *power, pwr_lever_id_t lever, bool down)
     check_after(power);
 }
 
-void pwr_power_low(pwr_power_t *power)
+void pwr_power_low(pwr_power_t *power, uint64_t expected_ns)
 {
-    lower(power, PWR_VERB_LOW, 0);
+    lower(power, PWR_VERB_LOW, 0, expected_ns);
 }
 
 void pwr_power_full(pwr_power_t *power)
@@ -336,12 +347,13 @@ void pwr_power_full(pwr_power_t *power)
     put_back(power, PWR_VERB_LOW);
 }
 
-void pwr_power_throttle(pwr_power_t *power, unsigned level)
+void pwr_power_throttle(pwr_power_t *power, unsigned level, uint64_t expected_ns)
 {
     if (level == PWR_TSTATE_FULL) {
         put_back(power, PWR_VERB_THROTTLE);
     } else {
-        lower(power, PWR_VERB_THROTTLE, level < PWR_TSTATE_DEEPEST ? level : PWR_TSTATE_DEEPEST);
+        lower(power, PWR_VERB_THROTTLE, level < PWR_TSTATE_DEEPEST ? level : PWR_TSTATE_DEEPEST,
+              expected_ns);
     }
 }
 

@@ -22,7 +22,7 @@ bool pwr_levers_low(size_t own_bytes)
     }
     pwr_process_arm_levers();
     if (NULL != pwr_process.power) {
-        pwr_power_low(pwr_process.power);
+        pwr_power_low(pwr_process.power, PWR_POWER_LENGTH_UNKNOWN);
         note_speed(0);
     }
     return true;
@@ -38,7 +38,7 @@ void pwr_levers_full(void)
 
 void pwr_levers_throttle(unsigned level)
 {
-    pwr_power_throttle(pwr_process.power, level);
+    pwr_power_throttle(pwr_process.power, level, PWR_POWER_LENGTH_UNKNOWN);
     pwr_events_add(PWR_EVENT_TSTATE, (int)level, -1, 0);
 }
 

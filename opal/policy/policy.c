@@ -313,8 +313,22 @@ uint32_t pwr_policy_monitor_ns(const pwr_policy_t *policy)
     return (uint32_t)(length < (double)spin_max_ns ? length : (double)spin_max_ns);
 }
 
-uint64_t pwr_policy_transition_ns(const pwr_policy_t *policy, pwr_policy_row_id_t lever)
+/* Full watts per watt that is saved; negative where none is. */
+static double price_of_power(const pwr_policy_t *policy, pwr_lever_id_t lever)
 {
-    const pwr_policy_row_t *row = &policy->rows[lever];
-    return row->entry_ns + row->entry_settle_ns + row->exit_ns + row->exit_settle_ns;
+    double full_w = policy->rows[PWR_POLICY_PAUSE].power_w;
+    double low_w = policy->rows[PWR_POLICY_LEVER(lever)].power_w;
+    if (full_w < 0.0 || low_w < 0.0) {
+        return 1.0 / (1.0 - pwr_lever_type(lever)->power_left);
+    }
+    return full_w > low_w ? full_w / (full_w - low_w) : -1.0;
+}
+
+uint64_t pwr_policy_break_even_ns(const pwr_policy_t *policy, pwr_lever_id_t lever)
+{
+    const pwr_policy_row_t *row = &policy->rows[PWR_POLICY_LEVER(lever)];
+    double price = price_of_power(policy, lever);
+    double lost_ns = (double)(row->entry_ns + row->exit_ns + row->exit_settle_ns);
+    double length_ns = (double)(row->entry_ns + row->entry_settle_ns) + lost_ns * price;
+    return price < 0.0 || length_ns > 1e18 ? PWR_POLICY_NEVER : (uint64_t)length_ns;
 }

@@ -280,12 +280,12 @@ static void test_arithmetic(void **state)
     pwr_policy_t *policy = load(fixture, "/table.json");
     /* Spin for five times of what it takes to wake up. */
     assert_int_equal(pwr_policy_spin_ns(policy), 5 * 6400);
-    /* 1000 + 400000 + 2000 + 100000 */
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)), 503000);
-    /* The row that the table lacks is built in: 2 x (3 + 15) us, ICPP 2010. */
+    /* Half of the power is saved: 1000 + 400000 + 2 * (1000 + 2000 + 100000) */
+    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 607000);
+    /* The row that the table lacks is built in (ICPP 2010): 3 + 15 + 4 / 3 * (3 + 3 + 15) us. */
     assert_int_equal(pwr_policy_row(policy, PWR_POLICY_LEVER(PWR_LEVER_TSTATE))->origin,
                      PWR_POLICY_BUILTIN);
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_TSTATE)), 36000);
+    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_TSTATE), 46000);
     assert_int_equal(pwr_policy_row(policy, PWR_POLICY_FUTEX)->origin, PWR_POLICY_MEASURED);
     assert_true(pwr_policy_row(policy, PWR_POLICY_FUTEX)->power_w == 31.5);
     pwr_policy_free(policy);
@@ -303,8 +303,35 @@ static void test_unobserved_settling_is_built_in(void **state)
     assert_int_equal(row->entry_settle_ns, 600000); /* Sapphire Rapids */
     assert_int_equal(row->exit_settle_ns, 100000);
     assert_int_equal(row->entry_ns, 1000);
-    assert_int_equal(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)), 703000);
+    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 807000);
     pwr_policy_free(policy);
+}
+
+/* The break-even of P-states with these watts: 401 us until they are in force, 103 us lost. */
+static uint64_t break_even_ns(fixture_t *fixture, double pause_w, double low_w)
+{
+    pwr_policy_table_t table = measured_table(fixture);
+    pwr_policy_row_t *row = &table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)];
+    table.rows[PWR_POLICY_PAUSE] = *row;
+    table.rows[PWR_POLICY_PAUSE].entry_settle_ns = table.rows[PWR_POLICY_PAUSE].exit_settle_ns = 0;
+    table.rows[PWR_POLICY_PAUSE].power_w = pause_w;
+    row->power_w = low_w;
+    put_table(fixture, "/table.json", &table);
+    pwr_policy_t *policy = load(fixture, "/table.json");
+    uint64_t ns = pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE);
+    pwr_policy_free(policy);
+    return ns;
+}
+
+static void test_break_even_follows_the_watts(void **state)
+{
+    put_machine(*state);
+    assert_int_equal(break_even_ns(*state, 100.0, 90.0), 401000 + 10 * 103000);
+    assert_int_equal(break_even_ns(*state, 100.0, 25.0), 401000 + 103000 * 4 / 3);
+    assert_int_equal(break_even_ns(*state, 100.0, PWR_POLICY_W_UNKNOWN), 607000);
+    assert_int_equal(break_even_ns(*state, PWR_POLICY_W_UNKNOWN, 50.0), 607000);
+    assert_true(break_even_ns(*state, 50.0, 50.0) == PWR_POLICY_NEVER);
+    assert_true(break_even_ns(*state, 50.0, 60.0) == PWR_POLICY_NEVER);
 }
 
 static void test_extreme_rows(void **state)
@@ -321,8 +348,7 @@ static void test_extreme_rows(void **state)
     pwr_policy_t *policy = load(fixture, "/table.json");
     assert_int_equal(pwr_policy_spin_ns(policy), 1000000000); /* not 20 s, and not modulo 2^32 */
     assert_int_equal(pwr_policy_monitor_ns(policy), 1000000000);
-    assert_true(pwr_policy_transition_ns(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE)) ==
-                4 * PWR_POLICY_NS_MAX);
+    assert_true(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE) == 8 * PWR_POLICY_NS_MAX);
     pwr_policy_free(policy);
 }
 
@@ -385,6 +411,7 @@ int main(void)
         FIXTURE_TEST(test_unknown_machine),
         FIXTURE_TEST(test_arithmetic),
         FIXTURE_TEST(test_unobserved_settling_is_built_in),
+        FIXTURE_TEST(test_break_even_follows_the_watts),
         FIXTURE_TEST(test_extreme_rows),
         FIXTURE_TEST(test_resting_costs_what_sleeping_would),
         FIXTURE_TEST(test_resting_that_is_no_use),

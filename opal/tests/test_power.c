@@ -127,8 +127,8 @@ static void expect_off(fixture_t *fixture, pwr_power_t *power, const char *reaso
     assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_non_null(strstr(pwr_power_why_off(power), reason));
     const pwr_power_counters_t before = pwr_power_counters(power);
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_unthrottle(power);
     pwr_power_full(power);
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
@@ -148,8 +148,8 @@ static void test_both_levers_on_own_cpus(void **state)
     assert_true(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_string_equal(pwr_power_why_off(power), "");
     assert_int_equal(pwr_topo_num_packages(pwr_power_topo(power)), 2);
-    pwr_power_low(power);
-    pwr_power_throttle(power, 4);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 4, PWR_POWER_LENGTH_UNKNOWN);
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
     assert_int_equal(fixture_get_khz(fixture, 3, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
     assert_int_equal(fixture_get_khz(fixture, 1, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
@@ -172,14 +172,14 @@ static void test_verbs_are_idempotent_and_counted(void **state)
         pwr_power_full(power); /* nothing to do */
     }
     for (int i = 0; i < 3; i++) {
-        pwr_power_low(power);
-        pwr_power_throttle(power, 9); /* the deepest */
+        pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+        pwr_power_throttle(power, 9, PWR_POWER_LENGTH_UNKNOWN); /* the deepest */
     }
     assert_int_equal(pwr_power_level(power), 7);
     kernel.ahead_ns += 5000000;
-    pwr_power_throttle(power, 4); /* goes on being throttled */
+    pwr_power_throttle(power, 4, PWR_POWER_LENGTH_UNKNOWN); /* goes on being throttled */
     kernel.ahead_ns += 2000000;
-    pwr_power_throttle(power, 0);
+    pwr_power_throttle(power, 0, PWR_POWER_LENGTH_UNKNOWN);
     kernel.ahead_ns += 1000000;
     pwr_power_full(power);
     kernel.ahead_ns += 900000000000;
@@ -195,13 +195,49 @@ static void test_verbs_are_idempotent_and_counted(void **state)
     pwr_power_close(power);
 }
 
+/* Only phases that last as long as a transition costs; who is low already goes lower for any. */
+static void test_short_phases_are_skipped(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_policy_t *policy;
+    put_hardware(fixture);
+    assert_int_equal(pwr_policy_load(&fixture->env, NULL, &policy), PWR_OK); /* built in */
+    const uint64_t low_ns = pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE);
+    const uint64_t throttle_ns = pwr_policy_break_even_ns(policy, PWR_LEVER_TSTATE);
+    pwr_power_config_t config = both_levers;
+    config.policy = policy;
+    pwr_power_t *power = open_power(fixture, &config, "2");
+    pwr_policy_free(policy);
+    pwr_power_arm(power);
+    assert_true(throttle_ns < low_ns);
+    pwr_power_low(power, low_ns - 1);
+    pwr_power_throttle(power, 7, throttle_ns - 1);
+    assert_true(is_untouched(fixture));
+    pwr_power_full(power);
+    pwr_power_unthrottle(power);
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        assert_int_equal(counts(power, id)->skipped, 1);
+        assert_int_equal(counts(power, id)->writes, 0);
+    }
+    pwr_power_low(power, low_ns);
+    pwr_power_throttle(power, 4, throttle_ns);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
+    assert_int_equal(pwr_power_level(power), 4);
+    pwr_power_low(power, 1);
+    pwr_power_throttle(power, 7, 1);
+    assert_int_equal(pwr_power_level(power), 7);
+    assert_int_equal(counts(power, PWR_LEVER_PSTATE)->skipped, 1);
+    pwr_power_close(power);
+    assert_true(is_untouched(fixture));
+}
+
 static void test_close_restores(void **state)
 {
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "0-3");
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_close(power);
     assert_true(is_untouched(fixture));
     pwr_power_close(NULL);
@@ -390,10 +426,10 @@ static void test_failing_writes_leave_everything_to_the_guardian(void **state)
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     fixture_limit_writes(0);
-    pwr_power_throttle(power, 3);
+    pwr_power_throttle(power, 3, PWR_POWER_LENGTH_UNKNOWN);
     fixture_limit_writes(RLIM_INFINITY);
     assert_true(fixture_eventually(is_untouched, fixture));
     assert_int_equal(counts(power, PWR_LEVER_TSTATE)->errors, 1);
@@ -408,8 +444,8 @@ static void test_close_leaves_what_it_cannot_restore_to_the_guardian(void **stat
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     fixture_limit_writes(0);
     pwr_power_close(power);
     fixture_limit_writes(RLIM_INFINITY);
@@ -423,9 +459,9 @@ static void test_failing_t_states_put_p_states_back(void **state)
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     fixture_limit_writes(CLOCK_MODULATION);
-    pwr_power_throttle(power, 7);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     assert_false(pwr_power_has(power, PWR_LEVER_TSTATE));
     assert_false(pwr_power_has(power, PWR_LEVER_PSTATE));
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_CEILING_KHZ);
@@ -441,7 +477,7 @@ static void test_a_foreign_write_is_yielded_to(void **state)
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2-3");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
     pwr_power_full(power);
     assert_false(pwr_power_has(power, PWR_LEVER_PSTATE));
@@ -452,7 +488,7 @@ static void test_a_foreign_write_is_yielded_to(void **state)
         strstr(pwr_power_why_off(power), "P-states off: yielded for the rest of the job"));
     assert_int_equal(counts(power, PWR_LEVER_PSTATE)->yielded, 1);
     assert_int_equal(counts(power, PWR_LEVER_PSTATE)->errors, 0);
-    pwr_power_throttle(power, 7);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0x12);
     pwr_power_close(power);
     assert_int_equal(fixture_get_msr(fixture, 2, "msr", CLOCK_MODULATION), 0);
@@ -464,10 +500,10 @@ static void test_a_new_ceiling_between_uses_is_kept(void **state)
     fixture_t *fixture = *state;
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, "2");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_full(power);
     fixture_put_cpufreq_file(fixture, 2, "scaling_max_freq", "2000000\n");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_full(power);
     assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
     assert_int_equal(counts(power, PWR_LEVER_PSTATE)->adopted, 1);
@@ -486,8 +522,8 @@ static pwr_power_t *use_once(fixture_t *fixture, const char *cpulist)
 {
     put_hardware(fixture);
     pwr_power_t *power = open_and_arm(fixture, cpulist);
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_unthrottle(power);
     pwr_power_full(power);
     assert_int_equal(pwr_power_counters(power).withdrawn, 0);
@@ -511,7 +547,7 @@ static void test_levers_are_withdrawn_when_a_cpu_is_taken(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
     bind("3");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     expect_withdrawn(*state, power, "CPU 2 was taken from this process");
 }
 
@@ -530,7 +566,7 @@ static void test_levers_are_withdrawn_when_somebody_else_comes(void **state)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     pass_time();
-    pwr_power_throttle(power, 7);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     expect_withdrawn(fixture, power, "CPU 3, ours or an SMT sibling of ours");
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -541,8 +577,8 @@ static void test_levers_are_withdrawn_when_somebody_else_comes(void **state)
 static void test_levers_are_withdrawn_when_threads_compute(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     kernel.process_ns += 40000000;
     kernel.ahead_ns += 50000000;
     pwr_power_unthrottle(power); /* still low */
@@ -555,28 +591,28 @@ static void test_levers_are_withdrawn_when_threads_compute(void **state)
 static void test_levers_are_withdrawn_in_a_long_wait(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     bind("3");
     pass_time();
     pwr_power_unthrottle(power);
     assert_int_equal(pwr_power_counters(power).withdrawn, 0);
-    pwr_power_throttle(power, 7);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     expect_withdrawn(*state, power, "CPU 2 was taken from this process");
 }
 
 static void test_checks_are_rare(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     pwr_power_full(power);
     bind("3");
     kernel.ahead_ns += 50000000;
-    pwr_power_low(power); /* too early to ask */
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN); /* too early to ask */
     assert_true(pwr_power_has(power, PWR_LEVER_PSTATE));
     pwr_power_full(power);
     kernel.ahead_ns += 60000000;
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     expect_withdrawn(*state, power, "CPU 2 was taken");
 }
 
@@ -636,7 +672,7 @@ static void test_a_dead_guardian_is_replaced(void **state)
 {
     pwr_power_t *power = use_once(*state, "2-3");
     kill_guardian(*state);
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     assert_true(guardian_of(*state) > 0);
     assert_int_equal(pwr_power_counters(power).withdrawn, 0);
     assert_true(pwr_power_has(power, PWR_LEVER_PSTATE) && pwr_power_has(power, PWR_LEVER_TSTATE));
@@ -650,7 +686,7 @@ static void test_levers_are_withdrawn_without_a_guardian(void **state)
     pwr_power_t *power = use_once(*state, "2-3");
     kill_guardian(*state);
     fixture_remove(*state, "/poweraware-guard");
-    pwr_power_low(power);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     expect_withdrawn(*state, power, "the guardian died");
 }
 
@@ -712,8 +748,8 @@ static void test_killed_process_is_restored(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         pwr_power_t *power = open_and_arm(fixture, "2-3");
-        pwr_power_low(power);
-        pwr_power_throttle(power, 7);
+        pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+        pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
         bool good = pwr_power_level(power) == 7 && write(ready[1], "x", 1) == 1;
         _exit(good ? pause() : 1);
     }
@@ -750,6 +786,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_both_levers_on_own_cpus),
         FIXTURE_TEST(test_verbs_are_idempotent_and_counted),
+        FIXTURE_TEST(test_short_phases_are_skipped),
         FIXTURE_TEST(test_close_restores),
         FIXTURE_TEST(test_nothing_happens_before_arming),
         FIXTURE_TEST(test_not_bound),

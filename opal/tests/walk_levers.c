@@ -71,8 +71,8 @@ static void print_meter(const pwr_env_t *env, const pwr_topo_t *topo)
 
 static void walk(pwr_power_t *power, bool stop)
 {
-    pwr_power_low(power);
-    pwr_power_throttle(power, 7);
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     if (stop) {
         wait_for_line("held");
     }
@@ -80,8 +80,8 @@ static void walk(pwr_power_t *power, bool stop)
     pwr_power_full(power);
     if (stop) {
         wait_for_line("full");
-        pwr_power_low(power);
-        pwr_power_throttle(power, 7);
+        pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+        pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
         pwr_power_unthrottle(power);
         pwr_power_full(power);
     }

@@ -57,7 +57,7 @@ const char *pwr_scope_text(pwr_scope_t scope); /* "cpu", "package" */
 typedef struct pwr_lever_counts {
     uint64_t writes;  /* transitions that reached the hardware */
     uint64_t held_ns; /* lowered, up to the last transition */
-    uint64_t skipped; /* phases in which it was not lowered: it was off */
+    uint64_t skipped; /* phases in which it was not lowered: it was off, or they were too short */
     uint64_t errors;  /* failed writes; the lever is then given up */
     uint64_t adopted; /* new values that somebody else set between our uses, and we kept to */
     uint64_t yielded; /* left to somebody else who wrote over a value of ours */

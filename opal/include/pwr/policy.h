@@ -134,7 +134,17 @@ uint32_t pwr_policy_spin_ns(const pwr_policy_t *policy);
    instruction) or draws as much as pausing. */
 uint32_t pwr_policy_monitor_ns(const pwr_policy_t *policy);
 
-/* Entry, settling, exit and settling again, nanoseconds: what a lever costs before it saves. */
-uint64_t pwr_policy_transition_ns(const pwr_policy_t *policy, pwr_policy_row_id_t lever);
+/* How long a phase must last, at least, so that lowering a lever in it saves energy:
+
+     entry + its settling + (entry + exit + its settling) * full / (full - low)
+
+   While it is lowered and obeys, full - low watts are saved; before that nothing is.  The two calls
+   and the time in which the hardware is still slow behind the phase make the job last longer, at
+   full watts: so long must the saving last until it has paid for that.  full and low are the power
+   of the package while one of its cores polls, and polls with the lever lowered, where both were
+   measured; else low is power_left of full (pwr/lever.h).  PWR_POLICY_NEVER: by these measurements
+   it saves nothing. */
+#define PWR_POLICY_NEVER UINT64_MAX
+uint64_t pwr_policy_break_even_ns(const pwr_policy_t *policy, pwr_lever_id_t lever);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "pwr/env.h"
 #include "pwr/lever.h"
+#include "pwr/policy.h"
 #include "pwr/topo.h"
 
 typedef struct pwr_power pwr_power_t;
@@ -22,6 +23,8 @@ typedef struct pwr_power pwr_power_t;
 typedef struct pwr_power_config {
     bool use[PWR_NUM_LEVERS];  /* which levers may be moved */
     const char *run_directory; /* of claims and journals; NULL: the default; copied */
+    /* What levers cost here; read while it is opened.  NULL: nothing. */
+    const pwr_policy_t *policy;
 } pwr_power_config_t;
 
 /* All levers. */
@@ -56,14 +59,19 @@ const char *pwr_power_backend(const pwr_power_t *power, pwr_lever_id_t lever);
 /* Why levers that were asked for are off or were given up, in one line; "" when none is. */
 const char *pwr_power_why_off(const pwr_power_t *power);
 
+/* A lever that is not lowered yet stays as it is where the phase is not expected to last as long as
+   its break-even (pwr/policy.h): that counts as skipped.  expected_ns: how long the caller expects
+   the phase to last, which begins now; PWR_POWER_LENGTH_UNKNOWN: no idea. */
+enum { PWR_POWER_LENGTH_UNKNOWN = 0 };
+
 /* DVFS (paper: freq-scaling): all own CPUs to the lowest frequency, and back. Idempotent. */
-void pwr_power_low(pwr_power_t *power);
+void pwr_power_low(pwr_power_t *power, uint64_t expected_ns);
 void pwr_power_full(pwr_power_t *power);
 
 /* T-states: all own CPUs to T<level> (1..7; 0 is unthrottle, above 7 means 7), and back to what was
    found. Idempotent. */
 enum { PWR_TSTATE_FULL = 0, PWR_TSTATE_DEEPEST = 7 };
-void pwr_power_throttle(pwr_power_t *power, unsigned level);
+void pwr_power_throttle(pwr_power_t *power, unsigned level, uint64_t expected_ns);
 void pwr_power_unthrottle(pwr_power_t *power);
 /* The level now in force (0: none). */
 unsigned pwr_power_level(const pwr_power_t *power);
