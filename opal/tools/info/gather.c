@@ -28,11 +28,6 @@
 
 /* ---- 1. topology ---- */
 
-pwr_status_t info_open_topo(const info_request_t *request, const char *cpus, pwr_topo_t **topo)
-{
-    return pwr_topo_open_with_binding(request->env, cpus, topo);
-}
-
 static void say_nothing(void *arg, pwr_log_level_t level, const char *line)
 {
     (void)arg;
@@ -81,7 +76,7 @@ static const char *told_cpus(const info_request_t *request)
 static pwr_status_t open_own_topo(const info_request_t *request, pwr_topo_t **topo)
 {
     pwr_status_t status = request->cpus ? bind_to(request) : PWR_OK;
-    return status == PWR_OK ? info_open_topo(request, told_cpus(request), topo) : status;
+    return status == PWR_OK ? pwr_topo_open_with_binding(request->env, told_cpus(request), topo) : status;
 }
 
 void info_format_cpus(const pwr_topo_t *topo, info_cpu_at_t at, unsigned count, char *text,
@@ -160,7 +155,7 @@ static pwr_power_t *arm(const info_request_t *request, info_binding_t *binding)
         snprintf(binding->why_off, sizeof binding->why_off, "only looked at (--no-probe)");
         return NULL;
     }
-    pwr_status_t status = info_open_topo(request, told_cpus(request), &topo);
+    pwr_status_t status = pwr_topo_open_with_binding(request->env, told_cpus(request), &topo);
     if (status == PWR_OK) {
         status = pwr_power_open_on(request->env, &config, topo, NULL, &power);
         if (status != PWR_OK) {

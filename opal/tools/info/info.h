@@ -174,9 +174,6 @@ typedef struct info_request {
    standard error. */
 pwr_status_t info_gather(const info_request_t *request, info_report_t *report);
 
-/* The topology under request's binding; call again for a second one. */
-pwr_status_t info_open_topo(const info_request_t *request, const char *cpus, pwr_topo_t **topo);
-
 /* "0-3,8"; one that does not fit ends in "...". */
 typedef unsigned (*info_cpu_at_t)(const pwr_topo_t *topo, unsigned index);
 void info_format_cpus(const pwr_topo_t *topo, info_cpu_at_t at, unsigned count, char *text,

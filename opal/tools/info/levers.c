@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "tools/info/info.h"
+#include "topo/topo_private.h"
 
 #include <string.h>
 
@@ -70,7 +71,7 @@ static bool open_one_cpu(const info_request_t *request, const pwr_topo_t *topo, 
 {
     char cpu[16];
     snprintf(cpu, sizeof cpu, "%u", pwr_topo_my_cpu(topo, 0));
-    return info_open_topo(request, cpu, one) == PWR_OK;
+    return pwr_topo_open_with_binding(request->env, cpu, one) == PWR_OK;
 }
 
 /* ---- one lever ---- */
