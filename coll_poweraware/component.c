@@ -132,6 +132,7 @@ static pwr_process_config_t process_config(void)
                   PWR_IDLE_OFF != (pwr_idle_where_t)s->idle,
         .max_slowdown = s->max_slowdown / 100.0,
         .lever_bytes = s->min_bytes,
+        .weighs_levers = COLL_POWERAWARE_AUTO == s->scheme,
         .hang_report_s = s->hang_report,
         .spin_us = s->spin_us,
         .rests_on_cache_line = s->wait_monitor,

@@ -8,38 +8,51 @@
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
 
-static void note_speed(int usual)
+static uint64_t expected_ns(const pwr_history_t *expected)
 {
-    if (pwr_power_has(pwr_process.power, PWR_LEVER_PSTATE)) {
-        pwr_events_add(PWR_EVENT_SPEED, usual, -1, 0);
-    }
+    return NULL == expected || !pwr_process.config.weighs_levers
+               ? PWR_POWER_LENGTH_UNKNOWN
+               : pwr_history_expected_ns(expected);
 }
 
-bool pwr_levers_low(size_t own_bytes)
+static uint64_t pstate_writes(void)
 {
-    if (!pwr_process.config.saves || own_bytes < pwr_process.config.lever_bytes) {
-        return false;
-    }
+    return pwr_power_counters(pwr_process.power).lever[PWR_LEVER_PSTATE].writes;
+}
+
+void pwr_levers_low(const pwr_history_t *expected)
+{
     pwr_process_arm_levers();
-    if (NULL != pwr_process.power) {
-        pwr_power_low(pwr_process.power, PWR_POWER_LENGTH_UNKNOWN);
-        note_speed(0);
+    if (NULL == pwr_process.power) {
+        return;
     }
-    return true;
+    uint64_t before = pwr_events_are_kept ? pstate_writes() : 0;
+    pwr_power_low(pwr_process.power, expected_ns(expected));
+    if (pwr_events_are_kept && before != pstate_writes()) {
+        pwr_events_add(PWR_EVENT_SPEED, 0, -1, 0);
+    }
 }
 
 void pwr_levers_full(void)
 {
-    if (NULL != pwr_process.power) {
-        pwr_power_full(pwr_process.power);
-        note_speed(1);
+    if (NULL == pwr_process.power) {
+        return;
+    }
+    uint64_t before = pwr_events_are_kept ? pstate_writes() : 0;
+    pwr_power_full(pwr_process.power);
+    if (pwr_events_are_kept && before != pstate_writes()) {
+        pwr_events_add(PWR_EVENT_SPEED, 1, -1, 0);
     }
 }
 
-void pwr_levers_throttle(unsigned level)
+bool pwr_levers_throttle(unsigned level, const pwr_history_t *expected)
 {
-    pwr_power_throttle(pwr_process.power, level, PWR_POWER_LENGTH_UNKNOWN);
-    pwr_events_add(PWR_EVENT_TSTATE, (int)level, -1, 0);
+    pwr_power_throttle(pwr_process.power, level, expected_ns(expected));
+    unsigned now = pwr_power_level(pwr_process.power);
+    if (PWR_TSTATE_FULL != now) {
+        pwr_events_add(PWR_EVENT_TSTATE, (int)now, -1, 0);
+    }
+    return PWR_TSTATE_FULL != now;
 }
 
 void pwr_levers_unthrottle(void)

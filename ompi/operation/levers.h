@@ -7,15 +7,18 @@
 #define PWR_OMPI_LEVERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-/* The lowest frequency, for an operation that moves so many bytes.  Returns whether it is large
-   enough for levers; they may be missing all the same. */
-bool pwr_levers_low(size_t own_bytes);
+#include "pwr/history.h"
+
+/* expected: of how long the phase will last.  Without weighs_levers, or where that is not known, a
+   lever moves all the same.  NULL: not known. */
+
+/* The lowest frequency.  Levers may be missing. */
+void pwr_levers_low(const pwr_history_t *expected);
 void pwr_levers_full(void);
 
-/* Where there are T-states. */
-void pwr_levers_throttle(unsigned level);
+/* Where there are T-states.  Returns whether the clock is throttled now. */
+bool pwr_levers_throttle(unsigned level, const pwr_history_t *expected);
 void pwr_levers_unthrottle(void);
 
 #endif

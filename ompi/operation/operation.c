@@ -54,12 +54,30 @@ bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     return true;
 }
 
+static bool may_move_levers(const pwr_operation_t *operation)
+{
+    return pwr_process.config.saves && operation->own_bytes >= pwr_process.config.lever_bytes &&
+           pwr_class_may_move_levers(operation->class);
+}
+
+static void end_levers(const pwr_operation_t *operation)
+{
+    pwr_levers_full();
+    if (NULL != operation->class) {
+        uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
+        pwr_history_add(&operation->class->length, ns);
+    }
+}
+
 /* 2. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm)
 {
     operation->algorithm = algorithm;
-    operation->levers =
-        pwr_class_may_move_levers(operation->class) && pwr_levers_low(operation->own_bytes);
+    operation->levers = may_move_levers(operation);
+    if (operation->levers) {
+        operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
+        pwr_levers_low(NULL == operation->class ? NULL : &operation->class->length);
+    }
     if (NULL != operation->of->positions) {
         pwr_position_begin(operation->of->positions, operation->name);
     }
@@ -100,7 +118,7 @@ void pwr_operation_end(pwr_operation_t *operation)
         pwr_position_end(of->positions);
     }
     if (operation->levers) {
-        pwr_levers_full();
+        end_levers(operation);
     }
     add_waits(operation);
     pwr_class_end(operation->class);

@@ -57,7 +57,7 @@ static int progress_throttled(void *arg)
     }
     pwr_levers_unthrottle();
     int moved = pwr_ompi_progress();
-    pwr_levers_throttle(w->awaited->level);
+    (void)pwr_levers_throttle(w->awaited->level, NULL);
     if (w->gap_ns < LONGEST_PROGRESS_NS) {
         w->gap_ns *= 2;
     }
@@ -150,7 +150,7 @@ bool pwr_operation_throttles(const pwr_operation_t *operation)
 void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level)
 {
     if (pwr_operation_throttles(operation)) {
-        pwr_levers_throttle(level);
+        (void)pwr_levers_throttle(level, NULL);
     }
 }
 
@@ -172,10 +172,9 @@ bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited
     }
     waiting_t w = {.operation = operation, .awaited = awaited};
     if (PWR_TSTATE_FULL != awaited->level && pwr_operation_throttles(operation)) {
-        w.throttled = true;
+        w.throttled = pwr_levers_throttle(awaited->level, site);
         w.gap_ns = FIRST_PROGRESS_NS;
         w.next_ns = pwr_env_now_ns(&pwr_process.env) + FIRST_PROGRESS_NS;
-        pwr_levers_throttle(awaited->level);
     }
     const pwr_wait_policy_t policy = policy_of(&w, site); /* 2 */
     const pwr_wait_stats_t before = operation->waits;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "pwr/policy.h"
 #include "waits.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/first_here.h"
@@ -62,6 +63,24 @@ void pwr_process_publish(const pwr_process_config_t *config)
     }
 }
 
+/* ---- what waiting and levers cost here ---- */
+
+/* NULL: nobody wants to know, or out of memory. */
+static pwr_policy_t *load_policy(const pwr_process_config_t *config)
+{
+    pwr_policy_t *policy;
+    if (!config->saves && PWR_IDLE_ALL != config->idle) {
+        return NULL;
+    }
+    if (PWR_OK != pwr_policy_load(&pwr_process.env, config->calibration, &policy)) {
+        return NULL;
+    }
+    if ('\0' != pwr_policy_why(policy)[0]) {
+        pwr_say(pwr_level_alike(1), "calibration not used: %s", pwr_policy_why(policy));
+    }
+    return policy;
+}
+
 /* ---- levers ---- */
 
 /* The library's messages: a warning is for the user, the rest for whoever asked for more.  What
@@ -82,7 +101,8 @@ static const char *why_no_power(const pwr_process_config_t *config, bool mpi_thr
                           : NULL;
 }
 
-static void open_power(const pwr_process_config_t *config, bool mpi_threads)
+static void open_power(const pwr_process_config_t *config, const pwr_policy_t *policy,
+                       bool mpi_threads)
 {
     pwr_process.no_power_why = why_no_power(config, mpi_threads);
     if (NULL != pwr_process.no_power_why) {
@@ -90,6 +110,7 @@ static void open_power(const pwr_process_config_t *config, bool mpi_threads)
     }
     pwr_power_config_t levers = {
         .run_directory = config->run_dir,
+        .policy = policy,
     };
     memcpy(levers.use, config->uses, sizeof levers.use);
     pwr_status_t status = pwr_power_open(&pwr_process.env, &levers, &pwr_process.power);
@@ -168,8 +189,10 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
         .helper_dir = mine->helper_dir,
     };
     pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
-    open_power(mine, mpi_threads);
-    pwr_waits_prepare(mine, mpi_threads);
+    pwr_policy_t *policy = load_policy(mine);
+    open_power(mine, policy, mpi_threads);
+    pwr_waits_prepare(mine, policy, mpi_threads);
+    pwr_policy_free(policy);
     pwr_job_open();
     open_meter(mine);
 }

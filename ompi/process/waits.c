@@ -5,7 +5,6 @@
  */
 #include "pwr_ompi/process.h"
 
-#include "pwr/policy.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
 #include "waits.h"
@@ -13,25 +12,21 @@
 #include "opal/util/proc.h"
 
 /* How long waiting ranks spin and rest before they sleep. */
-static void set_lengths(const pwr_process_config_t *config, pwr_wait_policy_t *waits)
+static void set_lengths(const pwr_process_config_t *config, const pwr_policy_t *policy,
+                        pwr_wait_policy_t *waits)
 {
-    pwr_policy_t *policy;
     if (config->spin_us >= 0) {
         waits->spin_ns = (uint32_t)config->spin_us * 1000u;
         waits->monitor_ns = waits->spin_ns;
         return;
     }
-    if (PWR_OK != pwr_policy_load(&pwr_process.env, config->calibration, &policy)) {
+    if (NULL == policy) {
         return; /* out of memory: sleeping at once is right, if not best */
     }
     waits->spin_ns = pwr_policy_spin_ns(policy);
     waits->monitor_ns = pwr_policy_monitor_ns(policy);
-    if ('\0' != pwr_policy_why(policy)[0]) {
-        pwr_say(pwr_level_alike(1), "calibration not used: %s", pwr_policy_why(policy));
-    }
     pwr_say(2, "waiting ranks spin for %u.%03u us before they sleep (%s)", waits->spin_ns / 1000,
             waits->spin_ns % 1000, pwr_policy_source(policy));
-    pwr_policy_free(policy);
 }
 
 /* By which instruction waiting ranks rest before they sleep. */
@@ -62,7 +57,8 @@ static bool has_more_ranks_than_cpus(void)
 }
 
 /* Only ranks that run our algorithms, or are to be idle everywhere, wait by themselves. */
-void pwr_waits_prepare(const pwr_process_config_t *config, bool mpi_threads)
+void pwr_waits_prepare(const pwr_process_config_t *config, const pwr_policy_t *policy,
+                       bool mpi_threads)
 {
     enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 16 * 1000 * 1000 };
     if (!config->saves && PWR_IDLE_ALL != config->idle) {
@@ -74,7 +70,7 @@ void pwr_waits_prepare(const pwr_process_config_t *config, bool mpi_threads)
         .oversubscribed = has_more_ranks_than_cpus(),
         .poll_ns = PWR_IDLE_OFF == config->idle ? PWR_WAIT_POLL_ONLY : 0,
     };
-    set_lengths(config, &pwr_process.waits);
+    set_lengths(config, policy, &pwr_process.waits);
     pwr_process.waits.monitor = find_monitor(config, pwr_process.waits.monitor_ns);
     if (pwr_process_idles(config)) {
         pwr_doorbell_hang(mpi_threads);

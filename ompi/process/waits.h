@@ -6,9 +6,12 @@
 #ifndef PWR_OMPI_WAITS_H
 #define PWR_OMPI_WAITS_H
 
+#include "pwr/policy.h"
 #include "pwr_ompi/process.h"
 
-/* In MPI_Init, once the pml is selected and levers are opened. */
-void pwr_waits_prepare(const pwr_process_config_t *config, bool mpi_threads);
+/* In MPI_Init, once the pml is selected and levers are opened.  policy: what waiting costs here;
+   NULL: not known. */
+void pwr_waits_prepare(const pwr_process_config_t *config, const pwr_policy_t *policy,
+                       bool mpi_threads);
 
 #endif

@@ -54,6 +54,7 @@ typedef enum pwr_site {
    last, and what saving in them costs. */
 typedef struct pwr_class {
     pwr_history_t sites[PWR_SITES][2]; /* first wait of the operation, later ones */
+    pwr_history_t length;              /* of operations that may move levers */
     pwr_audit_t audit;                 /* if audited */
     pwr_account_cell_t *cell;          /* NULL: none so far; of the latest operation, ... */
     int cell_algorithm;                /* ... which took this algorithm */
@@ -101,7 +102,8 @@ typedef struct pwr_operation {
     pwr_wait_policy_t policy;
     bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
     uint32_t sites_seen; /* a bit for each that was passed */
-    bool levers;         /* this rank moves levers */
+    bool levers;         /* this rank moves levers, ... */
+    uint64_t levers_ns;  /* ... since then */
     bool may_end;        /* the communicator may end meanwhile (ULFM) */
     pwr_wait_stats_t waits;
     pwr_operation_start_t start;

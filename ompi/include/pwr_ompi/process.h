@@ -40,7 +40,8 @@ typedef struct pwr_process_config {
     bool uses[PWR_NUM_LEVERS]; /* if they save */
     bool audits;               /* what saving costs is measured */
     double max_slowdown;       /* by which saving may slow the application down: 0.01 is 1 % */
-    size_t lever_bytes;        /* operations of fewer bytes move no lever */
+    size_t lever_bytes;        /* operations of fewer bytes move no lever; of the others, ... */
+    bool weighs_levers;        /* ... only those that are expected to outlast its break-even */
     int hang_report_s;         /* waits that last so long are spoken about; 0: none */
     int spin_us;               /* longest spin before a sleep; -1: from the calibration */
     bool rests_on_cache_line;  /* between the two, where the processor can */

@@ -59,4 +59,10 @@ static inline void pwr_history_apply(const pwr_history_t *history, pwr_wait_poli
     }
 }
 
+/* How long the next one will probably last; 0: not known. */
+static inline uint64_t pwr_history_expected_ns(const pwr_history_t *history)
+{
+    return ((uint64_t)history->low_ns + history->high_ns + 1) / 2;
+}
+
 #endif
