@@ -201,3 +201,12 @@ bool pwr_options_is_first(void)
     }
     return true;
 }
+
+int pwr_options_refuse(const char *program, const char *error)
+{
+    if (!pwr_options_is_first()) {
+        return 0;
+    }
+    fprintf(stderr, "%s: %s\n", program, error);
+    return 2;
+}

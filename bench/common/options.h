@@ -47,6 +47,10 @@ bool pwr_options_parse(const pwr_option_t *table, void *options, const char **op
 /* Of mpirun's and srun's ranks only the first one speaks, before MPI_Init says which it is. */
 bool pwr_options_is_first(void);
 
+/* The same of what parse said is wrong.  Returns the exit status: 2; of other ranks 0, or mpirun
+   might end the first one because of them before it has spoken. */
+int pwr_options_refuse(const char *program, const char *error);
+
 void pwr_options_help(const pwr_option_t *table, FILE *out);
 
 #endif

@@ -185,17 +185,15 @@ int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
 {
     char error[256];
     pwr_osu_options_t options;
-    bool speaks = pwr_options_is_first();
     if (!pwr_osu_options_parse(&options, benchmark, argc, argv, error, sizeof error)) {
-        if (speaks) {
-            fprintf(stderr, "osu_%s: %s\n", benchmark->name, error);
-        }
-        return EXIT_OPTIONS;
+        char program[64];
+        snprintf(program, sizeof program, "osu_%s", benchmark->name);
+        return pwr_options_refuse(program, error);
     }
     if (options.help || options.version) {
-        if (speaks && options.help) {
+        if (pwr_options_is_first() && options.help) {
             pwr_osu_options_help(benchmark, stdout);
-        } else if (speaks) {
+        } else if (pwr_options_is_first()) {
             printf("osu_%s (poweraware) %s\n", benchmark->name, PACKAGE_VERSION);
         }
         return 0;

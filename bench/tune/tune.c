@@ -231,10 +231,7 @@ int main(int argc, char **argv)
     tune_options_t options;
     int status = 0;
     if (!tune_options_parse(&options, argc, argv, error, sizeof error)) {
-        status = EXIT_OPTIONS;
-        if (pwr_options_is_first()) {
-            complain(error);
-        }
+        status = pwr_options_refuse("poweraware-tune", error);
     } else if (options.help || options.version) {
         if (pwr_options_is_first() && options.help) {
             tune_options_help();

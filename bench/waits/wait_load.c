@@ -497,15 +497,11 @@ int main(int argc, char **argv)
                          .late_us = 1000,
                          .compute_us = 5000};
     char error[256];
-    bool speaks = pwr_options_is_first();
     if (!parse(argc, argv, &options, error, sizeof error)) {
-        if (speaks) {
-            fprintf(stderr, "wait_load: %s\n", error);
-        }
-        return 2;
+        return pwr_options_refuse("wait_load", error);
     }
     if (options.help) {
-        if (speaks) {
+        if (pwr_options_is_first()) {
             usage();
         }
         return 0;
