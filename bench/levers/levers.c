@@ -14,9 +14,10 @@
 #include "lever/lever_backend.h"
 #include "pwr/guard.h"
 
+#include "../common/options.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,12 +25,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_PAIRS = 500, MOST_PAIRS = 1000000, WHY_BYTES = 1024 };
+enum { WHY_BYTES = 1024 };
 
 typedef struct options {
-    unsigned pairs;
+    int pairs;
     int cpu;             /* -1: the first of the affinity mask */
     const char *helpers; /* NULL: installed */
+    bool help;
 } options_t;
 
 /* The three methods that are compared, each a pair "down, up". */
@@ -42,19 +44,6 @@ typedef struct subject {
     pwr_lever_t *lever;
     const pwr_env_t *env;
 } subject_t;
-
-static int usage(FILE *stream)
-{
-    fprintf(stream,
-            "usage: levers [--pairs N] [--cpu N] [--helpers DIR]\n\n"
-            "Times N transitions down and up (default %d) of each lever of one CPU through every\n"
-            "back end that works here, beside bare writes; prints microseconds and read and write\n"
-            "system calls per transition.  Everything is put back.\n\n"
-            "  --cpu N        the CPU to bind to (default: the first this process may use)\n"
-            "  --helpers DIR  where poweraware-guard is (default: where it is installed)\n",
-            DEFAULT_PAIRS);
-    return stream == stdout ? EXIT_SUCCESS : 2;
-}
 
 /* ---- time and system calls ---- */
 
@@ -242,49 +231,41 @@ static bool bind_to(int cpu)
     return sched_setaffinity(0, sizeof mask, &mask) == 0;
 }
 
-static bool parse_number(const char *text, long low, long high, long *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtol(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && *number >= low && *number <= high;
-}
+static const pwr_option_t table[] = {
+    {0, "pairs", "N", "transitions down and up of each lever (default 500)", pwr_option_int,
+     offsetof(options_t, pairs), 1, 1000000},
+    {0, "cpu", "N", "the CPU to bind to (default: the first this process may use)", pwr_option_int,
+     offsetof(options_t, cpu), 0, CPU_SETSIZE - 1},
+    {0, "helpers", "DIR", "where poweraware-guard is (default: where it is installed)",
+     pwr_option_text, .at = offsetof(options_t, helpers)},
+    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = offsetof(options_t, help)},
+    {0},
+};
 
-static int parse(int argc, char **argv, options_t *options)
+static void parse(int argc, char **argv, options_t *options)
 {
-    static const struct option names[] = {{"pairs", required_argument, NULL, 'n'},
-                                          {"cpu", required_argument, NULL, 'c'},
-                                          {"helpers", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int letter;
-    while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1) {
-        long number = 0;
-        if (letter == 'h') {
-            exit(usage(stdout));
-        } else if (letter == 'd') {
-            options->helpers = optarg;
-        } else if (letter == 'n' && parse_number(optarg, 1, MOST_PAIRS, &number)) {
-            options->pairs = (unsigned)number;
-        } else if (letter == 'c' && parse_number(optarg, 0, CPU_SETSIZE - 1, &number)) {
-            options->cpu = (int)number;
-        } else {
-            return usage(stderr);
-        }
+    char error[256];
+    if (!pwr_options_parse(table, options, NULL, argc, argv, error, sizeof error)) {
+        exit(pwr_options_refuse("levers", error));
     }
-    return optind == argc ? EXIT_SUCCESS : usage(stderr);
+    if (options->help) {
+        puts("usage: levers [options]\n\n"
+             "Times each lever of one CPU through every back end that works here, beside bare\n"
+             "writes; prints microseconds and read and write system calls per transition.\n"
+             "Everything is put back.\n");
+        pwr_options_help(table, stdout);
+        exit(EXIT_SUCCESS);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    options_t options = {.pairs = DEFAULT_PAIRS, .cpu = -1};
+    options_t options = {.pairs = 500, .cpu = -1};
     pwr_env_t env = pwr_env_real;
     pwr_topo_t *topo;
     pwr_guard_t *guard;
     const pwr_guard_config_t config = {.run_directory = NULL};
-    if (parse(argc, argv, &options) != EXIT_SUCCESS) {
-        return 2;
-    }
+    parse(argc, argv, &options);
     env.helper_dir = options.helpers;
     if (!bind_to(options.cpu)) {
         fprintf(stderr, "levers: cannot bind to CPU %d: %s\n", options.cpu, strerror(errno));
@@ -298,12 +279,13 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     printf("CPU %u, %u pairs; medians; system calls are reads and writes\n",
-           pwr_topo_my_cpu(topo, 0), options.pairs);
+           pwr_topo_my_cpu(topo, 0), (unsigned)options.pairs);
     printf("%-8s %-18s %-19s %10s %10s %12s\n", "lever", "back end", "method", "us", "of bare",
            "system calls");
     int result = EXIT_SUCCESS;
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
-        if (measure_lever((pwr_lever_id_t)id, &env, topo, guard, options.pairs) != EXIT_SUCCESS) {
+        if (measure_lever((pwr_lever_id_t)id, &env, topo, guard, (unsigned)options.pairs) !=
+            EXIT_SUCCESS) {
             result = EXIT_FAILURE;
         }
     }
