@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pstate.h"
+#include "states.h"
 #include "tree.h"
 
 static const char *const governor_names[] = {
@@ -144,9 +144,9 @@ void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machin
     }
     int cpus = emu_tree_path(tree, "sys/devices/system/cpu");
     int policies = emu_tree_folder(tree, cpus, "cpufreq");
-    if (driver->folder != NULL) {
-        int folder = emu_tree_folder(tree, cpus, "%s", driver->folder);
-        emu_tree_text(tree, folder, "status", "%s\n", driver->status);
+    if (config->driver != EMU_DRIVER_ACPI) {
+        int folder = emu_tree_folder(tree, cpus, "%s", driver->amd ? "amd_pstate" : "intel_pstate");
+        emu_tree_text(tree, folder, "status", "%s\n", driver->active ? "active" : "passive");
     }
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
         char name[32];

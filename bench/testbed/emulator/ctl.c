@@ -9,11 +9,10 @@
 #include <inttypes.h>
 
 #include "fault.h"
-#include "pstate.h"
 #include "rapl.h"
 #include "records.h"
+#include "states.h"
 #include "tree.h"
-#include "tstate.h"
 #include "uncore.h"
 
 static void show_state(const struct emu_access *access, FILE *out)

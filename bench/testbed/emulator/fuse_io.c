@@ -34,11 +34,11 @@ struct call {
     fuse_req_t request;
     enum emu_fault_op kind;
     int node;
-    struct emu_fault_hit fault;
     struct fuse_file_info file;
     size_t size;
     off_t offset;
     const char *bytes; /* of a write */
+    struct emu_fault_hit fault;
 };
 
 static struct emu_node *node_of(const struct call *call)
@@ -136,17 +136,15 @@ static void view_render(struct emu_server *server, const struct call *call, stru
     const struct emu_node *node = node_of(call);
     free(view->text);
     *view = (struct view){0};
-    if (node->kind == EMU_NODE_TEXT) {
-        view->text = strdup(node->text);
-        view->length = view->text != NULL ? strlen(view->text) : 0;
-        return;
-    }
     FILE *out = open_memstream(&view->text, &view->length);
     if (out == NULL) {
         return;
     }
-    struct emu_access access = access_of(server, call);
-    emu_attribute_show(node->attribute, access, out);
+    if (node->attribute != NULL) {
+        emu_attribute_show(node->attribute, access_of(server, call), out);
+    } else {
+        fputs(node->text, out);
+    }
     fclose(out);
 }
 
@@ -351,32 +349,20 @@ void emu_io_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *fi
         fuse_reply_err(request, EPERM);
         return;
     }
-    struct call call = {
-        .request = request, .kind = EMU_FAULT_OPEN, .node = (int)inode - 1, .file = *file};
+    struct call call = {request, EMU_FAULT_OPEN, (int)inode - 1, *file, 0, 0, NULL, {0}};
     take(&call);
 }
 
 void emu_io_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
                  struct fuse_file_info *file)
 {
-    struct call call = {.request = request,
-                        .kind = EMU_FAULT_READ,
-                        .node = (int)inode - 1,
-                        .file = *file,
-                        .size = size,
-                        .offset = offset};
+    struct call call = {request, EMU_FAULT_READ, (int)inode - 1, *file, size, offset, NULL, {0}};
     take(&call);
 }
 
 void emu_io_write(fuse_req_t request, fuse_ino_t inode, const char *bytes, size_t size,
                   off_t offset, struct fuse_file_info *file)
 {
-    struct call call = {.request = request,
-                        .kind = EMU_FAULT_WRITE,
-                        .node = (int)inode - 1,
-                        .file = *file,
-                        .size = size,
-                        .offset = offset,
-                        .bytes = bytes};
+    struct call call = {request, EMU_FAULT_WRITE, (int)inode - 1, *file, size, offset, bytes, {0}};
     take(&call);
 }

@@ -168,20 +168,16 @@ static bool loop(struct emu_server *server)
     return true;
 }
 
-static bool serve(struct emu_server *server, const char *mount_point, bool leave_namespace)
+static bool serve(struct emu_server *server, const char *mount_point)
 {
     if (fuse_session_mount(server->session, mount_point) != 0) {
         emu_log("cannot mount on %s: %s", mount_point, strerror(errno));
         return false;
     }
-    bool good = (!leave_namespace || move_out(mount_point)) && loop(server);
-    if (!leave_namespace) {
-        fuse_session_unmount(server->session);
-    }
-    return good;
+    return move_out(mount_point) && loop(server);
 }
 
-bool emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace)
+bool emu_fuse_run(struct emu_server *server, const char *mount_point)
 {
     char *words[] = {"pwr-emulator", "-o", "allow_other,default_permissions,fsname=pwr-emulator",
                      NULL};
@@ -193,7 +189,7 @@ bool emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave
     }
     bool good = fuse_set_signal_handlers(server->session) == 0;
     if (good) {
-        good = serve(server, mount_point, leave_namespace);
+        good = serve(server, mount_point);
         fuse_remove_signal_handlers(server->session);
     }
     fuse_session_destroy(server->session);

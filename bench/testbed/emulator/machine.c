@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "power_model.h"
-#include "pstate.h"
-#include "tstate.h"
+#include "states.h"
 #include "uncore.h"
 
 /* IA32_MISC_ENABLE of a Skylake server at reset: fast strings, thermal control, performance

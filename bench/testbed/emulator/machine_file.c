@@ -15,27 +15,11 @@
 enum { LINE_SIZE = 4096, WHY_SIZE = 256, MIN_KHZ = 100000 };
 
 static const struct emu_driver_traits drivers[] = {
-    [EMU_DRIVER_ACPI] = {.name = "acpi-cpufreq", .intel = true, .amd = true},
-    [EMU_DRIVER_INTEL_PSTATE] = {.name = "intel_pstate",
-                                 .intel = true,
-                                 .own_governors = true,
-                                 .hwp = true,
-                                 .folder = "intel_pstate",
-                                 .status = "active"},
-    [EMU_DRIVER_INTEL_CPUFREQ] = {.name = "intel_cpufreq",
-                                  .intel = true,
-                                  .hwp = true,
-                                  .folder = "intel_pstate",
-                                  .status = "passive"},
-    [EMU_DRIVER_AMD_PSTATE] = {.name = "amd-pstate",
-                               .amd = true,
-                               .folder = "amd_pstate",
-                               .status = "passive"},
-    [EMU_DRIVER_AMD_PSTATE_EPP] = {.name = "amd-pstate-epp",
-                                   .amd = true,
-                                   .own_governors = true,
-                                   .folder = "amd_pstate",
-                                   .status = "active"},
+    [EMU_DRIVER_ACPI] = {"acpi-cpufreq", .intel = true, .amd = true},
+    [EMU_DRIVER_INTEL_PSTATE] = {"intel_pstate", .intel = true, .active = true, .hwp = true},
+    [EMU_DRIVER_INTEL_CPUFREQ] = {"intel_cpufreq", .intel = true, .hwp = true},
+    [EMU_DRIVER_AMD_PSTATE] = {"amd-pstate", .amd = true},
+    [EMU_DRIVER_AMD_PSTATE_EPP] = {"amd-pstate-epp", .amd = true, .active = true},
     [EMU_DRIVER_NONE] = {.intel = true, .amd = true, .hwp = true},
 };
 
@@ -46,7 +30,7 @@ const struct emu_driver_traits *emu_driver_of(const struct emu_config *config)
 
 int emu_driver_governors(const struct emu_config *config)
 {
-    return emu_driver_of(config)->own_governors ? EMU_GOV_POWERSAVE + 1 : EMU_GOV_SCHEDUTIL + 1;
+    return emu_driver_of(config)->active ? EMU_GOV_POWERSAVE + 1 : EMU_GOV_SCHEDUTIL + 1;
 }
 
 static char *trim(char *text)

@@ -125,11 +125,10 @@ void emu_config_print_keys(FILE *out);
 /* What the kernel's cpufreq drivers have and have not (Documentation/admin-guide/pm: cpufreq.rst,
    intel_pstate.rst, amd-pstate.rst). */
 struct emu_driver_traits {
-    const char *name;   /* scaling_driver, and the word in machine files; NULL: none */
-    bool intel, amd;    /* whose processors it drives */
-    bool own_governors; /* performance and powersave of its own, no setspeed ("active mode") */
-    bool hwp;           /* can drive hardware P-states */
-    const char *folder, *status; /* sys/devices/system/cpu/FOLDER/status; NULL: none */
+    const char *name; /* scaling_driver, and the word in machine files; NULL: none */
+    bool intel, amd;  /* whose processors it drives */
+    bool active;      /* "active mode": performance and powersave of its own, no setspeed */
+    bool hwp;         /* can drive hardware P-states */
 };
 const struct emu_driver_traits *emu_driver_of(const struct emu_config *config);
 

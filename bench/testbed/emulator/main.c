@@ -17,14 +17,13 @@ const char *argp_program_version = "pwr-emulator (" PACKAGE_STRING ")";
 static const char about[] =
     "Serves MSRs, cpufreq, powercap, the CPU topology, /proc/cpuinfo and /proc/stat of the machine "
     "that FILE describes below MOUNTPOINT, for bind mounts ('attach' and 'emulate' do all that), "
-    "until SIGTERM.  Messages go to standard error.";
+    "until SIGTERM or the end of the mount namespace.  Messages go to standard error.";
 
-enum { LEAVE = 256, KEYS };
+enum { KEYS = 256 };
 
 static const struct argp_option known[] = {
     {"machine", 'm', "FILE", 0, "the machine (see --keys)", 0},
     {"state", 's', "DIR", 0, "existing folder for trace.csv and ledger.csv", 0},
-    {"leave-namespace", LEAVE, NULL, 0, "end with the caller's mount namespace", 0},
     {"keys", KEYS, NULL, 0, "list the keys of machine files", 0},
     {0},
 };
@@ -33,7 +32,6 @@ struct options {
     const char *machine;
     const char *state;
     const char *mount_point;
-    bool leave_namespace;
 };
 
 static void read_machine(const char *path, struct emu_config *config)
@@ -54,9 +52,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case 's':
         options->state = value;
-        return 0;
-    case LEAVE:
-        options->leave_namespace = true;
         return 0;
     case KEYS:
         emu_config_print_keys(stdout);
@@ -92,7 +87,7 @@ int main(int argc, char **argv)
     if (!emu_server_open(&server, &config, options.state)) {
         return 1;
     }
-    bool good = emu_fuse_run(&server, options.mount_point, options.leave_namespace);
+    bool good = emu_fuse_run(&server, options.mount_point);
     emu_server_close(&server);
     return good ? 0 : 1;
 }

@@ -12,9 +12,8 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "pstate.h"
 #include "rapl.h"
-#include "tstate.h"
+#include "states.h"
 #include "uncore.h"
 
 /* What a register needs to be there. */

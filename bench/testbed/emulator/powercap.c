@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,21 +31,6 @@ static const struct emu_attribute energy[] = {
     ENERGY(EMU_PLATFORM), ENERGY(EMU_ONE_CORE),
 };
 
-static void show_limit(const struct emu_access *access, FILE *out)
-{
-    fprintf(out, "%.0f\n", access->machine->config.tdp_w * 1e6);
-}
-
-static void show_enabled(const struct emu_access *access, FILE *out)
-{
-    (void)access;
-    fputs("1\n", out);
-}
-
-/* Without a store function: writing fails, though the mode says otherwise. */
-static const struct emu_attribute limit = {"constraint_0_power_limit_uw", 0644, .show = show_limit};
-static const struct emu_attribute enabled = {"enabled", 0644, .show = show_enabled};
-
 static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, const char *path,
                     const char *name, enum emu_domain domain, int index)
 {
@@ -61,7 +45,7 @@ static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, co
     emu_tree_text(tree, folder, "max_energy_range_uj", "%" PRIu64 "\n",
                   emu_rapl_max_uj(machine, domain));
     emu_tree_attribute(tree, folder, &energy[domain], index);
-    emu_tree_attribute(tree, folder, &enabled, index);
+    emu_tree_text(tree, folder, "enabled", "1\n");
     return folder;
 }
 
@@ -82,7 +66,8 @@ static void add_package(struct emu_tree *tree, const struct emu_machine *machine
     emu_tree_text(tree, folder, "constraint_0_name", "long_term\n");
     emu_tree_text(tree, folder, "constraint_0_time_window_us", "999424\n");
     emu_tree_text(tree, folder, "constraint_0_max_power_uw", "%.0f\n", machine->config.tdp_w * 1e6);
-    emu_tree_attribute(tree, folder, &limit, package);
+    emu_tree_text(tree, folder, "constraint_0_power_limit_uw", "%.0f\n",
+                  machine->config.tdp_w * 1e6);
     add_zone(tree, machine, path, "core", EMU_CORE, package);
     snprintf(path, sizeof path, "intel-rapl:%d/intel-rapl:%d:1", package, package);
     add_zone(tree, machine, path, "dram", EMU_DRAM, package);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pstate.h"
+#include "states.h"
 #include "tree.h"
 
 /* Tools look for msr, est, tm2, aperfmperf, constant_tsc, dtherm, arat, pln, pts, on AMD for cpb,
@@ -31,15 +31,6 @@ static const char *const flags[] = {
     "sse4a misalignsse topoext perfctr_core mwaitx cpb cat_l3 hw_pstate fsgsbase bmi1 avx2 smep "
     "bmi2 erms cqm rdseed adx smap clflushopt clwb sha_ni clzero irperf xsaveerptr arat"};
 
-static int siblings(const struct emu_machine *machine, int package)
-{
-    int count = 0;
-    for (int i = 0; i < machine->cpu_count; i++) {
-        count += machine->cpus[i].online && machine->cpus[i].package == package;
-    }
-    return count;
-}
-
 static void show_cpuinfo(const struct emu_access *access, FILE *out)
 {
     const struct emu_machine *machine = access->machine;
@@ -59,7 +50,7 @@ static void show_cpuinfo(const struct emu_access *access, FILE *out)
                 "address sizes\t: 46 bits physical, 48 bits virtual\npower management:\n\n",
                 i, vendors[config->cpu_vendor], config->cpu_family, config->cpu_model,
                 config->cpu_name, config->cpu_stepping, emu_pstate_khz(machine, i) / 1e3,
-                cpu->package, siblings(machine, cpu->package), cpu->core_id, config->cores, i, i,
+                cpu->package, config->cores * config->smt, cpu->core_id, config->cores, i, i,
                 flags[config->cpu_vendor], config->base_khz / 500.0);
     }
 }

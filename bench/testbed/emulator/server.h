@@ -55,7 +55,8 @@ int emu_sampler_start(struct emu_server *server);
 /* Waits for its end; the last account is in the ledger then. */
 void emu_sampler_stop(struct emu_server *server);
 
-/* Mounts, and serves until the mount is gone or a signal ends it.  Logs why on failure. */
-bool emu_fuse_run(struct emu_server *server, const char *mount_point, bool leave_namespace);
+/* Mounts, and serves until the mount is gone, at the latest with the caller's mount namespace, or a
+   signal ends it.  Logs why on failure. */
+bool emu_fuse_run(struct emu_server *server, const char *mount_point);
 
 #endif

@@ -120,21 +120,18 @@ int emu_tree_path(struct emu_tree *tree, const char *path)
     return at;
 }
 
-static char *format_text(const char *format, va_list arguments)
+static void text_set(struct emu_node *node, const char *format, va_list arguments)
 {
-    char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0) {
-        text = NULL;
+    if (vasprintf(&node->text, format, arguments) < 0) {
+        checked(NULL);
     }
-    return checked(text);
 }
 
 void emu_tree_link(struct emu_tree *tree, int parent, const char *name, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    node_add(tree, parent, name, EMU_NODE_LINK, S_IFLNK | 0777)->text =
-        format_text(format, arguments);
+    text_set(node_add(tree, parent, name, EMU_NODE_LINK, S_IFLNK | 0777), format, arguments);
     va_end(arguments);
 }
 
@@ -142,8 +139,7 @@ void emu_tree_text(struct emu_tree *tree, int parent, const char *name, const ch
 {
     va_list arguments;
     va_start(arguments, format);
-    node_add(tree, parent, name, EMU_NODE_TEXT, S_IFREG | 0444)->text =
-        format_text(format, arguments);
+    text_set(node_add(tree, parent, name, EMU_NODE_TEXT, S_IFREG | 0444), format, arguments);
     va_end(arguments);
 }
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "pstate.h"
+#include "states.h"
 #include "tree.h"
 
 /* Where a limit is in the register. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "msr.h"
-#include "pstate.h"
+#include "states.h"
 #include "support.h"
 
 static void test_msr(void **state)

@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "power_model.h"
-#include "pstate.h"
 #include "rapl.h"
+#include "states.h"
 #include "support.h"
 
 static void assert_near(double value, double expected, double tolerance)

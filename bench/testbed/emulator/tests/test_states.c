@@ -7,9 +7,8 @@
 
 #include <errno.h>
 
-#include "pstate.h"
+#include "states.h"
 #include "support.h"
-#include "tstate.h"
 
 static void test_tstate_values(void **state)
 {

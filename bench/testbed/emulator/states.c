@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * P-states: requests and the frequency that comes of them.
+ * P-states and T-states: requests, and the frequency and duty cycle that come of them.
  */
 #include "config.h"
 
-#include "pstate.h"
+#include "states.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static uint32_t governed_khz(const struct emu_machine *machine, int cpu)
         return wish <= max ? wish : pick_at_most(config, max);
     }
     case EMU_GOV_POWERSAVE:
-        if (!emu_driver_of(config)->own_governors) {
+        if (!emu_driver_of(config)->active) {
             uint32_t lowest = pick_at_least(config, min);
             return lowest <= max ? lowest : pick_at_most(config, max);
         }
@@ -135,7 +135,7 @@ static void drive_registers(struct emu_machine *machine, int cpu, uint32_t gover
     uint64_t max = emu_pstate_ratio((int)governed);
     uint64_t min = emu_pstate_ratio((int)pick_at_most(config, emu_pstate_min_khz(machine, cpu)));
     if (config->driver != EMU_DRIVER_NONE &&
-        (!emu_driver_of(config)->own_governors ||
+        (!emu_driver_of(config)->active ||
          policy_of(machine, cpu)->governor == EMU_GOV_PERFORMANCE)) {
         min = max;
     }
@@ -256,17 +256,17 @@ void emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t
 int emu_pstate_amd_list(const struct emu_config *config, uint32_t khz[EMU_MAX_AMD_PSTATES])
 {
     int count = config->pstate_count;
-    for (int i = 0; i < count && count <= EMU_MAX_AMD_PSTATES; i++) {
+    if (count > EMU_MAX_AMD_PSTATES) {
+        uint32_t base = (uint32_t)config->base_khz, lowest = (uint32_t)config->pstate_min_khz;
+        khz[0] = base;
+        khz[1] = pick_at_most(config, lowest + (base - lowest) / 2);
+        khz[2] = lowest;
+        return 3;
+    }
+    for (int i = 0; i < count; i++) {
         khz[i] = config->pstates_khz[count - 1 - i];
     }
-    if (count <= EMU_MAX_AMD_PSTATES) {
-        return count;
-    }
-    uint32_t base = (uint32_t)config->base_khz, lowest = (uint32_t)config->pstate_min_khz;
-    khz[0] = base;
-    khz[1] = pick_at_most(config, lowest + (base - lowest) / 2);
-    khz[2] = lowest;
-    return 3;
+    return count;
 }
 
 int emu_pstate_amd_current(const struct emu_machine *machine, int cpu)
@@ -285,4 +285,45 @@ void emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t
         charge(machine, cpu, now_ns);
         machine->cpus[cpu].target_khz = khz[(int)value < count ? (int)value : count - 1];
     }
+}
+
+/* --- T-states: on-demand clock modulation (Intel SDM vol. 3, 15.8.3) --- */
+
+enum { MODULATION_ENABLE = 1 << 4 };
+
+double emu_tstate_requested(const struct emu_machine *machine, int cpu)
+{
+    uint64_t value = machine->cpus[cpu].clock_modulation;
+    if ((value & MODULATION_ENABLE) == 0) {
+        return 1;
+    }
+    double duty = machine->config.tstate_step == EMU_STEP_6_25 ? (double)(value & 0xf) / 16
+                                                               : (double)(value >> 1 & 0x7) / 8;
+    return duty > 0 ? duty : 1; /* 0 is reserved: no modulation */
+}
+
+double emu_tstate_duty(const struct emu_machine *machine, int cpu)
+{
+    const struct emu_config *config = &machine->config;
+    double duty = emu_tstate_requested(machine, cpu);
+    if (config->tstate_scope == EMU_SCOPE_THREAD ||
+        (config->tstate_scope == EMU_SCOPE_CORE && config->smt == 1)) {
+        return duty;
+    }
+    for (int other = 0; other < machine->cpu_count; other++) {
+        if (!emu_machine_same_scope(machine, cpu, other, config->tstate_scope)) {
+            continue;
+        }
+        double wish = emu_tstate_requested(machine, other);
+        if (config->tstate_rule == EMU_RULE_HIGHEST ? wish > duty : wish < duty) {
+            duty = wish;
+        }
+    }
+    return duty;
+}
+
+void emu_tstate_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns)
+{
+    emu_machine_charge_scope(machine, cpu, machine->config.tstate_scope, now_ns);
+    machine->cpus[cpu].clock_modulation = value;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * P-states: what cpufreq and the MSRs ask for, and the frequency that comes of it.
+ * P-states and T-states: what cpufreq and the MSRs ask for, and what comes of it.
  *
  * As on hardware there is one register per CPU that holds the request.  The cpufreq driver writes
  * it whenever its policy changes, a raw MSR write overwrites it, and the last writer wins.
  */
-#ifndef EMU_PSTATE_H
-#define EMU_PSTATE_H
+#ifndef EMU_STATES_H
+#define EMU_STATES_H
 
 #include "machine.h"
 
@@ -45,5 +45,15 @@ int emu_pstate_amd_list(const struct emu_config *config, uint32_t khz[EMU_MAX_AM
 int emu_pstate_amd_current(const struct emu_machine *machine, int cpu);
 void emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t value,
                                   uint64_t now_ns);
+
+/* T-states: duty cycles that IA32_CLOCK_MODULATION asks for, and what comes of them. */
+
+/* The duty cycle the CPU's own register asks for, and the one its clock runs at: that of everybody
+   who shares the T-state, by the machine's rule. */
+double emu_tstate_requested(const struct emu_machine *machine, int cpu);
+double emu_tstate_duty(const struct emu_machine *machine, int cpu);
+
+/* Writes the register, whose bits have been checked, charging the time until now_ns first. */
+void emu_tstate_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns);
 
 #endif
