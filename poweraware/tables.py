@@ -7,9 +7,8 @@ from typing import List, Optional, Sequence
 
 from poweraware import words
 from poweraware.job import CallClass, Job, Node, Sums
-from poweraware.session.jobs import levers_off
 from poweraware.table import Table, as_paragraph, as_table
-from poweraware.wording import number, plural, size
+from poweraware.wording import levers_off, number, plural, size
 
 _ATTRIBUTED = "energy of calls"
 

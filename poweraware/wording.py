@@ -3,6 +3,8 @@
 """Numbers and units in words, the same in pictures, tables and text."""
 from __future__ import annotations
 
+from typing import Dict, Iterable, List, Optional, Tuple
+
 
 def number(value: float) -> str:
     """Four significant digits, without exponents in the range that people read."""
@@ -24,3 +26,12 @@ def size(count: int) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun in the right number."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def levers_off(levers: Iterable[Tuple[str, Optional[str]]]) -> List[str]:
+    """Titles of levers and why they are off: each reason once, with the levers that it is the reason of."""
+    found: Dict[str, List[str]] = {}
+    for title, reason in levers:
+        if reason:
+            found.setdefault(reason, []).append(title)
+    return [f"{', '.join(titles)} off: {reason}" for reason, titles in found.items()]

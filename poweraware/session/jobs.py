@@ -3,9 +3,10 @@
 """Figures of a run that are in its job's document (poweraware-job.schema.json)."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from poweraware.session.document import Run
+from poweraware.wording import levers_off
 
 EXCHANGES = ("alltoall", "alltoallv", "alltoallw")
 PARTS = ("Alltoall(v, w)", "other collectives", "not in collectives")  # of a process's time
@@ -58,12 +59,3 @@ def why_off(run: Run) -> Dict[str, int]:
         for reason in levers_off((lever["title"], lever["why_off"]) for lever in node["levers"]):
             reasons[reason] = reasons.get(reason, 0) + 1
     return reasons
-
-
-def levers_off(levers: Iterable[Tuple[str, Optional[str]]]) -> List[str]:
-    """Titles of levers and why they are off: each reason once, with the levers that it is the reason of."""
-    found: Dict[str, List[str]] = {}
-    for title, reason in levers:
-        if reason:
-            found.setdefault(reason, []).append(title)
-    return [f"{', '.join(titles)} off: {reason}" for reason, titles in found.items()]
