@@ -126,7 +126,8 @@ static pwr_process_config_t process_config(void)
         .idle = (pwr_idle_where_t)s->idle,
         .saves = COLL_POWERAWARE_OFF != s->scheme,
         .uses = {[PWR_LEVER_PSTATE] = s->pstates,
-                 [PWR_LEVER_TSTATE] = s->tstates && COLL_POWERAWARE_DVFS != s->scheme},
+                 [PWR_LEVER_TSTATE] = s->tstates && COLL_POWERAWARE_DVFS != s->scheme,
+                 [PWR_LEVER_UNCORE] = s->uncore},
         /* schemes other than auto do what they are told, whatever it costs */
         .audits = COLL_POWERAWARE_AUTO == s->scheme && s->max_slowdown > 0.0 &&
                   PWR_IDLE_OFF != (pwr_idle_where_t)s->idle,

@@ -49,6 +49,7 @@ typedef struct coll_poweraware_settings {
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     bool pstates;
     bool tstates;
+    bool uncore;
     size_t ucx_min_bytes; /* 0: none */
     bool single_copy;
     bool wait_monitor;    /* a waiting rank may rest on a cache line */

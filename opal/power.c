@@ -301,10 +301,13 @@ static void put_back(pwr_power_t *power, pwr_lever_verb_t verb)
 }
 
 /* Only a lever that is not lowered yet can be spared its transition. */
-static bool pays(const pwr_power_lever_t *own, uint64_t expected_ns)
+static bool pays(const pwr_lever_type_t *type, const pwr_power_lever_t *own, uint64_t expected_ns)
 {
-    return own->value != PWR_POWER_AS_FOUND || expected_ns == PWR_POWER_LENGTH_UNKNOWN ||
-           expected_ns >= own->break_even_ns;
+    if (own->value != PWR_POWER_AS_FOUND) {
+        return true;
+    }
+    return expected_ns == PWR_POWER_LENGTH_UNKNOWN ? !type->needs_length
+                                                   : expected_ns >= own->break_even_ns;
 }
 
 /* steps: below full; 0: as far as it goes. */
@@ -317,7 +320,7 @@ static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps, uin
         if (type->verb != verb || !own->use) {
             continue;
         }
-        if (!own->lever || !pays(own, expected_ns)) {
+        if (!own->lever || !pays(type, own, expected_ns)) {
             power->counters.lever[id].skipped++;
             continue;
         }

@@ -16,6 +16,9 @@ enum {
     HWP_MINIMUM = 0xff,
     HWP_MAXIMUM_SHIFT = 8,
     HWP_MASK = 0xffff,
+    UNCORE_MINIMUM_SHIFT = 8,
+    UNCORE_RATIO = 0x7f,
+    UNCORE_MASK = 0x7f7f,
     MODULATION_ENABLE = 0x10,
     DUTY_MASK = 0x0f,
     MODULATION_MASK = MODULATION_ENABLE | DUTY_MASK,
@@ -24,7 +27,7 @@ enum {
 
 const pwr_access_t *const pwr_accesses[] = {
     &pwr_access_cpufreq, &pwr_access_msr_safe, &pwr_access_msr,
-    &pwr_access_accessd, &pwr_access_likwid,
+    &pwr_access_accessd, &pwr_access_likwid,   &pwr_access_uncore,
 };
 const size_t pwr_num_accesses = sizeof pwr_accesses / sizeof pwr_accesses[0];
 
@@ -66,6 +69,17 @@ static uint64_t hwp_with(uint64_t found, uint64_t speed)
     return (found & ~(uint64_t)HWP_MASK) | speed << HWP_MAXIMUM_SHIFT | minimum;
 }
 
+static uint64_t uncore_speed(uint64_t value)
+{
+    return value & UNCORE_RATIO;
+}
+
+static uint64_t uncore_with(uint64_t found, uint64_t speed)
+{
+    uint64_t minimum = lower_of(found >> UNCORE_MINIMUM_SHIFT & UNCORE_RATIO, speed);
+    return (found & ~(uint64_t)UNCORE_MASK) | minimum << UNCORE_MINIMUM_SHIFT | speed;
+}
+
 /* Duty 0 is reserved: a CPU that shows it is taken to run at full speed. */
 static uint64_t duty_speed(uint64_t value)
 {
@@ -90,6 +104,7 @@ static const struct {
     [PWR_CONTROL_PERF_CTL] = {"perf_ctl", RATIO_MASK, ratio_speed, ratio_with},
     [PWR_CONTROL_HWP_REQUEST] = {"hwp_request", HWP_MASK, hwp_speed, hwp_with},
     [PWR_CONTROL_CLOCK_MODULATION] = {"clock_modulation", MODULATION_MASK, duty_speed, duty_with},
+    [PWR_CONTROL_UNCORE_RATIO] = {"uncore_ratio", UNCORE_MASK, uncore_speed, uncore_with},
 };
 
 const pwr_access_t *pwr_access_find(const char *name)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Controls: values of one CPU that decide how fast it runs (private to the library and its tools).
+ * Controls: values of one CPU, or of its die, that decide how fast it runs (private to the library
+ * and its tools).
  *
  * A control is a number and an access to it.  Levers, guardian and poweraware-restore all read and
  * write through here, so there is one way to write anything.
  *
  *   control            unit   accesses
- *   ceiling, floor     kHz    cpufreq (scaling_max_freq, scaling_min_freq), likwid
+ *   ceiling, floor     kHz    cpufreq (scaling_max_freq, scaling_min_freq), likwid;
+ *                             intel_uncore_frequency (max_freq_khz, min_freq_khz of CPU's die)
  *   speed              kHz    cpufreq (scaling_setspeed, governor "userspace")
  *   perf_ctl           raw    msr_safe, msr, likwid-accessD: MSR 0x199, ratio in bits 15:8
  *   hwp_request        raw    the same: MSR 0x774, minimum 7:0, maximum 15:8
  *   clock_modulation   raw    the same: MSR 0x19a, enable 4, duty in sixteenths 3:0
+ *   uncore_ratio       raw    the same: MSR 0x620 of CPU's die, maximum 6:0, minimum 14:8
  */
 #ifndef PWR_CONTROL_H
 #define PWR_CONTROL_H
@@ -31,6 +34,7 @@ typedef enum pwr_control_kind {
     PWR_CONTROL_PERF_CTL,
     PWR_CONTROL_HWP_REQUEST,
     PWR_CONTROL_CLOCK_MODULATION,
+    PWR_CONTROL_UNCORE_RATIO,
     PWR_CONTROL_KINDS
 } pwr_control_kind_t;
 
@@ -67,6 +71,7 @@ extern const pwr_access_t pwr_access_msr_safe;
 extern const pwr_access_t pwr_access_msr;
 extern const pwr_access_t pwr_access_accessd;
 extern const pwr_access_t pwr_access_likwid;
+extern const pwr_access_t pwr_access_uncore;
 
 /* All of them; the place in it is the number on the guardian's wire. */
 extern const pwr_access_t *const pwr_accesses[];
@@ -82,7 +87,8 @@ pwr_control_kind_t pwr_control_kind_find(const char *name);
 /* The bits that are the control; the rest of a register belongs to others and is kept. */
 uint64_t pwr_control_mask(pwr_control_kind_t kind);
 
-/* How fast a value lets the CPU run: kHz for ceiling, floor and speed; a ratio for perf_ctl; a
+/* How fast a value lets the CPU run: kHz for ceiling, floor and speed; a ratio for perf_ctl and
+   uncore_ratio; a
    performance level for hwp_request; sixteenths of full duty (1..16) for clock_modulation. */
 uint64_t pwr_control_speed(pwr_control_kind_t kind, uint64_t value);
 

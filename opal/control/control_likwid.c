@@ -12,7 +12,6 @@
 #include "control/control.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "control/control_file.h"
 #include "likwid/likwid.h"
@@ -21,22 +20,20 @@ static pwr_status_t likwid_open(const pwr_access_t *access, const pwr_env_t *env
                                 pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
                                 pwr_control_t *control)
 {
-    int fd;
     if (kind != PWR_CONTROL_CEILING && kind != PWR_CONTROL_FLOOR) {
         return PWR_ERR_UNSUPPORTED;
     }
+    *control = (pwr_control_t){.access = access, .kind = kind, .cpu = cpu};
     pwr_status_t status =
-        pwr_control_file_open(env, kind, cpu, O_RDONLY, "needs read permission", why, &fd);
+        pwr_control_cpufreq_open(env, O_RDONLY, "needs read permission", why, control);
     if (status != PWR_OK) {
         return status;
     }
     status = pwr_likwid_freq_open(env, why);
     if (status != PWR_OK) {
-        close(fd);
-        return status;
+        pwr_control_file_close(control);
     }
-    *control = (pwr_control_t){.access = access, .kind = kind, .cpu = cpu, .fd = fd, .msr.fd = -1};
-    return PWR_OK;
+    return status;
 }
 
 static pwr_status_t likwid_write(const pwr_control_t *control, uint64_t khz)
@@ -47,8 +44,7 @@ static pwr_status_t likwid_write(const pwr_control_t *control, uint64_t khz)
 static void likwid_close(pwr_control_t *control)
 {
     pwr_likwid_freq_close();
-    close(control->fd);
-    control->fd = -1;
+    pwr_control_file_close(control);
 }
 
 static const char *likwid_remedy(const pwr_control_t *control)
@@ -63,5 +59,5 @@ const pwr_access_t pwr_access_likwid = {.name = "likwid",
                                         .read = pwr_control_file_read,
                                         .write = likwid_write,
                                         .close = likwid_close,
-                                        .place = pwr_control_file_place,
+                                        .place = pwr_control_cpufreq_place,
                                         .remedy = likwid_remedy};

@@ -18,6 +18,8 @@ static const struct {
                                  "msr-safe: allow-list line 0x00000774 0x000000000000FFFF"},
     [PWR_CONTROL_CLOCK_MODULATION] = {PWR_MSR_CLOCK_MODULATION, "MSR 0x19a",
                                       "msr-safe: allow-list line 0x0000019A 0x000000000000001F"},
+    [PWR_CONTROL_UNCORE_RATIO] = {PWR_MSR_UNCORE_RATIO_LIMIT, "MSR 0x620",
+                                  "msr-safe: allow-list line 0x00000620 0x0000000000007F7F"},
 };
 
 static pwr_status_t msr_open(const pwr_access_t *access, const pwr_env_t *env,

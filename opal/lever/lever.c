@@ -16,6 +16,7 @@
 static const pwr_lever_type_t *const types[PWR_NUM_LEVERS] = {
     [PWR_LEVER_PSTATE] = &pwr_lever_pstate,
     [PWR_LEVER_TSTATE] = &pwr_lever_tstate,
+    [PWR_LEVER_UNCORE] = &pwr_lever_uncore,
 };
 
 /* One CPU, or several that share a control and are driven through one of them. */

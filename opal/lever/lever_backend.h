@@ -31,6 +31,7 @@ typedef struct pwr_lever_backend {
 
 extern const pwr_lever_type_t pwr_lever_pstate;
 extern const pwr_lever_type_t pwr_lever_tstate;
+extern const pwr_lever_type_t pwr_lever_uncore;
 
 /* ---- P-states ---- */
 

@@ -43,10 +43,19 @@ static const char slowest[] = "a processor without a figure of its own is taken 
 static const char umwait[] =
     "lower and upper end of 0.2 to 1 us reported for waking from C0.2 (umwait) on Sapphire Rapids; "
     "other processors and instructions are taken to be alike";
+static const char uncore_sapphire_rapids[] =
+    "transition of the uncore frequency of 0.5 ms reported for Sapphire Rapids";
+static const char uncore_skylake[] =
+    "transition of the uncore frequency of up to 10 ms reported for Skylake-SP; other processors "
+    "are taken to be as slow";
 static const char icpp[] =
     "upper end of 10 to 15 us of Kandalla, Mancini, Sur, Panda, ICPP 2010 (Nehalem)";
 
-enum { PSTATE = PWR_POLICY_LEVER(PWR_LEVER_PSTATE), TSTATE = PWR_POLICY_LEVER(PWR_LEVER_TSTATE) };
+enum {
+    PSTATE = PWR_POLICY_LEVER(PWR_LEVER_PSTATE),
+    TSTATE = PWR_POLICY_LEVER(PWR_LEVER_TSTATE),
+    UNCORE = PWR_POLICY_LEVER(PWR_LEVER_UNCORE)
+};
 
 /* The first row that matches counts. */
 static const builtin_t rows[] = {
@@ -56,6 +65,9 @@ static const builtin_t rows[] = {
     {PSTATE, 23, "AuthenticAMD", 49, 49, LEVER_CALL_NS, LEVER_CALL_NS, 900000, zen2},
     {PSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 900000, slowest},
     {TSTATE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 15000, icpp},
+    {UNCORE, 6, "GenuineIntel", 143, 143, LEVER_CALL_NS, LEVER_CALL_NS, 500000,
+     uncore_sapphire_rapids},
+    {UNCORE, 0, NULL, 0, 0, LEVER_CALL_NS, LEVER_CALL_NS, 10000000, uncore_skylake},
     {PWR_POLICY_SPIN, 0, NULL, 0, 0, 2, 100, 0, own_measurement},
     {PWR_POLICY_PAUSE, 0, NULL, 0, 0, 3, 150, 0, own_measurement},
     {PWR_POLICY_MONITOR, 0, NULL, 0, 0, 200, 1000, 0, umwait},

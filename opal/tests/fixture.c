@@ -240,6 +240,50 @@ unsigned long fixture_get_khz(const fixture_t *fixture, unsigned cpu, const char
     return strtoul(text, NULL, 10);
 }
 
+static void put_topology(fixture_t *fixture, unsigned cpu, const char *file, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, file);
+    fixture_put(fixture, path, text);
+}
+
+static void uncore_path(unsigned package, const char *file, char path[128])
+{
+    snprintf(path, 128, "/sys/devices/system/cpu/intel_uncore_frequency/package_%02u_die_00/%s",
+             package, file);
+}
+
+void fixture_put_uncore(fixture_t *fixture, unsigned package, unsigned first, unsigned last)
+{
+    static const char *const files[][2] = {
+        {"max_freq_khz", "2400000\n"},
+        {"min_freq_khz", "1200000\n"},
+        {"initial_max_freq_khz", "2400000\n"},
+        {"initial_min_freq_khz", "1200000\n"},
+    };
+    char path[128], text[32];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        uncore_path(package, files[i][0], path);
+        fixture_put(fixture, path, files[i][1]);
+    }
+    for (unsigned cpu = first; cpu <= last; cpu++) {
+        snprintf(text, sizeof text, "%u\n", package);
+        put_topology(fixture, cpu, "physical_package_id", text);
+        put_topology(fixture, cpu, "die_id", "0\n");
+        snprintf(text, sizeof text, "%u-%u\n", first, last);
+        put_topology(fixture, cpu, "die_cpus_list", text);
+    }
+}
+
+unsigned long fixture_get_uncore_khz(const fixture_t *fixture, unsigned package, const char *file)
+{
+    char path[128];
+    char text[64];
+    uncore_path(package, file, path);
+    fixture_get(fixture, path, text, sizeof text);
+    return strtoul(text, NULL, 10);
+}
+
 pwr_topo_t *fixture_topo(fixture_t *fixture, const char *synthetic, const char *cpulist)
 {
     pwr_topo_t *topo;

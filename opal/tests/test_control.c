@@ -37,6 +37,9 @@ static void test_lowered_never_speeds_up_and_keeps_other_bits(void **state)
         {PWR_CONTROL_CLOCK_MODULATION, 0x18, 2, 0x12},
         {PWR_CONTROL_CLOCK_MODULATION, 0x10, 8, 0x18}, /* duty 0 is reserved: full speed */
         {PWR_CONTROL_CLOCK_MODULATION, 0x05, 16, 0x05},
+        {PWR_CONTROL_UNCORE_RATIO, 0x80800c18, 12, 0x80800c0c},
+        {PWR_CONTROL_UNCORE_RATIO, 0x1418, 12, 0x0c0c}, /* the minimum goes with the maximum */
+        {PWR_CONTROL_UNCORE_RATIO, 0x0c0c, 16, 0x0c0c},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -252,7 +252,8 @@ static void test_bound_and_alone(void **state)
     assert_int_equal(cpufreq->lowest, FIXTURE_LOWEST_KHZ);
     assert_int_equal(cpufreq->full, FIXTURE_CEILING_KHZ);
     assert_int_equal(backend_of(PWR_LEVER_TSTATE, "msr")->lowest, 2);
-    for (info_subject_t subject = 0; subject < PWR_NUM_LEVERS; subject++) {
+    assert_int_equal(report.parts[PWR_LEVER_UNCORE].best, -1); /* it has none */
+    for (info_subject_t subject = PWR_LEVER_PSTATE; subject <= PWR_LEVER_TSTATE; subject++) {
         assert_true(report.parts[subject].cost.rounds > 0);
         assert_int_equal(report.parts[subject].cost.cpus, 1);
     }

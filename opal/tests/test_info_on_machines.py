@@ -227,6 +227,25 @@ def test_ranges_and_costs(folder: Path) -> None:
     assert domains["package-1"]["provenance"] == "emulated"
 
 
+def test_uncore(folder: Path) -> None:
+    run = run_on("skylake", folder, tool(folder, "-j -c 4-7"))
+    uncore = part(parse(run.stdout), "uncore")
+    assert (uncore["scope"], uncore["used"]) == ("package", "intel_uncore_frequency")
+    found = backend(parse(run.stdout), "uncore", "intel_uncore_frequency")
+    assert (found["lowest"], found["full"]) == (1200000, 2400000)
+    assert backend(parse(run.stdout), "uncore", "msr")["state"] == "works"
+    assert uncore["cost"]["cpus"] == 4 and uncore["cost"]["rounds"] > 0
+    assert (4, "uncore_max_khz") in run.moved() and run.not_restored() == set()
+
+
+def test_uncore_of_a_shared_package(folder: Path) -> None:
+    document = parse(run_on("skylake", folder, tool(folder, "-j -c 4-6")).stdout)
+    found = backend(document, "uncore", "intel_uncore_frequency")
+    assert found["state"] == "refused" and "its CPU 7" in found["reason"]
+    assert commands_of(document, "uncore", "intel_uncore_frequency") == ["mpirun --map-by ppr:1:package --bind-to package ..."]
+    assert part(document, "uncore")["missing"] and part(document, "pstate")["used"] == "cpufreq"
+
+
 def test_cpufreq_by_libcpupower(folder: Path) -> None:
     found = parse(run_on("icpp2010", folder, tool(folder, "-j")).stdout)["machine"]["cpufreq"]
     if "libcpupower" in found.get("why_not", ""):
@@ -239,14 +258,17 @@ def test_cpufreq_by_libcpupower(folder: Path) -> None:
     assert found["transition_latency_ns"] == 10000
 
 
-@pytest.mark.parametrize("options", ["-j", "-j --no-probe --cpus 1"])
-def test_only_looks(folder: Path, options: str) -> None:
+UNCORE = ", uncore frequencies (intel_uncore_frequency)"
+
+
+@pytest.mark.parametrize("options, uncore", [("-j", UNCORE), ("-j --no-probe --cpus 1", "")])
+def test_only_looks(folder: Path, options: str, uncore: str) -> None:
     run = run_on("skylake", folder, tool(folder, options))
     document = parse(run.stdout)
     assert run.written_cpus() == set()
     assert list((folder / "run-root").iterdir()) == []
     assert document["saves_by"] == "waits"
-    assert document["would_save_by"] == "P-states (cpufreq), T-states (msr)"
+    assert document["would_save_by"] == "P-states (cpufreq), T-states (msr)" + uncore
     assert backend(document, "tstate", "msr")["state"] == "looks usable"
     assert document["binding"]["exclusive"] is None
 
@@ -274,18 +296,19 @@ def test_text_says_what_to_do(folder: Path) -> None:
     assert "from 1.8 to 1.6 kW" not in flat  # T-states are there
     assert ">/etc/udev/rules.d/70-poweraware-cpufreq.rules" in text
     document = parse((folder / "json").read_text())
-    commands = {command for each in part(document, "pstate")["backends"]
-                for command in commands_of(document, "pstate", each["name"])}
+    commands = {command for lever in document["levers"] if lever["missing"] for each in lever["backends"]
+                for command in commands_of(document, lever["name"], each["name"])}
     assert commands <= {line.strip() for line in lines}  # never broken
-    assert all(len(line) <= 80 or line.strip() in commands or line.strip().endswith(".so")
-               for line in lines)
+    too_long = [line for line in lines if len(line) > 80 and line.strip() not in commands]
+    assert all(" " not in line.strip() for line in too_long), too_long  # one word: a path
 
 
 def test_text_of_a_process_that_is_not_bound(folder: Path) -> None:
     lines = run_on("skylake", folder, tool(folder, "")).stdout.splitlines()
     assert lines[0] == "this process would save by: waits"
-    assert lines[1] == "and also by:                P-states (cpufreq), T-states (msr)"
-    assert "mpirun --bind-to core" in re.sub(r"\s+", " ", " ".join(lines[2:4]))
+    told = re.sub(r"\s+", " ", " ".join(lines[1:6]))
+    assert told.startswith("and also by: P-states (cpufreq), T-states (msr)" + UNCORE)
+    assert "mpirun --bind-to core" in told
 
 
 def test_wide_terminals(folder: Path) -> None:
@@ -299,7 +322,7 @@ def test_wide_terminals(folder: Path) -> None:
 
 
 def test_all_remedies(folder: Path) -> None:
-    script = f"{tool(folder, '-c 1')} >{folder}/plain; {tool(folder, '-c 1 --all')}"
+    script = f"{tool(folder, '-c 0-3')} >{folder}/plain; {tool(folder, '-c 0-3 --all')}"
     text = run_on("skylake", folder, script).stdout
     assert "modprobe msr-safe" in text
     assert "modprobe msr-safe" not in (folder / "plain").read_text()

@@ -207,6 +207,33 @@ def test_machine(machine: Machine, case: Case) -> None:
     assert machine.moved() == []
 
 
+UNCORE_MAX, UNCORE_MIN = "uncore_max_khz", "uncore_min_khz"
+
+
+def test_uncore_of_a_whole_package(machine: Machine) -> None:
+    done = machine.run("skylake", machine.walk("4-7", more="uncore"))
+    assert values(done.stdout.splitlines(), "uncore") == ["intel_uncore_frequency"], done.stdout + done.stderr
+    assert [write for write in machine.writes() if "uncore" in write[1]] == [
+        (4, UNCORE_MAX, "2400000"), (4, UNCORE_MIN, "1200000"), (4, UNCORE_MAX, "1200000"), (4, UNCORE_MAX, "2400000")]
+    assert machine.moved() == []
+
+
+def test_uncore_of_a_shared_package_stays(machine: Machine) -> None:
+    done = machine.run("skylake", machine.walk("4-6", more="uncore"))
+    lines = done.stdout.splitlines()
+    assert values(lines, "uncore") == ["none"] and values(lines, "pstate") == ["cpufreq"], done.stdout + done.stderr
+    assert "uncore frequencies off: package 1 has one uncore frequency, and its CPU 7" in values(lines, "why")[0]
+    assert [write for write in machine.writes() if "uncore" in write[1]] == []
+
+
+def test_uncore_after_a_kill(machine: Machine) -> None:
+    walk = machine.walk("4-7", more="uncore pause")
+    script = f"coproc {{ exec {walk}; }}; while read -r line <&${{COPROC[0]}}; do [[ $line == 'now: held' ]] && break; done; "
+    done = machine.run("skylake", script + "kill -9 $COPROC_PID; wait $COPROC_PID; sleep 1")
+    assert (4, UNCORE_MAX, "1200000") in machine.writes(), done.stdout + done.stderr
+    assert machine.moved() == []
+
+
 def test_the_matrix_has_all_machines() -> None:
     known = {path.stem for path in MACHINES.glob("*.machine")}
     assert {case.machine for case in CASES} == known

@@ -216,7 +216,7 @@ static void test_short_phases_are_skipped(void **state)
     pwr_power_full(power);
     pwr_power_unthrottle(power);
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
-        assert_int_equal(counts(power, id)->skipped, 1);
+        assert_int_equal(counts(power, id)->skipped, power->levers[id].use ? 1 : 0);
         assert_int_equal(counts(power, id)->writes, 0);
     }
     pwr_power_low(power, low_ns);
@@ -229,6 +229,55 @@ static void test_short_phases_are_skipped(void **state)
     assert_int_equal(counts(power, PWR_LEVER_PSTATE)->skipped, 1);
     pwr_power_close(power);
     assert_true(is_untouched(fixture));
+}
+
+static pwr_power_t *open_all(fixture_t *fixture, const char *cpulist)
+{
+    const pwr_power_config_t config = pwr_power_config_all("/run");
+    put_hardware(fixture);
+    fixture_put_uncore(fixture, 0, 0, 3);
+    pwr_power_t *power = open_power(fixture, &config, cpulist);
+    pwr_power_arm(power);
+    return power;
+}
+
+/* Its break-even is long, so it moves only in phases whose length is expected. */
+static void test_uncore_moves_in_long_phases(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_power_t *power = open_all(fixture, "0-3");
+    assert_string_equal(pwr_power_backend(power, PWR_LEVER_UNCORE), "intel_uncore_frequency");
+    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
+    assert_int_equal(fixture_get_uncore_khz(fixture, 0, "max_freq_khz"), 2400000);
+    assert_int_equal(counts(power, PWR_LEVER_UNCORE)->skipped, 1);
+    pwr_power_full(power);
+    pwr_power_low(power, 1000000000);
+    assert_int_equal(fixture_get_uncore_khz(fixture, 0, "max_freq_khz"), 1200000);
+    pwr_power_throttle(power, 7, 1000000000);
+    pwr_power_unthrottle(power);
+    assert_int_equal(counts(power, PWR_LEVER_UNCORE)->writes, 1);
+    pwr_power_full(power);
+    assert_int_equal(fixture_get_uncore_khz(fixture, 0, "max_freq_khz"), 2400000);
+    assert_int_equal(counts(power, PWR_LEVER_UNCORE)->writes, 2);
+    assert_true(is_untouched(fixture));
+    pwr_power_close(power);
+}
+
+/* Other ranks share the package: the other levers work, and the reason names it. */
+static void test_uncore_of_a_shared_package_stays(void **state)
+{
+    pwr_power_t *power = open_all(*state, "0-2");
+    assert_true(pwr_power_has(power, PWR_LEVER_PSTATE) && pwr_power_has(power, PWR_LEVER_TSTATE));
+    assert_false(pwr_power_has(power, PWR_LEVER_UNCORE));
+    assert_non_null(strstr(pwr_power_why_off(power), "uncore frequencies off: package 0 has one"));
+    pwr_lever_use_t uses[PWR_NUM_LEVERS];
+    pwr_power_levers(power, uses);
+    assert_string_equal(uses[PWR_LEVER_PSTATE].backend, "cpufreq");
+    assert_string_equal(uses[PWR_LEVER_PSTATE].why_off, "");
+    assert_string_equal(uses[PWR_LEVER_UNCORE].backend, "");
+    assert_non_null(strstr(uses[PWR_LEVER_UNCORE].why_off, "its CPU 3"));
+    pwr_power_close(power);
 }
 
 static void test_close_restores(void **state)
@@ -787,6 +836,8 @@ int main(void)
         FIXTURE_TEST(test_both_levers_on_own_cpus),
         FIXTURE_TEST(test_verbs_are_idempotent_and_counted),
         FIXTURE_TEST(test_short_phases_are_skipped),
+        FIXTURE_TEST(test_uncore_moves_in_long_phases),
+        FIXTURE_TEST(test_uncore_of_a_shared_package_stays),
         FIXTURE_TEST(test_close_restores),
         FIXTURE_TEST(test_nothing_happens_before_arming),
         FIXTURE_TEST(test_not_bound),

@@ -3,11 +3,12 @@
  *
  * Walks once through all that the facade can do, for tests on emulated machines.
  *
- *   walk_levers CPULIST HELPER_DIR RUN_DIR [pause]
+ *   walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [pause]
  *
  * Binds itself to CPULIST, prints "key: value" lines (levers by name, meter, why), and
- * moves: low, T7, back, full.  With "pause" it reads a line from standard input while it holds
- * both, and once more before it ends, and says what became of the levers.
+ * moves: low, T7, back, full; with "uncore" the uncore of packages as well.  With "pause" it reads
+ * a line from standard input while it holds both, and once more before it ends, and says what
+ * became of the levers.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -69,9 +70,12 @@ static void print_meter(const pwr_env_t *env, const pwr_topo_t *topo)
     pwr_meter_close(meter);
 }
 
+/* Long enough for any lever. */
+static const uint64_t PHASE_NS = 1000000000;
+
 static void walk(pwr_power_t *power, bool stop)
 {
-    pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+    pwr_power_low(power, PHASE_NS);
     pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
     if (stop) {
         wait_for_line("held");
@@ -80,23 +84,34 @@ static void walk(pwr_power_t *power, bool stop)
     pwr_power_full(power);
     if (stop) {
         wait_for_line("full");
-        pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
+        pwr_power_low(power, PHASE_NS);
         pwr_power_throttle(power, 7, PWR_POWER_LENGTH_UNKNOWN);
         pwr_power_unthrottle(power);
         pwr_power_full(power);
     }
 }
 
+static bool has_word(int argc, char **argv, const char *word)
+{
+    for (int i = 4; i < argc; i++) {
+        if (strcmp(argv[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr, "usage: walk_levers CPULIST HELPER_DIR RUN_DIR [pause]\n");
+        fprintf(stderr, "usage: walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [pause]\n");
         return 2;
     }
     pwr_env_t env = pwr_env_real;
     env.log = log_line;
     env.helper_dir = argv[2];
-    const pwr_power_config_t config = pwr_power_config_all(argv[3]);
+    pwr_power_config_t config = pwr_power_config_all(argv[3]);
+    config.use[PWR_LEVER_UNCORE] = has_word(argc, argv, "uncore");
     pwr_power_t *power;
     if (bind_to(argv[1]) != 0) {
         perror("walk_levers: cannot bind");
@@ -112,7 +127,7 @@ int main(int argc, char **argv)
     }
     print_line("why", pwr_power_why_off(power));
     print_meter(&env, pwr_power_topo(power));
-    walk(power, argc > 4);
+    walk(power, has_word(argc, argv, "pause"));
     pwr_power_counters_t counters = pwr_power_counters(power);
     for (unsigned id = 1; id < PWR_NUM_LEVERS; id++) {
         counters.lever[0].errors += counters.lever[id].errors;

@@ -231,7 +231,7 @@ static int usage(int argc, char **argv)
 {
     bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
     fprintf(asked ? stdout : stderr,
-            "poweraware-guard restores P-states and T-states when the process that changed them\n"
+            "poweraware-guard restores power levers when the process that changed them\n"
             "ends without doing so.  Programs that use the power library start it by themselves;\n"
             "it has no options and does nothing when started by hand.\n");
     return asked ? EXIT_SUCCESS : 2;

@@ -40,7 +40,7 @@ static void print_help(void)
     fputs("usage: poweraware-restore [--job ID] [--all | --run-dir DIR] [--dry-run] [--verbose]\n"
           "                          [--root DIR] [--helper-dir DIR]\n"
           "\n"
-          "Puts back the P-states and T-states that processes changed which were killed together\n"
+          "Puts back the power levers that processes changed which were killed together\n"
           "with their guardians, as their journals say.  Processes that live are left alone, and\n"
           "so is what somebody else has set since.\n"
           "\n"

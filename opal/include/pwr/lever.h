@@ -19,6 +19,7 @@
 typedef enum pwr_lever_id {
     PWR_LEVER_PSTATE, /* frequency of cores (ICPP 2010: DVFS between f_min and f_max) */
     PWR_LEVER_TSTATE, /* duty cycle of cores (ICPP 2010: T0 .. T7) */
+    PWR_LEVER_UNCORE, /* frequency of mesh, cache and memory controllers of packages */
     PWR_NUM_LEVERS
 } pwr_lever_id_t;
 
@@ -41,6 +42,7 @@ typedef struct pwr_lever_type {
     uint32_t full;          /* the highest value; 0: whatever is found */
     const char *shown_unit; /* for people, of which a value's unit is ... */
     double shown_per_unit;
+    bool needs_length; /* moves only in phases of which the length is expected */
     double power_left; /* of what a core that computes draws, at its lowest (pwr/ledger.h) */
     const struct pwr_lever_backend *backends; /* in the order in which they are tried */
     unsigned num_backends;

@@ -61,10 +61,12 @@ const char *pwr_power_why_off(const pwr_power_t *power);
 
 /* A lever that is not lowered yet stays as it is where the phase is not expected to last as long as
    its break-even (pwr/policy.h): that counts as skipped.  expected_ns: how long the caller expects
-   the phase to last, which begins now; PWR_POWER_LENGTH_UNKNOWN: no idea. */
+   the phase to last, which begins now; PWR_POWER_LENGTH_UNKNOWN: no idea; then
+   levers move, but for those that need to know it (pwr/lever.h). */
 enum { PWR_POWER_LENGTH_UNKNOWN = 0 };
 
-/* DVFS (paper: freq-scaling): all own CPUs to the lowest frequency, and back. Idempotent. */
+/* DVFS (paper: freq-scaling): all own CPUs, and the uncore of packages that are all ours, to the
+   lowest frequency, and back. Idempotent. */
 void pwr_power_low(pwr_power_t *power, uint64_t expected_ns);
 void pwr_power_full(pwr_power_t *power);
 

@@ -94,6 +94,31 @@ static const info_remedy_t allow_hwp = {
                        READ("00000770") READ("00000771"))},
     .caution = allow_caution};
 
+static const info_remedy_t uncore_group = {
+    .text = "let a group write the limits of each package's uncore; the file keeps it over reboots",
+    .commands = {GROUP_COMMAND,
+                 "echo 'z /sys/devices/system/cpu/intel_uncore_frequency/*/m??_freq_khz 0664 root "
+                 "poweraware' >/etc/tmpfiles.d/poweraware-uncore.conf",
+                 "systemd-tmpfiles --create /etc/tmpfiles.d/poweraware-uncore.conf"},
+    .caution = "who may write them can slow down memory and caches for every process of the node"};
+
+static const info_remedy_t uncore_driver = {
+    .text = "load the kernel's driver (Linux 5.6 and later, Intel's server processors)",
+    .commands = {"modprobe intel_uncore_frequency"}};
+
+static const info_remedy_t whole_package = {
+    .text = "give one process all CPUs of a package: they have one uncore frequency",
+    .commands = {"mpirun --map-by ppr:1:package --bind-to package ..."}};
+
+static const info_remedy_t allow_uncore = {
+    .text = "allow both ratios of MSR_UNCORE_RATIO_LIMIT in msr-safe's list",
+    .commands = {ALLOW("echo '0x00000620 0x0000000000007F7F'; ", "")},
+    .caution = allow_caution};
+
+static const info_remedy_t no_uncore = {
+    .text = "nothing grants it: this CPU has no MSR_UNCORE_RATIO_LIMIT (many virtual machines; "
+            "processors on which only the kernel's driver reaches the uncore)"};
+
 static const info_remedy_t allow_energy = {
     .text = "allow reading the energy counters in msr-safe's list (mask 0: no writing)",
     .commands = {ALLOW("", READ("00000606") READ("00000611") READ("00000619") READ("00000639")
@@ -112,8 +137,8 @@ static const info_remedy_t no_modulation = {
             "machines)"};
 
 static const info_remedy_t not_on_amd = {
-    .text = "nothing grants it: AMD's processors have neither Intel's registers for P-states nor "
-            "clock modulation"};
+    .text = "nothing grants it: AMD's processors have none of Intel's registers for "
+            "P-states, clock modulation and the uncore"};
 
 static const info_remedy_t likwid_daemon = {
     .text = "install likwid and give its access daemon the right to registers (path as on Debian)",
@@ -172,50 +197,47 @@ typedef struct row {
 
 static const char device[] = "/dev/cpu/";
 
+/* Of every subject. */
+enum { ANY = INFO_SUBJECTS };
+
 static const row_t rows[] = {
     {PWR_LEVER_PSTATE, "cpufreq-setspeed", PWR_ERR_PERM, NULL, &setspeed_group},
-    {PWR_LEVER_PSTATE, "cpufreq-setspeed", PWR_ERR_SHARED, NULL, &whole_domain},
     {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_PERM, NULL, &cpufreq_group},
     {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_UNSUPPORTED, NULL, &cpufreq_driver},
-    {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_SHARED, NULL, &whole_domain},
     {PWR_LEVER_PSTATE, "likwid", PWR_ERR_UNSUPPORTED, NULL, &likwid_frequency},
     {PWR_LEVER_PSTATE, "likwid", PWR_ERR_PERM, NULL, &likwid_frequency},
+    {PWR_LEVER_PSTATE, "cpufreq-setspeed", PWR_ERR_SHARED, NULL, &whole_domain},
+    {PWR_LEVER_PSTATE, "cpufreq", PWR_ERR_SHARED, NULL, &whole_domain},
     {PWR_LEVER_PSTATE, "likwid", PWR_ERR_SHARED, NULL, &whole_domain},
-    {PWR_LEVER_PSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
-    {PWR_LEVER_PSTATE, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
     {PWR_LEVER_PSTATE, "hwp-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_hwp},
     {PWR_LEVER_PSTATE, "perf_ctl-msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_perf_ctl},
-    {PWR_LEVER_PSTATE, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {PWR_LEVER_PSTATE, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
-    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
-    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
-    {PWR_LEVER_PSTATE, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
-    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
     {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
-    {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
     {PWR_LEVER_TSTATE, "msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_modulation},
-    {PWR_LEVER_TSTATE, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
     {PWR_LEVER_TSTATE, "msr", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_modulation},
-    {PWR_LEVER_TSTATE, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
-    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
-    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
-    {PWR_LEVER_TSTATE, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
+    {PWR_LEVER_UNCORE, "intel_uncore_frequency", PWR_ERR_PERM, NULL, &uncore_group},
+    {PWR_LEVER_UNCORE, "intel_uncore_frequency", PWR_ERR_UNSUPPORTED, NULL, &uncore_driver},
+    {PWR_LEVER_UNCORE, "intel_uncore_frequency", PWR_ERR_SHARED, NULL, &whole_package},
+    {PWR_LEVER_UNCORE, "msr_safe", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_uncore},
+    {PWR_LEVER_UNCORE, "msr_safe", PWR_ERR_PERM, "MSR 0x", &allow_uncore},
+    {PWR_LEVER_UNCORE, "msr_safe", PWR_ERR_SHARED, NULL, &whole_package},
+    {PWR_LEVER_UNCORE, "msr", PWR_ERR_UNSUPPORTED, "MSR 0x", &no_uncore},
+    {PWR_LEVER_UNCORE, "msr", PWR_ERR_SHARED, NULL, &whole_package},
+    {PWR_LEVER_UNCORE, "likwid-accessD", PWR_ERR_SHARED, NULL, &whole_package},
     {INFO_ENERGY, "powercap", PWR_ERR_PERM, NULL, &powercap_group},
     {INFO_ENERGY, "powercap", PWR_ERR_UNSUPPORTED, NULL, &powercap_driver},
-    {INFO_ENERGY, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
-    {INFO_ENERGY, "msr_safe", PWR_ERR_PERM, "msr_safe: no permission", &msr_safe_group},
     {INFO_ENERGY, "msr_safe", PWR_ERR_PERM, "RAPL registers", &allow_energy},
-    {INFO_ENERGY, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_ENERGY, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
-    {INFO_ENERGY, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
-    {INFO_ENERGY, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
-    {INFO_ENERGY, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
     {INFO_ENERGY, "likwid", PWR_ERR_UNSUPPORTED, NULL, &likwid_daemon},
     {INFO_ENERGY, "likwid", PWR_ERR_PERM, NULL, &likwid_daemon},
     {INFO_ENERGY, "perf_event", PWR_ERR_PERM, "perf_event_paranoid", &perf_paranoid},
     {INFO_ENERGY, "perf_event", PWR_ERR_UNSUPPORTED, NULL, &perf_driver},
+    {ANY, "msr_safe", PWR_ERR_UNSUPPORTED, device, &msr_safe_load},
+    {ANY, "msr_safe", PWR_ERR_PERM, device, &msr_safe_group},
+    {ANY, "msr", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {ANY, "msr", PWR_ERR_PERM, NULL, &msr_is_roots},
+    {ANY, "likwid-accessD", PWR_ERR_UNSUPPORTED, "not installed", &likwid_daemon},
+    {ANY, "likwid-accessD", PWR_ERR_UNSUPPORTED, device, &msr_load},
+    {ANY, "likwid-accessD", PWR_ERR_PERM, "no rights", &likwid_daemon},
+    {ANY, "likwid-accessD", PWR_ERR_PERM, "MSR 0x", &likwid_refuses},
 };
 
 static bool is_named(const char *name, const char *row_name)
@@ -251,8 +273,8 @@ unsigned info_remedies_find(const char *vendor, info_subject_t subject, const ch
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && count < INFO_REMEDIES; i++) {
         const row_t *row = &rows[i];
-        if (row->subject == subject && row->status == status && is_named(backend, row->backend) &&
-            (!row->mention || strstr(reason, row->mention))) {
+        if ((row->subject == subject || row->subject == ANY) && row->status == status &&
+            is_named(backend, row->backend) && (!row->mention || strstr(reason, row->mention))) {
             remedies[count++] = row->remedy;
         }
     }
@@ -270,6 +292,9 @@ static const info_loss_t losses[] = {
     [PWR_LEVER_TSTATE] = {"throttling took the paper's cluster further down, from 1.8 to 1.6 kW "
                           "(11 % less)",
                           icpp},
+    [PWR_LEVER_UNCORE] = {"about a fifth of a package's power while its CPUs wait",
+                          "an assumption of "
+                          "poweraware: poweraware-calibrate measures it where there is a meter"},
     [INFO_ENERGY] = {"nothing is saved less, but how many joules are saved is then a model's guess "
                      "or unknown",
                      "poweraware: no decision of a lever depends on a meter"},
