@@ -98,7 +98,7 @@ class Commands:
         assert "port-n0" not in Path("/proc/net/dev").read_text()
 
     def clean(self) -> None:
-        subprocess.run(self.line("down", "--all"), capture_output=True, timeout=60, check=False)
+        subprocess.run(self.line("down", "--all"), capture_output=True, timeout=300, check=False)
         shutil.rmtree(self.base, ignore_errors=True)
 
 
