@@ -601,7 +601,7 @@ static void run(const kind_t *kind)
 {
     bool watched = watches && NOBODY != kind->late;
     fill(rank);
-    if (BEFORE == kind->late) {
+    if (watched && BEFORE == kind->late) {
         kind->run(); /* a communicator's first call has more to do, and polls meanwhile */
         fill(rank);
     }

@@ -147,9 +147,19 @@ class Machine:
 MACHINE_KINDS = [Machine("icpp2010.machine", "package", 4, 1600000), Machine("skylake.machine", "core", 0, 1000000)]
 
 
+def with_cores(folder: Path, machine: str, cores: int) -> Path:
+    """The machine file with so many cores in each of the two packages, so that few ranks fill nodes."""
+    text = (MACHINES / machine).read_text()
+    assert "\npackages = 2\ncores = 4\n" in text
+    path = folder / f"{cores}-cores-{machine}"
+    path.write_text(text.replace("\ncores = 4\n", f"\ncores = {cores}\n"))
+    return path
+
+
 @pytest.mark.parametrize("machine", MACHINE_KINDS, ids=lambda m: m.scope)
 def test_traces(machine: Machine, tmp_path: Path) -> None:
-    nodes = bring_up(f"coll-trace-{os.getpid()}", 3, machine.file)
+    """Three nodes with two ranks in each of two packages."""
+    nodes = bring_up(f"coll-trace-{os.getpid()}", 3, with_cores(tmp_path, machine.file, 2))
     tmp_path.chmod(0o777)
     try:
         for program in ("osu_allgather", "osu_allgatherv", "osu_allreduce", "osu_alltoall", "osu_bcast", "osu_gather",
@@ -158,12 +168,12 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
             folder.mkdir()
             # min_bytes keeps the benchmark's own small collectives out of the trace
             done = nodes.run([str(BUILD / "bench" / "osu" / program), "-m", "16384:65536", "-i", "2", "-x", "0", "-c",
-                              "--validation-calls", "1"], "--ppn", "8",
+                              "--validation-calls", "1"], "--ppn", "4",
                              mca={"coll_poweraware_tstate_scope": machine.scope,
                                   "coll_poweraware_min_bytes": "16384",
                                   "coll_poweraware_trace_dir": str(folder)})
             assert done.returncode == 0, done.stdout
-            ranks = [rules.read_rank(folder, number) for number in range(24)]
+            ranks = [rules.read_rank(folder, number) for number in range(12)]
             levers = nodes.levers()
             assert all(rank.cpu >= 0 for rank in ranks), "ranks are not bound"
             assert any(rank.net for rank in ranks), "nobody talked: nothing was proven"
@@ -180,19 +190,16 @@ def test_traces(machine: Machine, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
-    """Sixteen nodes of two packages with one core each."""
-    machine = tmp_path_factory.mktemp("machine") / "two_cores.machine"
-    text = (MACHINES / "skylake.machine").read_text()
-    assert "\ncores = 4\n" in text
-    machine.write_text(text.replace("\ncores = 4\n", "\ncores = 1\n"))
+    """Eleven nodes of two packages with one core each."""
     name = f"coll-pairs-{os.getpid()}"
-    yield bring_up(name, 16, machine)
+    yield bring_up(name, 11, with_cores(tmp_path_factory.mktemp("machine"), "skylake.machine", 1))
     cluster("down", "--name", name)
 
 
-@pytest.mark.parametrize("nodes", [2, 3, 4, 5, 8, 11, 16])
+@pytest.mark.parametrize("nodes", [3, 4, 11])
 def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
-    """log: at most 2 ceil(log2 N) + 2 per rank and Alltoall; paper: more, about 2 N."""
+    """log: at most 2 ceil(log2 N) + 2 per rank and Alltoall; paper: more, about 2 N.  (Of any number of nodes:
+    test_alltoall_schedule.c.)"""
     bound = 2 * (nodes - 1).bit_length() + 2
     most = {}
     tmp_path.chmod(0o777)
@@ -220,13 +227,12 @@ def test_state_changes(pairs: Nodes, nodes: int, tmp_path: Path) -> None:
 
 # ---- however a job ends ----
 
-@pytest.mark.parametrize("way", ["finalize", "exit", "abort", "segv", "term", "kill"])
-def test_levers_are_restored(five: Nodes, way: str) -> None:
+def test_levers_are_restored_in_finalize(five: Nodes) -> None:
+    """However else a job ends: test_kills.py."""
     before = sum(len(times) for node in five.levers().values() for times in node.times.values())
-    done = five.run([str(TESTS / "victim"), way, "1", "100000"], "--layout", "4,4",
+    done = five.run([str(TESTS / "victim"), "finalize", "1", "100000"], "--layout", "4,4",
                     mca={"coll_poweraware_min_bytes": "0"})
-    assert done.returncode != 124, "the job hung"
-    assert (done.returncode == 0) == (way == "finalize"), done.stdout
+    assert done.returncode == 0, done.stdout
     deadline = time.monotonic() + 120
     while rules.not_restored(five.levers()) and time.monotonic() < deadline:
         time.sleep(0.1)
