@@ -54,7 +54,7 @@ def prepare(*lines: str) -> str:
             "set -e",
             "mount -t tmpfs -o suid,mode=755 none /mnt",
             f"cp {programs} {BUILD}/tests/drive $LD_PRELOAD /mnt",
-            "mkdir /mnt/state; mount --bind $PWR_EMU_STATE /mnt/state",
+            "mkdir /mnt/state; mount --rbind $PWR_EMU_STATE /mnt/state",
             "export PWR_EMU_STATE=/mnt/state LD_PRELOAD=/mnt/${LD_PRELOAD##*/}",
             "mkdir -m 1777 /mnt/run",
             "export PWR_HELPERS=/mnt PWR_RUN=/mnt/run",
