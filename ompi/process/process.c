@@ -69,7 +69,8 @@ void pwr_process_publish(const pwr_process_config_t *config)
 static pwr_policy_t *load_policy(const pwr_process_config_t *config)
 {
     pwr_policy_t *policy;
-    if (!config->saves && PWR_IDLE_ALL != config->idle) {
+    bool waits = config->saves || PWR_IDLE_ALL == config->idle;
+    if (!waits || (config->spin_us >= 0 && !config->weighs_levers)) {
         return NULL;
     }
     if (PWR_OK != pwr_policy_load(&pwr_process.env, config->calibration, &policy)) {
