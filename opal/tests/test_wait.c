@@ -148,7 +148,7 @@ static void test_polls_first_and_sleeps_then(void **state)
         pwr_wait_stats_t stats;
         wait_in_vain(&policy, &stats);
         assert_true(stats.sleeps > 0);
-        assert_in_range(stats.spin_ns, POLL_NS, POLL_NS + A_FEW_LOOKS_NS);
+        assert_between(stats.spin_ns, POLL_NS, POLL_NS + A_FEW_LOOKS_NS);
     }
 }
 
@@ -162,8 +162,8 @@ static void test_waits_of_a_longest_length(void **state)
         policy.longest_ns = 20 * MS;
         uint64_t begin = fake_clock_now_ns();
         assert_int_equal(pwr_wait_until(&flag, 4, &policy, NULL, NULL, 0, NULL), PWR_ERR_TIMEOUT);
-        assert_in_range(fake_clock_now_ns() - begin, 20 * MS,
-                        20 * MS + PWR_WAIT_LINGER_NS + A_FEW_LOOKS_NS);
+        assert_between(fake_clock_now_ns() - begin, 20 * MS,
+                       20 * MS + PWR_WAIT_LINGER_NS + A_FEW_LOOKS_NS);
         assert_int_equal(flag.sleepers, 0);
         /* A deadline may come first. */
         policy.longest_ns = UINT64_MAX;

@@ -121,7 +121,7 @@ static void test_a_cpu_of_its_own_polls_first(void **state)
     (void)state;
     assert_int_equal(wait_for(&thing, true, &alone, 0, NULL), PWR_OK);
     assert_true(thing.num_sleeps > 0);
-    assert_in_range(thing.first_sleep_after_ns, alone.spin_ns, alone.spin_ns + A_FEW_LOOKS_NS);
+    assert_between(thing.first_sleep_after_ns, alone.spin_ns, alone.spin_ns + A_FEW_LOOKS_NS);
 }
 
 static void test_polling_never_sleeps(void **state)
@@ -134,7 +134,7 @@ static void test_polling_never_sleeps(void **state)
         assert_int_equal(thing.num_sleeps, 0);
     }
     assert_int_equal(stats.sleeps, 0);
-    assert_in_range(stats.spin_ns, 2 * 10 * MS - A_FEW_LOOKS_NS, 2 * 10 * MS + A_FEW_LOOKS_NS);
+    assert_between(stats.spin_ns, 2 * 10 * MS - A_FEW_LOOKS_NS, 2 * 10 * MS + A_FEW_LOOKS_NS);
 }
 
 static void test_polls_first_and_sleeps_then(void **state)
@@ -147,7 +147,7 @@ static void test_polls_first_and_sleeps_then(void **state)
         pwr_wait_stats_t stats = {0};
         assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, &stats), PWR_OK);
         assert_true(stats.sleeps > 0);
-        assert_in_range(stats.spin_ns, 5 * MS, 5 * MS + 2 * A_FEW_LOOKS_NS * stats.sleeps);
+        assert_between(stats.spin_ns, 5 * MS, 5 * MS + 2 * A_FEW_LOOKS_NS * stats.sleeps);
         assert_true(0 == woken || thing.first_sleep_after_ns >= 5 * MS);
     }
 }
@@ -162,7 +162,7 @@ static void test_deadline(void **state)
             uint64_t deadline = fake_clock_now_ns() + 5 * MS;
             assert_int_equal(wait_for(&thing, woken != 0, all[i], deadline, NULL), PWR_ERR_TIMEOUT);
             /* no sleep goes past it */
-            assert_in_range(fake_clock_now_ns(), deadline, deadline + A_FEW_LOOKS_NS);
+            assert_between(fake_clock_now_ns(), deadline, deadline + A_FEW_LOOKS_NS);
         }
     }
 }
@@ -192,7 +192,7 @@ static void test_longest_length(void **state)
         pwr_wait_policy_t policy = at_once;
         policy.longest_ns = 5 * MS;
         assert_int_equal(wait_for(&thing, woken != 0, &policy, 0, NULL), PWR_ERR_TIMEOUT);
-        assert_in_range(fake_clock_now_ns() - thing.began_ns, 5 * MS, 5 * MS + A_FEW_LOOKS_NS);
+        assert_between(fake_clock_now_ns() - thing.began_ns, 5 * MS, 5 * MS + A_FEW_LOOKS_NS);
         policy.longest_ns = UINT64_MAX;
         assert_int_equal(wait_for(&thing, woken != 0, &policy, 1, NULL), PWR_ERR_TIMEOUT);
     }
@@ -214,7 +214,7 @@ static void test_blind_sleeps_are_short(void **state)
        a few less by what the looks in between take */
     thing_t lasting = {.over_at_ns = fake_clock_now_ns() + LONG_NS};
     assert_int_equal(wait_for(&lasting, false, &unlimited, 0, &stats), PWR_OK);
-    assert_in_range(stats.sleeps, 130, 135);
+    assert_between(stats.sleeps, 130, 135);
     assert_true(stats.sleep_ns >= LONG_NS - 2 * MS);
     assert_true(fake_clock_now_ns() - lasting.began_ns <= LONG_NS + LONG_NS / PWR_WAIT_BLIND_PART);
 }
@@ -251,7 +251,7 @@ static void test_sleeping_gives_the_cpu_back(void **state)
     uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
     assert_int_equal(pwr_wait_for(&waitable, &policy, 0, &stats), PWR_OK);
     uint64_t lasted = pwr_clock_ns(CLOCK_MONOTONIC) - begin;
-    assert_in_range(stats.sleeps, 1, 10);
+    assert_between(stats.sleeps, 1, 10);
     assert_true(stats.sleep_ns >= stats.sleeps * MIN_NS);
     assert_true(stats.sleep_ns + stats.spin_ns <= lasted);
 }
