@@ -106,10 +106,13 @@ bool coll_poweraware_prepare(mca_coll_poweraware_module_t *m)
 }
 
 /* With scheme auto. */
-static const coll_poweraware_table_t *table_of(mca_coll_poweraware_module_t *m)
+static const coll_poweraware_table_t *table_of(mca_coll_poweraware_module_t *m,
+                                               pwr_operation_t *operation)
 {
     if (NULL == m->table) {
+        pwr_operation_set_up_begin(operation);
         m->table = coll_poweraware_table_agreed(m);
+        pwr_operation_set_up_end(operation);
         find_thresholds(m);
     }
     return m->table;
@@ -136,11 +139,23 @@ static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
     return NULL;
 }
 
-/* The memory it runs in; where there is none, the stock function. */
-static bool has_memory(mca_coll_poweraware_module_t *m, algorithm_t *a)
+static bool has_part(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                     pwr_segment_part_t part)
 {
-    return coll_poweraware_share(m, PWR_SEGMENT_BOXES) &&
-           (PWR_SEGMENT_BOXES == a->memory || coll_poweraware_share(m, PWR_SEGMENT_CHUNKS));
+    if (COLL_POWERAWARE_NOT_TRIED != m->state->shared[part]) {
+        return COLL_POWERAWARE_SHARED == m->state->shared[part];
+    }
+    pwr_operation_set_up_begin(operation);
+    bool shared = coll_poweraware_share(m, part);
+    pwr_operation_set_up_end(operation);
+    return shared;
+}
+
+/* The memory it runs in; where there is none, the stock function. */
+static bool has_memory(mca_coll_poweraware_module_t *m, pwr_operation_t *operation, algorithm_t *a)
+{
+    return has_part(m, operation, PWR_SEGMENT_BOXES) &&
+           (PWR_SEGMENT_BOXES == a->memory || has_part(m, operation, PWR_SEGMENT_CHUNKS));
 }
 
 static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
@@ -161,8 +176,8 @@ static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
 }
 
 /* Whether this call might be ours, as far as that is known without the communicator's layout. */
-static bool wanted(mca_coll_poweraware_module_t *m, coll_poweraware_collective_t collective,
-                   size_t bytes)
+static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                   coll_poweraware_collective_t collective, size_t bytes)
 {
     const coll_poweraware_settings_t *settings = m->settings;
     if (COLL_POWERAWARE_OFF == settings->scheme ||
@@ -175,15 +190,19 @@ static bool wanted(mca_coll_poweraware_module_t *m, coll_poweraware_collective_t
     if (COLL_POWERAWARE_AUTO != settings->scheme) {
         return COLL_POWERAWARE_THROTTLE == settings->scheme && bytes >= settings->min_bytes;
     }
-    const coll_poweraware_table_t *table = table_of(m);
+    const coll_poweraware_table_t *table = table_of(m, operation);
     return NULL != table->any && !is_stock(table->any, collective, bytes);
 }
 
-static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_t *m)
+static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_t *m,
+                                                     pwr_operation_t *operation)
 {
     bool automatic = COLL_POWERAWARE_AUTO == m->settings->scheme;
-    const coll_poweraware_state_t *state =
-        coll_poweraware_state_build(m, automatic ? table_of(m)->decision : NULL);
+    const coll_poweraware_decision_t *decision =
+        automatic ? table_of(m, operation)->decision : NULL;
+    pwr_operation_set_up_begin(operation);
+    const coll_poweraware_state_t *state = coll_poweraware_state_build(m, decision);
+    pwr_operation_set_up_end(operation);
     find_thresholds(m); /* the layout is known now */
     if (NULL != state) {
         pwr_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
@@ -198,10 +217,10 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes)
 {
-    if (!wanted(m, collective, bytes)) {
+    if (!wanted(m, operation, collective, bytes)) {
         return NULL;
     }
-    const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m);
+    const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m, operation);
     if (NULL == state || m->ended) {
         return NULL;
     }
@@ -216,5 +235,5 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     } else {
         a = first_that_can(call, collective, args, bytes);
     }
-    return NULL != a && has_memory(m, a) ? a : NULL;
+    return NULL != a && has_memory(m, operation, a) ? a : NULL;
 }

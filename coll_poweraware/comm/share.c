@@ -124,14 +124,12 @@ static bool share(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part
 
 bool coll_poweraware_share(mca_coll_poweraware_module_t *m, pwr_segment_part_t part)
 {
-    coll_poweraware_shared_t *shared = &m->state->shared[part];
-    if (COLL_POWERAWARE_NOT_TRIED == *shared) {
-        *shared = share(m, part) ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_NOT_SHARED;
-        if (COLL_POWERAWARE_SHARED == *shared && PWR_SEGMENT_BOXES == part) {
-            m->operations.positions = &m->state->segment->positions;
-        }
+    bool shared = share(m, part);
+    m->state->shared[part] = shared ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_NOT_SHARED;
+    if (shared && PWR_SEGMENT_BOXES == part) {
+        m->operations.positions = &m->state->segment->positions;
     }
-    return COLL_POWERAWARE_SHARED == *shared;
+    return shared;
 }
 
 void coll_poweraware_unshare(coll_poweraware_state_t *state)

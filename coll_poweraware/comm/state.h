@@ -40,8 +40,8 @@ coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_
 /* NULL is allowed. */
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
 
-/* share.c: maps a part of the state's segment; the same answer on every rank.  Collective on the
-   first call for a part. */
+/* share.c: maps a part of the state's segment that was not tried so far; the same answer on every
+   rank.  Collective. */
 bool coll_poweraware_share(mca_coll_poweraware_module_t *module, pwr_segment_part_t part);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
 int coll_poweraware_next_serial(void);

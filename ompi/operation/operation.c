@@ -54,6 +54,29 @@ bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     return true;
 }
 
+static void enter_stock(pwr_operation_t *operation)
+{
+    operation->in_stock = NULL;
+    operation->within.policy = &operation->policy;
+    operation->within.wait = pwr_wait_in_stock;
+    operation->outer = pwr_idle_enter(&operation->within);
+}
+
+void pwr_operation_set_up_begin(pwr_operation_t *operation)
+{
+    operation->algorithm = PWR_ACCOUNT_NO_ALGORITHM;
+    operation->levers = false;
+    operation->policy = pwr_process_wait_policy();
+    operation->knows_sites = false;
+    operation->may_end = pwr_ompi_comms_may_end();
+    enter_stock(operation);
+}
+
+void pwr_operation_set_up_end(pwr_operation_t *operation)
+{
+    pwr_idle_leave(operation->outer);
+}
+
 static bool may_move_levers(const pwr_operation_t *operation)
 {
     return pwr_process.config.saves && operation->own_bytes >= pwr_process.config.lever_bytes &&
@@ -87,10 +110,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
     operation->sites_seen = 0;
     operation->may_end = pwr_ompi_comms_may_end();
     if (is_stock(operation)) {
-        operation->in_stock = NULL;
-        operation->within.policy = &operation->policy;
-        operation->within.wait = pwr_wait_in_stock;
-        operation->outer = pwr_idle_enter(&operation->within);
+        enter_stock(operation);
     }
 }
 

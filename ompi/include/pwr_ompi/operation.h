@@ -114,6 +114,9 @@ typedef struct pwr_operation {
    nothing, and no more is to be called for it. */
 bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes);
+/* Between 1 and 2: around stock functions that set something up for it.  Ranks wait in them, too. */
+void pwr_operation_set_up_begin(pwr_operation_t *operation);
+void pwr_operation_set_up_end(pwr_operation_t *operation);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm);
 /* 4.  Also after an error, or when the communicator has ended. */
