@@ -24,25 +24,35 @@ class Picture:
         )
         self.body: list[str] = []
 
-    def box(self, x: int, y: int, w: int, h: int, colour: str, lines: list[str]) -> None:
+    def box(
+        self, x: int, y: int, w: int, h: int, colour: str, lines: list[str], dashed: bool = False
+    ) -> None:
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
         self.body.append(
             f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="6" fill="{colour}" '
-            f'fill-opacity="0.13" stroke="{colour}"/>'
+            f'fill-opacity="0.13" stroke="{colour}"{dash}/>'
         )
         for i, line in enumerate(lines):
             weight = ' font-weight="bold"' if i == 0 else ""
             self.text(x + 10, y + 19 + 17 * i, line, extra=weight)
 
+    def grid(
+        self, x: int, y: int, w: int, h: int, columns: int, colour: str, boxes: list[list[str]]
+    ) -> None:
+        """Boxes of w by h in rows, 8 apart."""
+        for i, lines in enumerate(boxes):
+            self.box(x + i % columns * (w + 8), y + i // columns * (h + 8), w, h, colour, lines)
+
     def text(self, x: int, y: int, line: str, anchor: str = "start", extra: str = "") -> None:
         safe = line.replace("&", "&amp;").replace("<", "&lt;")
         self.body.append(f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{INK}"{extra}>{safe}</text>')
 
-    def arrow(self, x1: int, y1: int, x2: int, y2: int, dashed: bool = False) -> None:
+    def arrow(
+        self, x1: int, y1: int, x2: int, y2: int, dashed: bool = False, tip: bool = True
+    ) -> None:
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self.body.append(
-            f'<path d="M{x1} {y1} L{x2} {y2}" stroke="{INK}" fill="none" '
-            f'marker-end="url(#tip)"{dash}/>'
-        )
+        end = ' marker-end="url(#tip)"' if tip else ""
+        self.body.append(f'<path d="M{x1} {y1} L{x2} {y2}" stroke="{INK}" fill="none"{end}{dash}/>')
 
     def bar(self, x: int, y: int, w: int, h: int, colour: str, opacity: float) -> None:
         self.body.append(
@@ -55,36 +65,56 @@ class Picture:
 
 
 def parts() -> None:
-    p = Picture(860, 558, "The parts of poweraware and who may know whom")
-    p.box(20, 20, 380, 60, GREY, ["MPI application", "mpirun --mca coll poweraware ./app"])
-    p.box(20, 110, 380, 78, BLUE, ["coll_poweraware/", "calls -> path -> algorithms: alltoall_grouped,",
-                                  "bcast_leader, reduce_leader"])
-    p.box(20, 218, 380, 78, BLUE, ["ompi/", "hierarchy, shared segment, packer, events,",
-                                  "Open MPI 4.1 / 5.0 / 6.0 in one header"])
-    p.box(20, 326, 380, 95, GREEN, ["opal/  (no MPI symbol)", "topo, pstate, tstate, meter, policy, wait, guard;",
-                                   "control, msr, likwid: the ways to the hardware.",
-                                   "File system root, clock and log are injected"])
-    p.box(20, 460, 380, 78, GREEN, ["processes of their own", "poweraware-guard: journal, restores when a rank dies",
-                                   "poweraware-likwid: liblikwid; likwid-accessD"])
-    p.box(470, 460, 370, 78, GREEN, ["tools", "poweraware-info, -calibrate, -sample (opal/);",
-                                    "poweraware-restore: what killed guardians left"])
-    p.arrow(210, 421, 210, 458)
-    p.text(220, 444, "socket pairs")
-    p.arrow(400, 490, 468, 406)
-    p.arrow(655, 460, 655, 406)
-    for y in (80, 188, 296):
-        p.arrow(210, y, 210, y + 29)
-    p.box(470, 20, 370, 60, ORANGE, ["bench/run, collectives, waits", "jobs -> document -> page of poweraware/"])
-    p.box(470, 110, 370, 60, ORANGE, ["bench/osu, bench/tune", "13 collectives; poweraware-tune: which of ours pay"])
-    p.box(470, 200, 370, 60, ORANGE, ["bench/testbed/cluster", "nodes from namespaces, TCP between them"])
-    p.box(470, 326, 370, 78, GREY, ["power hardware, as files", "real: /sys/.../cpufreq, /dev/cpu/N/msr, powercap",
-                                   "bench/testbed/emulator: the same files from FUSE"])
-    p.arrow(655, 80, 655, 108)
-    p.arrow(655, 170, 655, 198)
-    p.arrow(655, 260, 655, 324)
-    p.arrow(400, 365, 468, 365)
-    p.arrow(470, 140, 402, 60, dashed=True)
-    p.text(428, 357, "files", "middle")
+    """Layers from the application down to the hardware; what is beside them uses files and programs."""
+    p = Picture(1000, 716, "The parts of poweraware and which may use which")
+    p.box(20, 20, 670, 56, GREY, ["MPI application", "on Open MPI 4.1, 5.0 or 6.0"])
+    p.box(20, 112, 480, 148, BLUE, ["coll_poweraware/   component, params, module"])
+    p.grid(32, 142, 146, 46, 3, BLUE, [
+        ["entry.c, call.c", "begin, run, end"], ["choose/", "decision table"], ["comm/", "state on first use"],
+        ["algorithms/", "one per file"], ["primitives/", "post, wait, chunks"], ["collectives.h", "a row for each"]])
+    p.box(516, 112, 174, 148, GREY, ["later components", "windows, OpenSHMEM,", "GPUs; a test loads a",
+                                     "second component"], dashed=True)
+    p.box(20, 296, 670, 98, BLUE, ["ompi/ = libpoweraware.so, once per process"])
+    p.grid(32, 326, 122, 60, 5, BLUE, [
+        ["operation/", "begin, start,", "wait, end"], ["process/", "power, record,", "meter, names"],
+        ["wait/", "messages:", "idle, bell, ucx"], ["node/", "hierarchy,", "segment, boxes"],
+        ["series/", "4.1, 5.0, 6.0"]])
+    p.box(20, 430, 670, 142, GREEN, ["opal/ = power library, no MPI symbol; clock, root and log are injected"])
+    p.grid(32, 460, 210, 46, 3, GREEN, [
+        ["power.c", "low, full, throttle, unthrottle"], ["wait/, policy/", "ladder; costs, audit"],
+        ["meter/, account/, record/", "energy, sums of calls"], ["lever/", "an array of descriptors"],
+        ["control/, msr/, likwid/", "accesses to one CPU's values"],
+        ["guard/, helper/, topo/", "journal; claims, neighbours"]])
+    p.box(20, 610, 327, 86, GREEN, ["processes of their own", "poweraware-guard: restores levers",
+                                   "poweraware-record: job document", "poweraware-likwid: liblikwid"])
+    p.box(363, 610, 327, 86, GREY, ["power hardware, as files", "/sys/devices/system/cpu/cpu*/cpufreq",
+                                    "/dev/cpu/*/msr, /dev/cpu/*/msr_safe", "/sys/class/powercap"])
+    for x, top in ((260, 76), (110, 260), (260, 394)):
+        p.arrow(x, top, x, top + 34)
+    p.text(270, 99, "collective calls")
+    p.text(120, 282, "pwr_operation_begin, _start, _wait, _end; pwr_process_open, _close")
+    p.text(270, 416, "pwr_power_*, pwr_wait_*, pwr_record_*")
+    p.arrow(672, 260, 672, 294)
+    p.arrow(184, 572, 184, 608)
+    p.text(194, 595, "socket pairs")
+    p.arrow(527, 572, 527, 608)
+    p.text(537, 595, "accesses")
+    p.box(740, 20, 240, 56, ORANGE, ["bench/", "benchmarks; they start jobs"])
+    p.box(740, 112, 240, 66, ORANGE, ["poweraware/", "runs jobs; pages and tables", "of job documents"])
+    p.box(740, 430, 240, 66, GREEN, ["opal/tools/", "poweraware-info, -calibrate,", "-sample, -restore"])
+    p.box(740, 610, 240, 86, ORANGE, ["bench/testbed/", "emulator: the same files,", "by FUSE; cluster: nodes",
+                                     "made of namespaces"])
+    p.arrow(740, 42, 692, 42, dashed=True)
+    p.arrow(860, 76, 860, 110, dashed=True)
+    p.arrow(740, 134, 718, 134, dashed=True, tip=False)
+    p.arrow(718, 134, 718, 60, dashed=True, tip=False)
+    p.arrow(718, 60, 692, 60, dashed=True)
+    p.arrow(740, 463, 692, 463)
+    p.arrow(740, 652, 692, 652, dashed=True)
+    p.arrow(740, 224, 780, 224)
+    p.text(788, 228, "calls functions")
+    p.arrow(740, 246, 780, 246, dashed=True)
+    p.text(788, 250, "runs programs, makes files")
     p.save("parts.svg")
 
 
@@ -103,13 +133,13 @@ def alltoall() -> None:
         for k, state in enumerate(states):
             on = state == "1"
             p.bar(x0 + k * width, y, width - 4, height, BLUE if on else GREY, 0.75 if on else 0.15)
-            p.text(x0 + k * width + width // 2 - 2, y + 22, "T0 talks" if on else "T7 sleeps", "middle",
+            p.text(x0 + k * width + width // 2 - 2, y + 22, "T0 active" if on else "T7 waits", "middle",
                    ' style="fill:white"' if on else "")
     y = 62 + 4 * 44 + 12
     p.arrow(x0 - 30, y, x0 + 5 * width, y)
     p.text(x0 - 34, y + 5, "time", "end")
     p.text(x0, y + 22, "DVFS down at entry, f_min all along, back to f_max when a rank's last step is over")
-    p.text(20, y + 46, "A rank waits for its turn on the flag `turn` of its node's segment: the last of the active "
+    p.text(20, y + 46, "A rank waits for its turn on the flag turn of its node's segment: the last of the active "
                        "ranks to finish wakes the next group.")
     p.save("alltoall.svg")
 

@@ -13,7 +13,7 @@ from bench.model.machines import DEEPEST, Machine
 
 def t_alltoall_log(m: Machine, M: float) -> float:
     """Equation (3) with our order of meetings (coll_poweraware_alltoall_schedule log): a rank changes its T-state at most
-    2 ceil(log2 N) + 2 times (doc/architecture.md), where the paper counts N."""
+    2 ceil(log2 N) + 2 times (doc/design/algorithms.md), where the paper counts N."""
     changes = 2 * math.ceil(math.log2(m.nodes)) + 2
     return equations.t_alltoall_power(m, M) + (changes - m.nodes) * m.o_throttle_s
 
