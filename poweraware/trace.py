@@ -60,7 +60,7 @@ def _load_rank(number: int, path: Path) -> Rank:
     report_path = path.with_name(f"rank-{number}.json")
     try:
         report = json.loads(report_path.read_text(encoding="utf-8"))
-        names = list(report["collectives"])
+        names = list(report["operations"])
         offset = int(report["realtime_offset_ns"])
         rank = Rank(number, str(report["host"]), int(report["package"]))
     except OSError as error:

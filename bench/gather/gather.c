@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * What MPI_Finalize costs a job of many ranks that wants a report: the binomial tree of
- * coll_poweraware_job.c, every ledger of it really packed, sent over an imagined network, unpacked
+ * ompi/process/job.c, every ledger of it really packed, sent over an imagined network, unpacked
  * and added.  Work on ledgers is measured here, messages are modelled (latency, bandwidth); all
  * ranks begin at the same time.
  */

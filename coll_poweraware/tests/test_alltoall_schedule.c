@@ -85,7 +85,7 @@ static void for_all_layouts(void (*check)(int schedule, const pwr_hierarchy_t *h
     }
 }
 
-/* ---- what a rank does, as alltoall_grouped.c reads the schedule ---- */
+/* ---- what a rank does, as grouped.c reads the schedule ---- */
 
 typedef struct action {
     enum { WAIT, MEET, ARRIVE } what;

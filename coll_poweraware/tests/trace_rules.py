@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 COLLECTIVES = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier",
-               "bcast", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scatter")
+               "bcast", "exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter")
 ALLTOALLS = tuple(COLLECTIVES.index(name) for name in ("alltoall", "alltoallv", "alltoallw"))
 ALLTOALL = ALLTOALLS[0]
 MSR = "msr:0x19a"

@@ -19,7 +19,7 @@ Event = Tuple[int, str, int, int]  # when (ms), event, detail, bytes or ns
 
 def write(folder: Path, rank: int, events: List[Event], **changes: Any) -> None:
     report: Dict[str, Any] = {"host": f"n{rank // 2}", "package": rank % 2, "realtime_offset_ns": OFFSET_NS,
-                              "collectives": {"barrier": {}, "alltoall": {}}}  # fmt: skip
+                              "operations": ["barrier", "alltoall"]}  # fmt: skip
     (folder / f"rank-{rank}.json").write_text(json.dumps({**report, **changes}))
     lines = [f"{at * MS},{event},{detail},-1,{number}\n" for at, event, detail, number in events]
     (folder / f"rank-{rank}.events.csv").write_text("t_ns,event,detail,peer,bytes\n" + "".join(lines))

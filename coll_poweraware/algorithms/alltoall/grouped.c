@@ -4,8 +4,8 @@
  * Alltoall in which only one group of a node talks at a time and the others are throttled.
  * Source: Kandalla, Mancini, Sur, Panda, ICPP 2010, section V-A.
  *
- * 1.   Ranks of a node exchange among themselves (alltoall_local.h); nobody is throttled.
- * 2-4. For each turn of a group of this node (alltoall_schedule.h):
+ * 1.   Ranks of a node exchange among themselves (local.h); nobody is throttled.
+ * 2-4. For each turn of a group of this node (schedule.h):
  *      a. a rank of the group waits, throttled, until all earlier turns of its node are over (flag
  *         `turn` counts ranks that completed one);
  *      b. for each step of the turn it exchanges with the ranks of the step's peer group, node by

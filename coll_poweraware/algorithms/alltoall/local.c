@@ -19,9 +19,9 @@
  * tournament.  A block that both give is swapped by both at once: the lower rank swaps the first
  * half, the higher one the second, piece by piece, by reading a piece, writing its own one in its
  * stead, and copying what was read.  Nobody waits for the other between pieces.  Other blocks:
- * alltoall_swap.h.
+ * swap.h.
  *
- * Blocks of an Alltoall that all fit a box: alltoall_box.c.  Where boxes would be of no use: 1,
+ * Blocks of an Alltoall that all fit a box: box.c.  Where boxes would be of no use: 1,
  * then messages or swaps only.
  */
 #include "algorithms/alltoall/local.h"

@@ -14,7 +14,7 @@
 int coll_poweraware_exchange_local(const coll_poweraware_exchange_t *exchange,
                                    const coll_poweraware_swap_t *swap);
 
-/* The same for blocks of one length that all fit a box (alltoall_box.c); needs no swap in place.
+/* The same for blocks of one length that all fit a box (box.c); needs no swap in place.
    fits says so, from what all ranks know equally. */
 bool coll_poweraware_exchange_box_fits(const coll_poweraware_call_t *call, size_t block_bytes);
 int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *exchange);

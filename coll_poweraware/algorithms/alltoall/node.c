@@ -3,7 +3,7 @@
  *
  * Alltoall, Alltoallv and Alltoallw of a communicator on one node.
  *
- * 1. What alltoall_local.h does within each node is all there is to do.
+ * 1. What local.h does within each node is all there is to do.
  * There is no phase in which part of the ranks could rest, so nobody is throttled; who waits gives
  * the CPU back.
  */

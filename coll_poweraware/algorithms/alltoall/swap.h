@@ -26,7 +26,7 @@ void coll_poweraware_swap_begin(coll_poweraware_swap_t *swap, coll_poweraware_ex
 void coll_poweraware_swap_end(const coll_poweraware_swap_t *swap);
 
 /* Exchanges the blocks of this rank and peer through messages; both call it, in an order in which
-   nobody waits in a circle, as the meetings of alltoall_schedule.h are.  Returns the call's first
+   nobody waits in a circle, as the meetings of schedule.h are.  Returns the call's first
    error. */
 int coll_poweraware_swap(const coll_poweraware_swap_t *swap, int peer);
 

@@ -40,7 +40,7 @@ static inline int coll_poweraware_first_error(int first, int then)
     return OMPI_SUCCESS == first ? then : first;
 }
 
-/* ---- packed data (box_blocks.c) ---- */
+/* ---- packed data (blocks.c) ---- */
 
 size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype);
 
@@ -75,7 +75,7 @@ int coll_poweraware_unpack_block(const coll_poweraware_rank_blocks_t *blocks, in
 size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,
                                          const coll_poweraware_rank_blocks_t *blocks, int node);
 
-/* ---- operands of reductions (box_operands.c) ---- */
+/* ---- operands of reductions (operands.c) ---- */
 
 /* Elements lie in a box as the datatype lays them out, so that they can be operated on in place. */
 typedef struct coll_poweraware_operands {
@@ -97,7 +97,7 @@ bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
 int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, char *to,
                                   const char *from, size_t count);
 
-/* ---- what leaders do between fan-in and fan-out (box_leaders.c) ----
+/* ---- what leaders do between fan-in and fan-out (leaders.c) ----
    Nothing where there is one node.  All return the call's first error, and go on after it: every
    message that another leader waits for is sent. */
 

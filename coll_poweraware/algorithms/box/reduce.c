@@ -20,7 +20,7 @@
  * 3. the leader posts the set, and everybody copies what it needs.
  *
  * Operands of a node are combined in rank order from the right, x0 op (x1 op (x2 ...)), element by
- * element the same way in all variants; box_leaders.c has the order of nodes.  So the order depends
+ * element the same way in all variants; leaders.c has the order of nodes.  So the order depends
  * on layout and root only, and every rank has the same bytes.
  */
 #include "algorithms/box/reduction.h"
