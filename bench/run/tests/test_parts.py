@@ -217,7 +217,7 @@ def test_progress_estimates_by_kind() -> None:
     [
         (["--sizes", "8"], "'8' is not MIN:MAX or BENCHMARK=MIN:MAX"),
         (["--sizes", "8:4"], "MIN is above MAX"),
-        (["--sizes", "scan=1:8"], "'scan' is not of the benchmarks"),
+        (["--sizes", "scatterv=1:8"], "'scatterv' is not of the benchmarks"),
         (["--sizes", "bcast=1:8"], "no sizes for 'alltoall'"),
         (["--schemes", "off,fast"], "scheme 'fast' is not of"),
         (["--benchmarks", "bcast,bcast"], "is not a list of different names"),

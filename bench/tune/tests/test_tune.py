@@ -127,7 +127,7 @@ def test_options_that_are_refused(tmp_path: Path, options: list[str], reason: st
 
 
 @pytest.mark.parametrize("options, reason", [
-    (["--collectives", "scan"], '"scan" is not known'),
+    (["--collectives", "scatterv"], '"scatterv" is not known'),
     (["--variants", "stock,bogus"], '"bogus" is neither'),
     (["--layouts", "2x1"], "this job has not 2 nodes with 1 ranks each"),
     (["--layouts", "1xx"], "is not NODESxRANKS"),
