@@ -12,7 +12,7 @@ AC_DEFUN([PWR_COMPILER_FLAGS], [
         [], [enable_sanitizers=no])
 
     PWR_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes"
-    PWR_CFLAGS="$PWR_CFLAGS -Wpointer-arith -Wvla -fvisibility=protected -pthread"
+    PWR_CFLAGS="$PWR_CFLAGS -Wpointer-arith -Wvla -fvisibility=protected -fno-plt -pthread"
     AS_IF([test "x$enable_werror" = xyes], [PWR_CFLAGS="$PWR_CFLAGS -Werror"])
     PWR_SAN_FLAGS=
     AS_IF([test "x$enable_sanitizers" = xyes],

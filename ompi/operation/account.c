@@ -9,8 +9,6 @@
  */
 #include "operation_private.h"
 
-#include <stdatomic.h>
-
 #include "pwr/clock.h"
 #include "pwr_ompi/process.h"
 
@@ -25,31 +23,31 @@ static bool measures_cpu(const pwr_class_t *class)
     return 0 == sums->calls % CPU_EVERY || sums->ns / LONG_CALL_NS >= sums->calls;
 }
 
-/* Before levers are armed there are none. */
 static pwr_power_counters_t lever_use(void)
 {
-    if (NULL == pwr_process.power ||
-        !atomic_load_explicit(&pwr_process.armed, memory_order_relaxed)) {
-        return (pwr_power_counters_t){0};
-    }
-    return pwr_power_counters(pwr_process.power);
-}
-
-static uint64_t transitions(const pwr_power_counters_t *counters)
-{
-    uint64_t writes = 0;
-    for (int i = 0; i < PWR_NUM_LEVERS; ++i) {
-        writes += counters->lever[i].writes;
-    }
-    return writes;
+    return NULL == pwr_process.power ? (pwr_power_counters_t){0}
+                                     : pwr_power_counters(pwr_process.power);
 }
 
 void pwr_operation_account_open(pwr_operation_t *operation)
 {
     pwr_operation_start_t *start = &operation->start;
-    start->levers = lever_use();
     start->cpu_ns = measures_cpu(operation->class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
     start->ticks = pwr_ticks_now(&pwr_process.ticks);
+}
+
+void pwr_operation_account_levers(pwr_operation_t *operation)
+{
+    operation->start.levers = lever_use();
+}
+
+static void add_levers(const pwr_operation_start_t *start, pwr_account_sums_t *sums)
+{
+    const pwr_power_counters_t now = lever_use();
+    for (int i = 0; i < PWR_NUM_LEVERS; ++i) {
+        sums->held_ns[i] = now.lever[i].held_ns - start->levers.lever[i].held_ns;
+        sums->transitions += now.lever[i].writes - start->levers.lever[i].writes;
+    }
 }
 
 static unsigned comm_of(pwr_operations_t *of)
@@ -96,7 +94,6 @@ void pwr_operation_account_close(pwr_operation_t *operation)
     const pwr_operation_start_t *start = &operation->start;
     uint64_t ns =
         pwr_ticks_ns(&pwr_process.ticks, pwr_ticks_now(&pwr_process.ticks) - start->ticks);
-    const pwr_power_counters_t levers = lever_use();
     pwr_account_sums_t sums = {
         .calls = 1,
         .bytes = NULL == operation->class ? 0 : operation->own_bytes,
@@ -105,10 +102,9 @@ void pwr_operation_account_close(pwr_operation_t *operation)
         .spin_ns = operation->waits.spin_ns,
         .monitor_ns = operation->waits.monitor_ns,
         .sleep_ns = operation->waits.sleep_ns,
-        .transitions = transitions(&levers) - transitions(&start->levers),
     };
-    for (int i = 0; i < PWR_NUM_LEVERS; ++i) {
-        sums.held_ns[i] = levers.lever[i].held_ns - start->levers.lever[i].held_ns;
+    if (operation->levers) {
+        add_levers(start, &sums);
     }
     if (0 != start->cpu_ns) {
         sums.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start->cpu_ns;

@@ -140,9 +140,14 @@ void pwr_classes_free(pwr_operations_t *of)
 
 /* ---- an operation ---- */
 
+static pwr_audit_depth_t depth_of(const pwr_class_t *class)
+{
+    return NULL != class && class->audited ? pwr_audit_depth(&class->audit) : PWR_AUDIT_LEVERS;
+}
+
 bool pwr_class_may_move_levers(const pwr_class_t *class)
 {
-    return NULL == class || !class->audited || PWR_AUDIT_LEVERS == pwr_audit_depth(&class->audit);
+    return PWR_AUDIT_LEVERS == depth_of(class);
 }
 
 static uint32_t lingering(uint32_t ns)
@@ -158,20 +163,20 @@ static uint32_t lingering(uint32_t ns)
    the first hundred operations. */
 enum { REFERENCE_POLL_NS = 20 * 1000 * 1000 };
 
-bool pwr_class_begin(const pwr_class_t *class, pwr_wait_policy_t *policy)
+bool pwr_class_knows_sites(const pwr_class_t *class)
 {
-    pwr_audit_depth_t depth =
-        NULL != class && class->audited ? pwr_audit_depth(&class->audit) : PWR_AUDIT_LEVERS;
+    return NULL != class && depth_of(class) < PWR_AUDIT_LINGER && 0 == pwr_process.waits.poll_ns;
+}
+
+void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy)
+{
+    pwr_audit_depth_t depth = depth_of(class);
     if (PWR_AUDIT_REFERENCE == depth) {
         policy->poll_ns = REFERENCE_POLL_NS > policy->poll_ns ? REFERENCE_POLL_NS : policy->poll_ns;
-        return false;
-    }
-    if (PWR_AUDIT_LINGER == depth) {
+    } else if (PWR_AUDIT_LINGER == depth) {
         policy->spin_ns = lingering(policy->spin_ns);
         policy->monitor_ns = 0 == policy->monitor_ns ? 0 : lingering(policy->monitor_ns);
-        return false;
     }
-    return NULL != class && 0 == policy->poll_ns;
 }
 
 void pwr_class_end(pwr_class_t *class)

@@ -10,8 +10,9 @@
 #include "pwr_ompi/process.h"
 #include "wait.h"
 
-/* The one that this thread is in. */
-static _Thread_local const pwr_operation_t *current;
+/* The one that this thread is in.  Initial-exec: every operation asks twice, and a call of the
+   loader's function would cost each time a few nanoseconds; a pointer fits what it keeps free. */
+static _Thread_local const pwr_operation_t *current __attribute__((tls_model("initial-exec")));
 
 void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm, unsigned first,
                          unsigned num_classed, pwr_class_t **classes)
@@ -57,7 +58,7 @@ bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
 static void enter_stock(pwr_operation_t *operation)
 {
     operation->in_stock = NULL;
-    operation->within.policy = &operation->policy;
+    operation->within.crowded = pwr_process.waits.oversubscribed;
     operation->within.wait = pwr_wait_in_stock;
     operation->outer = pwr_idle_enter(&operation->within);
 }
@@ -66,7 +67,7 @@ void pwr_operation_set_up_begin(pwr_operation_t *operation)
 {
     operation->algorithm = PWR_ACCOUNT_NO_ALGORITHM;
     operation->levers = false;
-    operation->policy = pwr_process_wait_policy();
+    operation->has_policy = false;
     operation->knows_sites = false;
     operation->may_end = pwr_ompi_comms_may_end();
     enter_stock(operation);
@@ -98,15 +99,17 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
     operation->algorithm = algorithm;
     operation->levers = may_move_levers(operation);
     if (operation->levers) {
+        if (NULL != pwr_process.account) {
+            pwr_operation_account_levers(operation);
+        }
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
         pwr_levers_low(NULL == operation->class ? NULL : &operation->class->length);
     }
     if (NULL != operation->of->positions) {
         pwr_position_begin(operation->of->positions, operation->name);
     }
-    operation->policy = pwr_process_wait_policy();
-    bool shortens = pwr_class_begin(operation->class, &operation->policy);
-    operation->knows_sites = shortens && !is_stock(operation);
+    operation->has_policy = false;
+    operation->knows_sites = !is_stock(operation) && pwr_class_knows_sites(operation->class);
     operation->sites_seen = 0;
     operation->may_end = pwr_ompi_comms_may_end();
     if (is_stock(operation)) {

@@ -12,14 +12,17 @@
    asks for the same classes in the same order. */
 pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes);
 void pwr_classes_free(pwr_operations_t *of);
-/* Around an operation; class may be NULL.  begin makes of the usual policy that of the operation,
-   and returns whether what is known of its sites may shorten waits. */
+/* Of an operation; class may be NULL.  Whether what is known of its sites may shorten waits; and
+   what the usual policy is in it. */
 bool pwr_class_may_move_levers(const pwr_class_t *class);
-bool pwr_class_begin(const pwr_class_t *class, pwr_wait_policy_t *policy);
+bool pwr_class_knows_sites(const pwr_class_t *class);
+void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy);
 void pwr_class_end(pwr_class_t *class);
 
 /* account.c: where the process has an account. */
 void pwr_operation_account_open(pwr_operation_t *operation);
+/* Before levers move: of operations that move none nobody asks what they came to. */
+void pwr_operation_account_levers(pwr_operation_t *operation);
 void pwr_operation_account_close(pwr_operation_t *operation);
 
 #endif

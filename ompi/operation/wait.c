@@ -34,12 +34,6 @@ typedef struct waiting {
     uint64_t next_ns;
 } waiting_t;
 
-static bool is_over(const pwr_awaited_t *awaited)
-{
-    return NULL != awaited->flag ? pwr_flag_reached(awaited->flag, awaited->target)
-                                 : awaited->over(awaited->arg);
-}
-
 /* ---- progress ---- */
 
 static int progress(void *arg)
@@ -67,20 +61,20 @@ static int progress_throttled(void *arg)
 
 /* ---- 2. ---- */
 
-static pwr_history_t *site_of(pwr_operation_t *operation, pwr_site_t site)
+/* Most operations do not wait long enough to ask for it. */
+static const pwr_wait_policy_t *operation_policy(pwr_operation_t *operation)
 {
-    if (!operation->knows_sites) {
-        return NULL;
+    if (!operation->has_policy) {
+        operation->has_policy = true;
+        operation->policy = pwr_process_wait_policy();
+        pwr_class_adjust(operation->class, &operation->policy);
     }
-    uint32_t bit = UINT32_C(1) << site;
-    bool seen = 0 != (operation->sites_seen & bit);
-    operation->sites_seen |= bit;
-    return &operation->class->sites[site][seen];
+    return &operation->policy;
 }
 
 static pwr_wait_policy_t policy_of(const waiting_t *w, const pwr_history_t *site)
 {
-    pwr_wait_policy_t policy = w->operation->policy;
+    pwr_wait_policy_t policy = *operation_policy(w->operation);
     if (w->throttled) {
         policy.spin_ns = 0;
         policy.monitor_ns = 0;
@@ -161,10 +155,19 @@ void pwr_operation_unthrottle(const pwr_operation_t *operation)
     }
 }
 
-bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited)
+/* Before anything is prepared for a longer wait. */
+static bool is_over_soon(const pwr_awaited_t *awaited)
 {
-    pwr_history_t *site = site_of(operation, awaited->site);
-    if (is_over(awaited)) { /* 1 */
+    return NULL != awaited->flag && PWR_TSTATE_FULL == awaited->level &&
+           !pwr_process.waits.oversubscribed && !pwr_idle_is_crowded() &&
+           pwr_flag_reached_soon(awaited->flag, awaited->target);
+}
+
+bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awaited,
+                           pwr_history_t *site)
+{
+    if (is_over_soon(awaited)) {
+        ++operation->waits.waits;
         if (NULL != site) {
             pwr_history_add(site, 0);
         }

@@ -76,8 +76,8 @@ static void wait_everywhere(const pwr_idle_awaited_t *awaited)
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const requests_t *requests)
 {
-    const pwr_wait_policy_t *policy = NULL != within ? within->policy : &saved.policy;
-    if (is_over_soon(over, arg, policy->oversubscribed || pwr_idle_is_crowded())) {
+    bool crowded = NULL != within ? within->crowded : saved.policy.oversubscribed;
+    if (is_over_soon(over, arg, crowded || pwr_idle_is_crowded())) {
         return;
     }
     const pwr_idle_awaited_t awaited = {

@@ -154,16 +154,20 @@ static bool make_progress(const wait_call_t *call)
     return call->progress && call->progress(call->arg) > 0;
 }
 
-/* A few microseconds. */
-static bool spin_round(const wait_call_t *call)
+bool pwr_flag_reached_soon(const pwr_flag_t *flag, uint32_t target)
 {
     for (int i = 0; i < SPINS_PER_ROUND; i++) {
-        if (reached(call)) {
+        if (pwr_flag_reached(flag, target)) {
             return true;
         }
         cpu_pause();
     }
     return false;
+}
+
+static bool spin_round(const wait_call_t *call)
+{
+    return pwr_flag_reached_soon(call->flag, call->target);
 }
 
 /* Spins until until_ns; yields once a round when the CPU is needed by the one we wait for. */

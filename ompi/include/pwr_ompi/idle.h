@@ -69,7 +69,7 @@ typedef struct pwr_idle_awaited {
 /* A stock collective, valid until it is left. */
 typedef struct pwr_idle_within pwr_idle_within_t;
 struct pwr_idle_within {
-    const pwr_wait_policy_t *policy;
+    bool crowded; /* its ranks share CPUs */
     /* Returns when it is over. */
     void (*wait)(pwr_idle_within_t *within, const pwr_idle_awaited_t *awaited);
 };

@@ -96,10 +96,11 @@ typedef struct pwr_operation {
     const pwr_idle_awaited_t *in_stock; /* that the stock function waits for now */
     pwr_operations_t *of;
     unsigned name;
-    int algorithm;      /* PWR_ACCOUNT_NO_ALGORITHM: a stock function */
-    size_t own_bytes;   /* that this rank moves */
-    pwr_class_t *class; /* NULL: none */
-    pwr_wait_policy_t policy;
+    int algorithm;            /* PWR_ACCOUNT_NO_ALGORITHM: a stock function */
+    size_t own_bytes;         /* that this rank moves */
+    pwr_class_t *class;       /* NULL: none */
+    pwr_wait_policy_t policy; /* of its waits; not known before the first one */
+    bool has_policy;
     bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
     uint32_t sites_seen; /* a bit for each that was passed */
     bool levers;         /* this rank moves levers, ... */
@@ -114,7 +115,8 @@ typedef struct pwr_operation {
    nothing, and no more is to be called for it. */
 bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes);
-/* Between 1 and 2: around stock functions that set something up for it.  Ranks wait in them, too. */
+/* Between 1 and 2: around stock functions that set something up for it.  Ranks wait in them, too.
+ */
 void pwr_operation_set_up_begin(pwr_operation_t *operation);
 void pwr_operation_set_up_end(pwr_operation_t *operation);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
@@ -143,7 +145,37 @@ typedef struct pwr_awaited {
 /* Waits with the CPU given back.  With a level the CPU runs at that duty and is at full duty on
    return; for the rare bounded progress calls it goes to full duty and back.  False: the
    communicator has ended, and what was waited for may never come. */
-bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited);
+static inline bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited);
+
+/* What is known of a site, as its next wait; NULL: nothing that counts in this operation. */
+static inline pwr_history_t *pwr_operation_site(pwr_operation_t *operation, pwr_site_t site)
+{
+    if (!operation->knows_sites) {
+        return NULL;
+    }
+    uint32_t bit = UINT32_C(1) << site;
+    bool seen = 0 != (operation->sites_seen & bit);
+    operation->sites_seen |= bit;
+    return &operation->class->sites[site][seen];
+}
+
+/* What is not there yet; site may be NULL. */
+bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awaited,
+                           pwr_history_t *site);
+
+static inline bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awaited_t *awaited)
+{
+    pwr_history_t *site = pwr_operation_site(operation, awaited->site);
+    bool over = NULL != awaited->flag ? pwr_flag_reached(awaited->flag, awaited->target)
+                                      : awaited->over(awaited->arg);
+    if (!over) {
+        return pwr_operation_wait_on(operation, awaited, site);
+    }
+    if (NULL != site) {
+        pwr_history_add(site, 0); /* it did not wait */
+    }
+    return true;
+}
 
 /* Whether this rank's clock can be throttled in this operation. */
 bool pwr_operation_throttles(const pwr_operation_t *operation);

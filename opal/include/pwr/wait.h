@@ -138,6 +138,10 @@ static inline bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)
     return (int32_t)(atomic_load_explicit(&flag->value, memory_order_acquire) - target) >= 0;
 }
 
+/* The same, looked at for a few microseconds: most waits of ranks that keep step are over by then,
+   before the clock or anything else is worth a look.  Not where CPUs are shared. */
+bool pwr_flag_reached_soon(const pwr_flag_t *flag, uint32_t target);
+
 /* Waits until the flag reaches target.  progress may be NULL.  deadline_ns is CLOCK_MONOTONIC, 0
    for none.  Returns PWR_OK, or PWR_ERR_TIMEOUT when deadline or longest_ns are over.  stats may be
    NULL. */
