@@ -21,6 +21,7 @@
 static unsigned users; /* components that have published and not closed */
 static bool configured;
 static bool opened;
+static bool begun; /* the report of the job */
 
 /* ---- the configuration ---- */
 
@@ -200,7 +201,6 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
 
 void pwr_process_begin_job(void)
 {
-    static bool begun;
     if (opened && !begun) {
         begun = true;
         pwr_job_begin();
@@ -214,7 +214,7 @@ static void close_all(void)
     pwr_job_close();
     pwr_meter_close(pwr_process.meter);
     pwr_power_close(pwr_process.power);
-    opened = false;
+    opened = begun = false;
 }
 
 void pwr_process_close(void)
