@@ -229,7 +229,7 @@ static double seconds_in(unsigned operation)
     const pwr_account_cell_t *cell;
     const pwr_account_t *account = pwr_process.account;
     while (NULL != account && NULL != (cell = pwr_account_next(account, &index))) {
-        ns += operation == pwr_account_kind(cell).what ? cell->sums.ns : 0;
+        ns += operation == pwr_account_kind(cell).operation ? cell->sums.ns : 0;
     }
     return 1e-9 * (double)ns;
 }

@@ -75,7 +75,7 @@ static pwr_ledger_t *ledger_of_node(int number)
         char name[32];
         snprintf(name, sizeof name, "row %d", i % 4 == 0 ? number % 64 : 0);
         const pwr_account_kind_t kind = {.comm = pwr_account_comm(account, name, 64),
-                                         .what = (unsigned)i % 16,
+                                         .operation = (unsigned)i % 16,
                                          .algorithm = i % 5,
                                          .size_class = (unsigned)i / 16};
         pwr_account_cell(account, &kind)->sums.calls++;

@@ -68,7 +68,7 @@ static pwr_account_cell_t *find_cell(const pwr_operation_t *operation)
     const pwr_class_t *class = operation->class;
     const pwr_account_kind_t kind = {
         .comm = comm_of(of),
-        .what = operation->name,
+        .operation = operation->name,
         .algorithm = operation->algorithm,
         .size_class =
             NULL == class ? 0 : (unsigned)(class - of->classes[operation->name - of->first]),

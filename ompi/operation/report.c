@@ -99,7 +99,7 @@ static json_t *cell_of(const pwr_account_t *account, const pwr_account_cell_t *c
     json_t *json =
         json_pack("{s:o, s:I, s:s, s:s}", "communicator",
                   text(PWR_ACCOUNT_OTHERS == kind.comm ? "others" : comm->name), "size",
-                  (json_int_t)comm->size, "collective", pwr_process_operation_name(kind.what),
+                  (json_int_t)comm->size, "collective", pwr_process_operation_name(kind.operation),
                   "algorithm", pwr_process_algorithm_name(kind.algorithm));
     set_size(json, (int)kind.size_class);
     take(json, sums_of(&cell->sums));

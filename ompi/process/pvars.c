@@ -74,7 +74,7 @@ static int read_variable(const mca_base_pvar_t *pvar, void *value, void *object)
     while (NULL != pwr_process.account &&
            NULL != (cell = pwr_account_next(pwr_process.account, &index))) {
         if (ANY == variable->operation ||
-            (unsigned)variable->operation == pwr_account_kind(cell).what) {
+            (unsigned)variable->operation == pwr_account_kind(cell).operation) {
             sum += field_of(&cell->sums, variable->offset);
         }
     }

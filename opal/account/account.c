@@ -13,7 +13,7 @@
 
 /* A key: used, communicator, collective, algorithm + 1, size class. */
 #define USED (UINT64_C(1) << 63)
-enum { COMM_SHIFT = 48, WHAT_SHIFT = 32, ALGORITHM_SHIFT = 16, PART_MASK = 0xffff };
+enum { COMM_SHIFT = 48, OPERATION_SHIFT = 32, ALGORITHM_SHIFT = 16, PART_MASK = 0xffff };
 enum { COMM_MASK = 0x7fff };
 
 _Static_assert((PWR_ACCOUNT_CELLS & (PWR_ACCOUNT_CELLS - 1)) == 0, "a power of two");
@@ -65,7 +65,7 @@ unsigned pwr_account_comm(pwr_account_t *account, const char *name, uint64_t siz
 static uint64_t key_of(const pwr_account_kind_t *kind)
 {
     return USED | (uint64_t)(kind->comm & COMM_MASK) << COMM_SHIFT |
-           (uint64_t)(kind->what & PART_MASK) << WHAT_SHIFT |
+           (uint64_t)(kind->operation & PART_MASK) << OPERATION_SHIFT |
            (uint64_t)((unsigned)(kind->algorithm + 1) & PART_MASK) << ALGORITHM_SHIFT |
            (kind->size_class & PART_MASK);
 }
@@ -75,7 +75,7 @@ pwr_account_kind_t pwr_account_kind(const pwr_account_cell_t *cell)
     uint64_t key = atomic_load_explicit(&cell->key, memory_order_relaxed);
     return (pwr_account_kind_t){
         .comm = (unsigned)(key >> COMM_SHIFT) & COMM_MASK,
-        .what = (unsigned)(key >> WHAT_SHIFT) & PART_MASK,
+        .operation = (unsigned)(key >> OPERATION_SHIFT) & PART_MASK,
         .algorithm = (int)((unsigned)(key >> ALGORITHM_SHIFT) & PART_MASK) - 1,
         .size_class = (unsigned)key & PART_MASK,
     };

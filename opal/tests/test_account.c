@@ -43,7 +43,7 @@ static pwr_account_cell_t *cell(pwr_account_t *account, unsigned comm, unsigned 
                                 unsigned size_class)
 {
     const pwr_account_kind_t kind = {
-        .comm = comm, .what = what, .algorithm = algorithm, .size_class = size_class};
+        .comm = comm, .operation = what, .algorithm = algorithm, .size_class = size_class};
     return pwr_account_cell(account, &kind);
 }
 

@@ -37,8 +37,9 @@ static pwr_ledger_node_t node_of(int number)
 
 static pwr_account_sums_t *cell(pwr_account_t *account, unsigned what, int algorithm)
 {
-    const pwr_account_kind_t kind = {
-        .comm = pwr_account_comm(account, "everybody", 8), .what = what, .algorithm = algorithm};
+    const pwr_account_kind_t kind = {.comm = pwr_account_comm(account, "everybody", 8),
+                                     .operation = what,
+                                     .algorithm = algorithm};
     return &pwr_account_cell(account, &kind)->sums;
 }
 

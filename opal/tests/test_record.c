@@ -42,7 +42,7 @@ static void count_calls(pwr_record_t *record, uint64_t calls)
 {
     pwr_account_t *account = pwr_record_account(record);
     const pwr_account_kind_t kind = {.comm = pwr_account_comm(account, "wo\xffrld", 4),
-                                     .what = BCAST,
+                                     .operation = BCAST,
                                      .algorithm = ALGORITHM,
                                      .size_class = 1};
     const pwr_account_sums_t sums = {.calls = calls, .ns = calls * 1000, .longest_ns = 1000};

@@ -27,11 +27,11 @@ enum {
     PWR_ACCOUNT_NO_ALGORITHM = -1, /* a stock function */
 };
 
-/* What calls of one kind have in common.  Numbers are the caller's: what < 2^15, size_class < 2^16,
-   algorithm -1 .. 2^15 - 1. */
+/* What calls of one kind have in common.  Numbers are the caller's: operation < 2^15, size_class <
+   2^16, algorithm -1 .. 2^15 - 1. */
 typedef struct pwr_account_kind {
     unsigned comm; /* of pwr_account_comm */
-    unsigned what; /* collective */
+    unsigned operation;
     int algorithm;
     unsigned size_class;
 } pwr_account_kind_t;

@@ -213,7 +213,7 @@ static json_t *class_of(const about_t *about, const pwr_account_t *account,
     json_t *class = json_pack("{s:o, s:o, s:s, s:s, s:o}", "communicator",
                               named ? pwr_json_text(comm->name, sizeof comm->name) : json_null(),
                               "size", named ? json_integer((json_int_t)comm->size) : json_null(),
-                              "collective", about_collective(about, kind.what), "algorithm",
+                              "collective", about_collective(about, kind.operation), "algorithm",
                               about_algorithm(about, kind.algorithm), "up_to_bytes",
                               about_class_bytes(about, kind.size_class));
     json_t *sums = sums_of(&cell->sums, has_energy);

@@ -94,7 +94,7 @@ static void print_class(FILE *out, const about_t *about, const pwr_account_t *ac
     fprintf(out,
             "| %-16.16s | %-15s | %-16s | %10s | %10" PRIu64 " | %10.3f | %6.1f | %6.1f | %10s |\n",
             kind.comm == PWR_ACCOUNT_OTHERS ? "(others)" : account->comms[kind.comm].name,
-            about_collective(about, kind.what), about_algorithm(about, kind.algorithm), up_to,
+            about_collective(about, kind.operation), about_algorithm(about, kind.algorithm), up_to,
             sums->calls, 1e-9 * (double)sums->ns, share(pwr_account_cpu_ns(sums), (double)sums->ns),
             share((double)sums->sleep_ns, (double)sums->ns), joules);
 }
