@@ -158,7 +158,7 @@ static void start_recorder(void)
 
 /* ---- waiting ---- */
 
-static pwr_wait_policy_t patience(void)
+static pwr_wait_policy_t wait_policy(void)
 {
     enum { SPIN_NS = 50000, SLEEP_MIN_NS = 100000, SLEEP_MAX_NS = 16000000 };
     return (pwr_wait_policy_t){
@@ -171,7 +171,7 @@ static pwr_wait_policy_t patience(void)
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
 {
-    const pwr_wait_policy_t policy = patience();
+    const pwr_wait_policy_t policy = wait_policy();
     pwr_wait_stats_t stats = {0};
     (void)pwr_idle_wait(over, arg, woken, &policy, &stats);
 }

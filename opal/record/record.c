@@ -21,11 +21,11 @@
 #include "record/page.h"
 #include "record/record_wire.h"
 
-static const uint64_t usual_patience_ns = UINT64_C(20000000000);
+static const uint64_t usual_timeout_ns = UINT64_C(20000000000);
 
 struct pwr_record {
     const pwr_env_t *env;
-    uint64_t patience_ns;
+    uint64_t timeout_ns;
     pwr_rundir_t *rundir; /* NULL: no page */
     pwr_mapped_page_t page;
     pwr_account_t *own; /* where there is no page */
@@ -66,7 +66,7 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
     }
     made->env = env;
     made->fd = -1;
-    made->patience_ns = config->patience_ns == 0 ? usual_patience_ns : config->patience_ns;
+    made->timeout_ns = config->timeout_ns == 0 ? usual_timeout_ns : config->timeout_ns;
     snprintf(made->job, sizeof made->job, "%s", config->job);
     if (make_page(made, config) != PWR_OK) {
         made->own = malloc(sizeof *made->own);
@@ -128,8 +128,8 @@ void pwr_record_close(pwr_record_t *record)
 static void bound_sends(const pwr_record_t *record)
 {
     const struct timeval longest = {
-        .tv_sec = (time_t)(record->patience_ns / PWR_NS_PER_S),
-        .tv_usec = (suseconds_t)(record->patience_ns % PWR_NS_PER_S / 1000),
+        .tv_sec = (time_t)(record->timeout_ns / PWR_NS_PER_S),
+        .tv_usec = (suseconds_t)(record->timeout_ns % PWR_NS_PER_S / 1000),
     };
     (void)setsockopt(record->fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
 }
@@ -170,7 +170,7 @@ static bool has_stalled(pwr_record_t *record)
         record->looks = looks;
         record->moved_ns = now;
     }
-    return now - record->moved_ns > record->patience_ns;
+    return now - record->moved_ns > record->timeout_ns;
 }
 
 static bool has_answer(const pwr_record_t *record)
@@ -194,7 +194,7 @@ static pwr_status_t hear(pwr_record_t *record, pwr_record_kind_t kind, pwr_recor
         return PWR_ERR_TIMEOUT;
     }
     pwr_status_t status =
-        pwr_record_receive(record->env, record->fd, record->patience_ns, head, data);
+        pwr_record_receive(record->env, record->fd, record->timeout_ns, head, data);
     if (status == PWR_OK && head->kind != (uint32_t)kind) {
         free(*data);
         status = PWR_ERR_IO;

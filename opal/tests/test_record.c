@@ -33,7 +33,7 @@ enum { ALGORITHM = 0, BCAST = 1, CALLS = 10 };
 static pwr_record_t *open_page(fixture_t *fixture, const char *job, unsigned process)
 {
     pwr_record_t *record;
-    const pwr_record_config_t config = {.job = job, .process = process, .patience_ns = 5 * second};
+    const pwr_record_config_t config = {.job = job, .process = process, .timeout_ns = 5 * second};
     assert_int_equal(pwr_record_open(&fixture->env, &config, &record), PWR_OK);
     return record;
 }
@@ -324,7 +324,7 @@ static void test_a_recorder_that_is_gone_or_stands_still_is_given_up(void **stat
         void *packed;
         size_t bytes;
         const pwr_record_config_t config = {
-            .job = "job", .process = (unsigned)i, .patience_ns = second / 2};
+            .job = "job", .process = (unsigned)i, .timeout_ns = second / 2};
         assert_int_equal(pwr_record_open(&fixture->env, &config, &record), PWR_OK);
         assert_int_equal(lead(fixture, record, 1, "off"), PWR_OK);
         pid_t recorder = recorder_of_this_test();

@@ -29,7 +29,7 @@ typedef struct pwr_record_config {
     const char *run_directory; /* NULL: the default (as of claims and journals) */
     const char *job;           /* names the job among others of this user on this node */
     unsigned process;          /* of the job */
-    uint64_t patience_ns;      /* with a recorder that does nothing; 0: 20 s */
+    uint64_t timeout_ns;      /* with a recorder that does nothing; 0: 20 s */
 } pwr_record_config_t;
 
 /* Makes this process's page.  Where it cannot, one line says why, and the accounts stay with the
