@@ -3,8 +3,10 @@
  *
  * Open MPI's side of messages over a UCP worker (ucp_worker.h): addresses, requests, datatypes.
  *
- *   tag of UCP     communicator's number (24 bits, the same on all ranks with pml ucx), sender's
- * rank in it (24 bits), -tag (16 bits) data with gaps goes through a buffer of the message's size
+ * A tag of UCP has, from the top: the communicator's number (24 bits; with pml ucx the same on all
+ * ranks), the sender's rank in it (24 bits), and the negated tag of MPI (16 bits).
+ *
+ * Data with gaps go through a buffer of the message's size.
  */
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/ucx.h"
