@@ -40,6 +40,7 @@ static int leave(mca_coll_poweraware_module_t *m, coll_poweraware_call_t *call)
     m->ended = true; /* 3 */
     if (!coll_poweraware_cancel_messages(call)) {
         m->state = NULL; /* 2 */
+        pwr_position_end(m->operations.positions);
         m->operations.positions = NULL;
         m->operations.hierarchy = NULL;
     }

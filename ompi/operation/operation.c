@@ -78,9 +78,11 @@ void pwr_operation_set_up_end(pwr_operation_t *operation)
     pwr_idle_leave(operation->outer);
 }
 
+/* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {
-    return pwr_process.config.saves && operation->own_bytes >= pwr_process.config.lever_bytes &&
+    return NULL != operation->class && pwr_process.config.saves &&
+           operation->own_bytes >= pwr_process.config.lever_bytes &&
            pwr_class_may_move_levers(operation->class);
 }
 

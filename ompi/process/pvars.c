@@ -117,7 +117,8 @@ int pwr_pvars_register(const mca_base_component_t *component, unsigned first, un
     for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
         rc = register_field(component, ANY, i);
     }
-    for (unsigned operation = first; operation < first + num; ++operation) {
+    unsigned known = pwr_process_num_operations(); /* those beyond have no number of their own */
+    for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
         for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
             rc = fields[i].each ? register_field(component, (int)operation, i) : rc;
         }
