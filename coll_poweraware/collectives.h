@@ -118,17 +118,15 @@ typedef struct coll_poweraware_args {
     int root;
 } coll_poweraware_args_t;
 
-/* Bytes of a call as all ranks know them equally: the message for Bcast and reductions, the blocks
-   of all ranks together for the others, 0 for Barrier; PWR_BYTES_UNKNOWN where nobody knows them
-   (Alltoallv, Alltoallw). */
-
 /* Numbers of operations, from the first of this component on (pwr_process_add_operations): first
    the collectives, then those that are counted. */
 enum {
     COLL_POWERAWARE_NUM_OPERATIONS = COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_NUM_COUNTED
 };
 extern const char *const coll_poweraware_names[COLL_POWERAWARE_NUM_OPERATIONS];
-/* Whether all ranks know the bytes of a call. */
+/* Whether all ranks know the bytes of a call equally: the message for Bcast and reductions, the
+   blocks of all ranks together for the others, 0 for Barrier.  Where nobody does (Alltoallv,
+   Alltoallw) they are PWR_BYTES_UNKNOWN. */
 extern const bool coll_poweraware_bytes_known[COLL_POWERAWARE_NUM_COLLECTIVES];
 
 #endif

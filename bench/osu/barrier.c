@@ -16,14 +16,6 @@ enum { LATE_US = 2000, TAG_LEFT = 1 };
 /* Of the late rank: who left before it entered; -1: nobody. */
 static int early;
 
-static size_t no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
-{
-    (void)benchmark;
-    (void)np;
-    (void)bytes;
-    return 0;
-}
-
 /* Tag 0 is that of the timed calls. */
 static int late_rank(const pwr_osu_call_t *call)
 {
@@ -66,8 +58,8 @@ static bool check(const pwr_osu_call_t *call, pwr_osu_error_t *error)
 const pwr_osu_data_t pwr_osu_nothing = {
     .datatype = "none",
     .unit = 0,
-    .send_bytes = no_bytes,
-    .recv_bytes = no_bytes,
+    .send_bytes = pwr_osu_no_bytes,
+    .recv_bytes = pwr_osu_no_bytes,
     .fill = fill,
     .check = check,
 };

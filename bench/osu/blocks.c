@@ -147,7 +147,7 @@ const pwr_osu_data_t pwr_osu_blocks = {
 
 /* ---- a message in one buffer ---- */
 
-static size_t no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
+size_t pwr_osu_no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes)
 {
     (void)benchmark;
     (void)np;
@@ -176,7 +176,7 @@ static bool check_message(const pwr_osu_call_t *call, pwr_osu_error_t *error)
 const pwr_osu_data_t pwr_osu_message = {
     .datatype = "MPI_CHAR",
     .unit = 1,
-    .send_bytes = no_bytes,
+    .send_bytes = pwr_osu_no_bytes,
     .recv_bytes = recv_bytes,
     .fill = fill_message,
     .check = check_message,

@@ -54,6 +54,9 @@ typedef struct pwr_osu_data {
     bool (*check)(const pwr_osu_call_t *call, pwr_osu_error_t *error);
 } pwr_osu_data_t;
 
+/* A buffer that is not used. */
+size_t pwr_osu_no_bytes(const pwr_osu_benchmark_t *benchmark, int np, size_t bytes);
+
 /* Blocks as long as the message, side by side in rank order. */
 extern const pwr_osu_data_t pwr_osu_blocks;
 /* The message, in the receive buffer of each rank. */

@@ -26,7 +26,7 @@ void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
                                    coll_poweraware_chunk_t *chunk)
 {
     chunk->expect->released += (uint32_t)call->hierarchy->num_local;
-    coll_poweraware_arrive(&chunk->slot->released, chunk->expect->released);
+    pwr_flag_arrive(&chunk->slot->released, chunk->expect->released);
 }
 
 /* Memory that two cores have in their caches is slow to write: every line has to be taken away from

@@ -160,9 +160,6 @@ void coll_poweraware_end_leading(const coll_poweraware_call_t *call);
 void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
                           uint32_t target, int leader);
 
-/* Counts this rank on a flag that is complete, and waited for, at target. */
-void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target);
-
 /* For primitives: does not return when the communicator has ended. */
 void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
 

@@ -72,8 +72,3 @@ void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_site_t site, p
     coll_poweraware_wait_throttled(call, site, flag, target,
                                    h->num_nodes > 1 ? level : PWR_TSTATE_FULL);
 }
-
-void coll_poweraware_arrive(pwr_flag_t *flag, uint32_t target)
-{
-    pwr_flag_arrive(flag, target);
-}

@@ -249,7 +249,7 @@ static void lead(combined_t *c)
     int rc = exchange_cells(c);
     coll_poweraware_end_leading(c->call);
     c->chunk.slot->error = rc;
-    coll_poweraware_arrive(&c->chunk.slot->ready, c->chunk.expect->ready);
+    pwr_flag_arrive(&c->chunk.slot->ready, c->chunk.expect->ready);
 }
 
 /* On one node `arrived` says all. */
@@ -297,7 +297,7 @@ int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
             pack_for_node(&c, node); /* 2 */
         }
     }
-    coll_poweraware_arrive(&c.chunk.slot->arrived, c.chunk.expect->arrived);
+    pwr_flag_arrive(&c.chunk.slot->arrived, c.chunk.expect->arrived);
     exchange(&c); /* 3 */
     for (int node = 0; node < h->num_nodes; ++node) {
         if (fits(&c, bytes_in(&c, node))) {

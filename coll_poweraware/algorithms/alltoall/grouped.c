@@ -114,7 +114,7 @@ static void exchange_remote(grouped_t *g)
         if (turn.group == h->my_group) {
             coll_poweraware_wait_throttled(call, PWR_SITE_TURN, flag, before, level); /* a */
             exchange_turn(g, &turn);                                                  /* b */
-            coll_poweraware_arrive(flag, over);                                       /* c */
+            pwr_flag_arrive(flag, over);                                              /* c */
         }
     }
     call->segment->expect_turn = over;

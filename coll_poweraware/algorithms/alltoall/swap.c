@@ -56,7 +56,7 @@ void coll_poweraware_swap_begin(coll_poweraware_swap_t *s, coll_poweraware_excha
 void coll_poweraware_swap_end(const coll_poweraware_swap_t *s)
 {
     for (int i = 0; i < COLL_POWERAWARE_SWAP_BUFFERS; ++i) {
-        coll_poweraware_arrive(&s->claim[i].slot->released, s->claim[i].gone); /* 5 */
+        pwr_flag_arrive(&s->claim[i].slot->released, s->claim[i].gone); /* 5 */
     }
 }
 

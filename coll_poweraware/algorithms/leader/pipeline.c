@@ -108,7 +108,7 @@ static void count_filled(const run_t *run, stage_t *stage)
     if (only_filler(&stage->piece)) {
         stage->claim.slot->error = run->call->error;
     }
-    coll_poweraware_arrive(&stage->claim.slot->arrived, stage->claim.filled);
+    pwr_flag_arrive(&stage->claim.slot->arrived, stage->claim.filled);
 }
 
 /* 2. my part. */
@@ -254,7 +254,7 @@ static void close_stage(run_t *run, size_t index)
         coll_poweraware_end_work(run->call, 0, begin_ns);
     }
     if (piece->reads && 0 == piece->num_to) { /* 6 */
-        coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);
+        pwr_flag_arrive(&stage->claim.slot->released, stage->claim.gone);
     }
 }
 
@@ -264,7 +264,7 @@ static void settle(run_t *run, size_t index)
     stage_t *stage = stage_of(run, index);
     if (stage->piece.bytes > 0 && stage->piece.num_to > 0) {
         complete_messages(run, stage);
-        coll_poweraware_arrive(&stage->claim.slot->released, stage->claim.gone);
+        pwr_flag_arrive(&stage->claim.slot->released, stage->claim.gone);
     }
 }
 

@@ -56,7 +56,7 @@ static void contribute(coll_poweraware_reduction_t *r, coll_poweraware_reduce_ch
         give(r, chunk, chunk->to, chunk->count);
     }
     coll_poweraware_end_work(r->call, 1, begin_ns);
-    coll_poweraware_arrive(&chunk->slot.slot->arrived, chunk->slot.expect->arrived);
+    pwr_flag_arrive(&chunk->slot.slot->arrived, chunk->slot.expect->arrived);
 }
 
 /* ---- 2. ---- */
@@ -127,7 +127,7 @@ static void reduce_slice(coll_poweraware_reduction_t *r, coll_poweraware_reduce_
         coll_poweraware_end_work(r->call, 2, begin_ns);
     }
     if (r->shares_sum) {
-        coll_poweraware_arrive(&chunk->slot.slot->reduced, chunk->slot.expect->reduced);
+        pwr_flag_arrive(&chunk->slot.slot->reduced, chunk->slot.expect->reduced);
     }
 }
 
@@ -145,7 +145,7 @@ static void lead(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
         keep_error(r, rc);
         __atomic_store_n(&slot->error, rc, __ATOMIC_RELAXED); /* other leaders may do so, too */
     }
-    coll_poweraware_arrive(&slot->ready, chunk->slot.expect->ready);
+    pwr_flag_arrive(&slot->ready, chunk->slot.expect->ready);
 }
 
 /* ---- 4. ---- */
