@@ -12,7 +12,7 @@
 /* Calls of this process that took an algorithm of ours. */
 extern unsigned long long coll_poweraware_num_handled;
 
-/* number: of collectives.h.  False: within another operation. */
+/* number: of collectives.h.  False: within another operation on this communicator. */
 static inline bool coll_poweraware_begin(mca_coll_poweraware_module_t *m,
                                          pwr_operation_t *operation, int number, size_t bytes,
                                          size_t own_bytes)

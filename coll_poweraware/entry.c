@@ -5,9 +5,9 @@
  *
  * All of them are alike: the operation begins, an algorithm is chosen if one of ours may pay,
  * levers go down; then the algorithm runs, or the saved function is called with the arguments as
- * they came.  A call within another operation (of a stock function that calls others) goes straight
- * to the saved function: it is not the application's, and what it is made for may be the very thing
- * that an algorithm of ours needs first.
+ * they came.  A call within another one on the same communicator (of a stock function that calls
+ * others) goes straight to the saved function: what it is made for may be the very thing that an
+ * algorithm of ours needs first.
  */
 #include "entry.h"
 

@@ -10,9 +10,12 @@
 #include "pwr_ompi/process.h"
 #include "wait.h"
 
-/* The one that this thread is in.  Initial-exec: every operation asks twice, and a call of the
-   loader's function would cost each time a few nanoseconds; a pointer fits what it keeps free. */
-static _Thread_local const pwr_operation_t *current __attribute__((tls_model("initial-exec")));
+/* How many operations this thread is in.  User-level threads that share a thread are counted
+   together, and one that has moved to another thread is missed there: so only what this rank alone
+   sees depends on it, levers and accounts.  Initial-exec: every operation asks twice, and a call of
+   the loader's function would cost each time a few nanoseconds; four bytes fit what it keeps free.
+ */
+static _Thread_local unsigned depth __attribute__((tls_model("initial-exec")));
 
 void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm, unsigned first,
                          unsigned num_classed, pwr_class_t **classes)
@@ -34,22 +37,28 @@ static bool is_stock(const pwr_operation_t *operation)
     return operation->algorithm < 0;
 }
 
+static bool is_accounted(const pwr_operation_t *operation)
+{
+    return NULL != pwr_process.account && !operation->nested;
+}
+
 /* 1. */
 bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes)
 {
-    if (NULL != current) {
+    if (of->busy) {
         return false;
     }
-    current = operation;
+    of->busy = true;
     ++of->calls;
     operation->of = of;
+    operation->nested = 0 != depth++;
     operation->name = name;
     operation->own_bytes = own_bytes;
     operation->waits = (pwr_wait_stats_t){0};
     pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
     operation->class = pwr_class_of(of, name, bytes);
-    if (NULL != pwr_process.account) {
+    if (is_accounted(operation)) {
         pwr_operation_account_open(operation);
     }
     return true;
@@ -57,6 +66,9 @@ bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
 
 static void enter_stock(pwr_operation_t *operation)
 {
+    if (operation->nested) {
+        return;
+    }
     operation->in_stock = NULL;
     operation->within.crowded = pwr_process.waits.oversubscribed;
     operation->within.wait = pwr_wait_in_stock;
@@ -73,15 +85,22 @@ void pwr_operation_set_up_begin(pwr_operation_t *operation)
     enter_stock(operation);
 }
 
+static void leave_stock(const pwr_operation_t *operation)
+{
+    if (!operation->nested) {
+        pwr_idle_leave(operation->outer);
+    }
+}
+
 void pwr_operation_set_up_end(pwr_operation_t *operation)
 {
-    pwr_idle_leave(operation->outer);
+    leave_stock(operation);
 }
 
 /* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {
-    return NULL != operation->class && pwr_process.config.saves &&
+    return NULL != operation->class && !operation->nested && pwr_process.config.saves &&
            operation->own_bytes >= pwr_process.config.lever_bytes &&
            pwr_class_may_move_levers(operation->class);
 }
@@ -101,7 +120,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
     operation->algorithm = algorithm;
     operation->levers = may_move_levers(operation);
     if (operation->levers) {
-        if (NULL != pwr_process.account) {
+        if (is_accounted(operation)) {
             pwr_operation_account_levers(operation);
         }
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
@@ -137,7 +156,7 @@ void pwr_operation_end(pwr_operation_t *operation)
 {
     pwr_operations_t *of = operation->of;
     if (is_stock(operation)) {
-        pwr_idle_leave(operation->outer);
+        leave_stock(operation);
     }
     if (NULL != of->positions) {
         pwr_position_end(of->positions);
@@ -147,9 +166,10 @@ void pwr_operation_end(pwr_operation_t *operation)
     }
     add_waits(operation);
     pwr_class_end(operation->class);
-    if (NULL != pwr_process.account) {
+    if (is_accounted(operation)) {
         pwr_operation_account_close(operation);
     }
     pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
-    current = NULL;
+    depth -= 0 != depth;
+    of->busy = false;
 }

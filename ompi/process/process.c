@@ -27,8 +27,10 @@ static bool begun; /* the report of the job */
 
 static void for_each_string(pwr_process_config_t *config, const char *(*change)(const char *))
 {
-    const char **const strings[] = {&config->calibration, &config->helper_dir, &config->run_dir,
-                                    &config->root,        &config->report_dir, &config->ranks_dir};
+    const char **const strings[] = {
+        &config->calibration, &config->helper_dir, &config->run_dir,   &config->root,
+        &config->report_dir,  &config->summary,    &config->ranks_dir,
+    };
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
         *strings[i] = change(*strings[i]);
     }
@@ -45,11 +47,25 @@ static const char *drop(const char *text)
     return NULL;
 }
 
+/* ---- messages ---- */
+
+/* The library's messages: a warning is for the user, the rest for whoever asked for more.  What
+   keeps levers off from the start (no guardian, a bad folder) is the same for all ranks; what
+   happens later happens to one. */
+static void log_line(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    int warning = pwr_process.armed ? 1 : pwr_level_alike(1);
+    pwr_say(PWR_LOG_WARN == level ? warning : 2, "%s", line);
+}
+
 /* ---- before MPI_Init exchanges what processes know of each other ---- */
 
 void pwr_process_publish(const pwr_process_config_t *config)
 {
-    ++users;
+    if (0 == users++) {
+        pwr_process.env = (pwr_env_t){.root = "", .now_ns = pwr_env_real.now_ns, .log = log_line};
+    }
     if (NULL == config || configured) {
         return;
     }
@@ -85,16 +101,6 @@ static pwr_policy_t *load_policy(const pwr_process_config_t *config)
 
 /* ---- levers ---- */
 
-/* The library's messages: a warning is for the user, the rest for whoever asked for more.  What
-   keeps levers off from the start (no guardian, a bad folder) is the same for all ranks; what
-   happens later happens to one. */
-static void log_line(void *arg, pwr_log_level_t level, const char *line)
-{
-    (void)arg;
-    int warning = pwr_process.armed ? 1 : pwr_level_alike(1);
-    pwr_say(PWR_LOG_WARN == level ? warning : 2, "%s", line);
-}
-
 /* Levers need a process whose only computing thread is the one that waits in MPI. */
 static const char *why_no_power(const pwr_process_config_t *config, bool mpi_threads)
 {
@@ -125,14 +131,12 @@ static void open_power(const pwr_process_config_t *config, const pwr_policy_t *p
 /* Once per process: rank 0 of the job tells the user, the others whoever asked for more. */
 void pwr_process_arm_levers(void)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
     if (NULL != pwr_process.power) {
         pwr_power_arm(pwr_process.power);
     }
-    if (atomic_flag_test_and_set(&told)) {
+    if (atomic_exchange(&pwr_process.armed, true)) {
         return;
     }
-    pwr_process.armed = true;
     const char *why =
         NULL == pwr_process.power ? pwr_process.no_power_why : pwr_power_why_off(pwr_process.power);
     if (NULL != why && '\0' != why[0]) {
@@ -184,12 +188,8 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
     pwr_process.config.num_settings = config->num_settings;
     pwr_process.mpi_threads = mpi_threads;
     const pwr_process_config_t *mine = &pwr_process.config;
-    pwr_process.env = (pwr_env_t){
-        .root = NULL == mine->root ? "" : mine->root,
-        .now_ns = pwr_env_real.now_ns,
-        .log = log_line,
-        .helper_dir = mine->helper_dir,
-    };
+    pwr_process.env.root = NULL == mine->root ? "" : mine->root;
+    pwr_process.env.helper_dir = mine->helper_dir;
     pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
     pwr_policy_t *policy = load_policy(mine);
     open_power(mine, policy, mpi_threads);

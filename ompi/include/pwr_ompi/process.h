@@ -32,8 +32,8 @@ typedef enum pwr_idle_where {
     PWR_IDLE_ALL         /* in all blocking calls of MPI (pwr_ompi/idle.h) */
 } pwr_idle_where_t;
 
-/* summary, settings and component stay the caller's and valid until the process is closed; the
-   other strings are copied. */
+/* settings and component stay the caller's and valid until the process is closed; strings are
+   copied. */
 typedef struct pwr_process_config {
     const mca_base_component_t *component;
     pwr_idle_where_t idle;
