@@ -12,17 +12,31 @@
 /* Calls of this process that took an algorithm of ours. */
 extern unsigned long long coll_poweraware_num_handled;
 
-/* number: of collectives.h.  False: within another operation on this communicator. */
-static inline bool coll_poweraware_begin(mca_coll_poweraware_module_t *m,
+/* The communicator has the functions that were selected before us.  Stock functions then never come
+   back to us: those that call others on the same communicator, and those that give way (han puts
+   what was selected before it in its place in the communicator's table, and calls what it finds
+   there).  Returns the table to be put back. */
+static inline mca_coll_base_comm_coll_t *coll_poweraware_step_aside(mca_coll_poweraware_module_t *m)
+{
+    mca_coll_base_comm_coll_t *table = m->comm->c_coll;
+    m->comm->c_coll = &m->saved;
+    return table;
+}
+
+static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,
+                                             mca_coll_base_comm_coll_t *table)
+{
+    m->comm->c_coll = table;
+}
+
+/* number: of collectives.h. */
+static inline void coll_poweraware_begin(mca_coll_poweraware_module_t *m,
                                          pwr_operation_t *operation, int number, size_t bytes,
                                          size_t own_bytes)
 {
-    if (!pwr_operation_begin(operation, &m->operations, m->operations.first + (unsigned)number,
-                             bytes, own_bytes)) {
-        return false;
-    }
     ++m->calls[number];
-    return true;
+    pwr_operation_begin(operation, &m->operations, m->operations.first + (unsigned)number, bytes,
+                        own_bytes);
 }
 
 /* algorithm: NULL for the saved function. */

@@ -5,9 +5,7 @@
  *
  * All of them are alike: the operation begins, an algorithm is chosen if one of ours may pay,
  * levers go down; then the algorithm runs, or the saved function is called with the arguments as
- * they came.  A call within another one on the same communicator (of a stock function that calls
- * others) goes straight to the saved function: what it is made for may be the very thing that an
- * algorithm of ours needs first.
+ * they came.
  */
 #include "entry.h"
 
@@ -27,21 +25,18 @@
         pwr_operation_t operation;                                                                 \
         const size_t own_bytes = BYTES_##its_bytes;                                                \
         const size_t bytes = (known) ? own_bytes : PWR_BYTES_UNKNOWN;                              \
-        const bool outermost =                                                                     \
-            coll_poweraware_begin(m, &operation, (int)collective, bytes, own_bytes);               \
-        if (outermost && own_bytes >= m->from_bytes[collective]) {                                 \
+        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
+        coll_poweraware_begin(m, &operation, (int)collective, bytes, own_bytes);                   \
+        if (own_bytes >= m->from_bytes[collective]) {                                              \
             args = (coll_poweraware_args_t){MEMBERS_##arguments};                                  \
             algorithm = coll_poweraware_choose(m, &operation, collective, &args, bytes);           \
         }                                                                                          \
-        if (outermost) {                                                                           \
-            coll_poweraware_start(m, &operation, algorithm);                                       \
-        }                                                                                          \
+        coll_poweraware_start(m, &operation, algorithm);                                           \
         int rc = NULL != algorithm                                                                 \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
-        if (outermost) {                                                                           \
-            pwr_operation_end(&operation);                                                         \
-        }                                                                                          \
+        pwr_operation_end(&operation);                                                             \
+        coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }
 COLL_POWERAWARE_HANDLED(HANDLED)
@@ -49,16 +44,12 @@ COLL_POWERAWARE_HANDLED(HANDLED)
 /* A call, by whether its caller waits in it. */
 #define CALL_BLOCKING(name, call)                                                                  \
     pwr_operation_t operation;                                                                     \
-    const bool outermost = coll_poweraware_begin(                                                  \
-        m, &operation, COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name,           \
-        PWR_BYTES_UNKNOWN, 0);                                                                     \
-    if (outermost) {                                                                               \
-        coll_poweraware_start(m, &operation, NULL);                                                \
-    }                                                                                              \
+    coll_poweraware_begin(m, &operation,                                                           \
+                          COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name,        \
+                          PWR_BYTES_UNKNOWN, 0);                                                   \
+    coll_poweraware_start(m, &operation, NULL);                                                    \
     int rc = call;                                                                                 \
-    if (outermost) {                                                                               \
-        pwr_operation_end(&operation);                                                             \
-    }
+    pwr_operation_end(&operation);
 #define CALL_NONBLOCKING(name, call)                                                               \
     ++m->calls[COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name];                  \
     int rc = call;
@@ -68,9 +59,11 @@ COLL_POWERAWARE_HANDLED(HANDLED)
     static int name(PARAMS_##arguments comm_t *comm, PARAMS_##kind mca_coll_base_module_t *module) \
     {                                                                                              \
         mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
-        CALL_##kind(name,                                                                          \
-                    m->saved.coll_##name(ARGS_##arguments comm,                                    \
-                                         ARGS_##kind m->saved.coll_##name##_module)) return rc;    \
+        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
+        CALL_##kind(name, m->saved.coll_##name(ARGS_##arguments comm,                              \
+                                               ARGS_##kind m->saved.coll_##name##_module));        \
+        coll_poweraware_step_back(m, table);                                                       \
+        return rc;                                                                                 \
     }
 COLL_POWERAWARE_COUNTED(COUNTED)
 

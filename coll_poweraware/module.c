@@ -38,7 +38,7 @@ static void destruct(mca_coll_poweraware_module_t *m)
     pwr_operations_end(&m->operations);
     coll_poweraware_state_free(m->state);
 #define EACH(name)                                                                                 \
-    if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
+    if (NULL != m->saved.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
         OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
     }
     FOR_ALL
@@ -63,11 +63,12 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
     }
     m->saved = *comm->c_coll;
     /* What this communicator or series does not have (neighbours without a topology) it does not
-       get from us either. */
+       get from us either.  A stock function that gives way puts another one in its place here, with
+       its reference: so we have a reference to each. */
 #define EACH(name)                                                                                 \
     if (NULL == m->saved.coll_##name) {                                                            \
         m->super.coll_##name = NULL;                                                               \
-    } else if (NULL != m->super.coll_##name && NULL != m->saved.coll_##name##_module) {            \
+    } else if (NULL != m->saved.coll_##name##_module) {                                            \
         OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
     }
     FOR_ALL

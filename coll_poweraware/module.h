@@ -18,7 +18,9 @@ typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t *comm;
     const coll_poweraware_settings_t *settings;
-    mca_coll_base_comm_coll_t saved; /* what was selected before us, for all that we do not do */
+    /* What was selected before us, for all that we do not do; the communicator's table while a call
+       of ours lasts. */
+    mca_coll_base_comm_coll_t saved;
     struct coll_poweraware_state *state;
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     size_t from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock */

@@ -78,14 +78,10 @@ static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *mod
 {
     second_module_t *m = (second_module_t *)module;
     pwr_operation_t operation;
-    bool outermost = pwr_operation_begin(&operation, &m->operations, name_number, 0, 0);
-    if (outermost) {
-        pwr_operation_start(&operation, PWR_ACCOUNT_NO_ALGORITHM);
-    }
+    pwr_operation_begin(&operation, &m->operations, name_number, 0, 0);
+    pwr_operation_start(&operation, PWR_ACCOUNT_NO_ALGORITHM);
     int rc = m->saved.coll_barrier(comm, m->saved.coll_barrier_module);
-    if (outermost) {
-        pwr_operation_end(&operation);
-    }
+    pwr_operation_end(&operation);
     return rc;
 }
 

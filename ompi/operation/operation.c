@@ -43,13 +43,9 @@ static bool is_accounted(const pwr_operation_t *operation)
 }
 
 /* 1. */
-bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes)
 {
-    if (of->busy) {
-        return false;
-    }
-    of->busy = true;
     ++of->calls;
     operation->of = of;
     operation->nested = 0 != depth++;
@@ -61,7 +57,6 @@ bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     if (is_accounted(operation)) {
         pwr_operation_account_open(operation);
     }
-    return true;
 }
 
 static void enter_stock(pwr_operation_t *operation)
@@ -171,5 +166,4 @@ void pwr_operation_end(pwr_operation_t *operation)
     }
     pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
     depth -= 0 != depth;
-    of->busy = false;
 }

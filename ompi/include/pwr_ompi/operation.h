@@ -7,9 +7,9 @@
  * two, ranks wait as the operation's class allows, levers are low if it is large enough, and what
  * it took is accounted for.
  *
- * A stock function may call others.  On the same communicator they are a part of the operation:
- * begin says so, all ranks alike, and nothing else is to be done for them.  On another communicator
- * they are operations with waits of their own; levers and account stay those of the outer one.
+ * A stock function may call others.  On another communicator, or of another component, they are
+ * operations with waits of their own; levers and account stay those of the outer one.  On the same
+ * communicator a component must not be called back: see coll_poweraware/call.h.
  *
  *   1. begin    its class, its account
  *   2. start    how it is done is known: levers go down, waits begin to count
@@ -77,7 +77,6 @@ typedef struct pwr_operations {
     uint64_t calls;
     unsigned account_comm;
     bool account_comm_known;
-    bool busy;  /* in one of them */
     bool spoke; /* this rank has said that an operation may be hung */
 } pwr_operations_t;
 
@@ -105,7 +104,7 @@ typedef struct pwr_operation {
     pwr_class_t *class;       /* NULL: none */
     pwr_wait_policy_t policy; /* of its waits; not known before the first one */
     bool has_policy;
-    bool nested;         /* within one of another communicator, as far as this thread knows */
+    bool nested;         /* within another one, as far as this thread knows */
     bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
     uint32_t sites_seen; /* a bit for each that was passed */
     bool levers;         /* this rank moves levers, ... */
@@ -116,9 +115,8 @@ typedef struct pwr_operation {
 } pwr_operation_t;
 
 /* 1.  name: a number of the process's; bytes: what all ranks know, or PWR_BYTES_UNKNOWN, own_bytes:
-   what this rank moves.  False: within another one of them; *operation then means nothing, and no
-   more is to be called for it. */
-bool pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+   what this rank moves. */
+void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes);
 /* Between 1 and 2: around stock functions that set something up for it.  Ranks wait in them, too.
  */
