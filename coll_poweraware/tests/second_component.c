@@ -5,6 +5,10 @@
  *
  * It shows what run_second_component looks for: two components in one process share levers, waits,
  * meter and record, and an operation within another component's is a part of that.
+ *
+ * With PWR_SECOND_GIVES_WAY in the environment it is below coll poweraware and does as han does
+ * with a communicator it does not like: it puts the function that was selected before it in its
+ * place, unless somebody else is there, and calls what is there.
  */
 #include "pwr_ompi/compat.h"
 
@@ -14,7 +18,8 @@
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/process.h"
 
-enum { PRIORITY = 90 }; /* above coll poweraware: its Barrier is what we call */
+/* Above coll poweraware its Barrier is what we call. */
+enum { ABOVE = 90, BELOW = 50 };
 
 static int open_component(void);
 static int close_component(void);
@@ -85,13 +90,26 @@ static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *mod
     return rc;
 }
 
+static int barrier_that_gives_way(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    const second_module_t *m = (const second_module_t *)module;
+    mca_coll_base_comm_coll_t *table = comm->c_coll;
+    if (module == table->coll_barrier_module) {
+        table->coll_barrier = m->saved.coll_barrier;
+        table->coll_barrier_module = m->saved.coll_barrier_module;
+        OBJ_RETAIN(table->coll_barrier_module);
+        OBJ_RELEASE(module);
+    }
+    return table->coll_barrier(comm, table->coll_barrier_module);
+}
+
 static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
     second_module_t *m = (second_module_t *)module;
     m->saved = *comm->c_coll;
     pwr_operations_init(&m->operations, comm, name_number, 1, m->classes);
     if (PWR_MODULE_INSTALLS_ITSELF) {
-        comm->c_coll->coll_barrier = barrier;
+        comm->c_coll->coll_barrier = m->super.coll_barrier;
         comm->c_coll->coll_barrier_module = module;
     }
     return OMPI_SUCCESS;
@@ -118,8 +136,9 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     }
     m->super.coll_module_enable = enable;
     m->super.coll_module_disable = disable;
-    m->super.coll_barrier = barrier;
-    *priority = PRIORITY;
+    bool gives_way = NULL != getenv("PWR_SECOND_GIVES_WAY");
+    m->super.coll_barrier = gives_way ? barrier_that_gives_way : barrier;
+    *priority = gives_way ? BELOW : ABOVE;
     return &m->super;
 }
 
