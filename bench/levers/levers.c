@@ -95,8 +95,8 @@ static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_
     char text[WHY_BYTES];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
     pwr_control_t control;
-    pwr_status_t status = subject->backend->access->open(
-        subject->backend->access, subject->env, subject->backend->main, cpu, &why, &control);
+    pwr_status_t status = pwr_control_open(subject->backend->access, subject->env,
+                                           subject->backend->main, cpu, &why, &control);
     if (status == PWR_OK) {
         status = control.access->write(&control, value);
         control.access->close(&control);
@@ -167,8 +167,8 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
     uint64_t high;
     series_t series = {0};
     int result = EXIT_FAILURE;
-    if (subject->backend->access->open(subject->backend->access, subject->env,
-                                       subject->backend->main, cpu, &why, &control) != PWR_OK) {
+    if (pwr_control_open(subject->backend->access, subject->env, subject->backend->main, cpu, &why,
+                         &control) != PWR_OK) {
         fprintf(stderr, "levers: %s\n", text);
         return EXIT_FAILURE;
     }

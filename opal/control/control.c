@@ -107,6 +107,21 @@ static const struct {
     [PWR_CONTROL_UNCORE_RATIO] = {"uncore_ratio", UNCORE_MASK, uncore_speed, uncore_with},
 };
 
+pwr_status_t pwr_control_open(const pwr_access_t *access, const pwr_env_t *env,
+                              pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
+                              pwr_control_t *control)
+{
+    pwr_control_t made = {.access = access, .kind = kind, .cpu = cpu, .fd = -1, .msr.fd = -1};
+    if (!access->places[kind].name) {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    pwr_status_t status = access->open(env, why, &made);
+    if (status == PWR_OK) {
+        *control = made;
+    }
+    return status;
+}
+
 const pwr_access_t *pwr_access_find(const char *name)
 {
     for (size_t i = 0; i < pwr_num_accesses; i++) {

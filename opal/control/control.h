@@ -49,20 +49,23 @@ typedef struct pwr_control {
     pwr_msr_t msr; /* of a register */
 } pwr_control_t;
 
+/* A control as one access knows it. */
+typedef struct pwr_place {
+    const char *name;   /* of the file or register, for messages: "scaling_max_freq", "MSR 0x19a" */
+    uint32_t msr;       /* of a register: its number */
+    const char *remedy; /* what grants the right to read and write it, unless the access says so */
+} pwr_place_t;
+
 struct pwr_access {
     const char *name; /* in messages and journals; never changes its meaning */
-    /* Opens for reading and writing.  Errors: UNSUPPORTED (this access has no such control), PERM;
-       a reason with its remedy is added to why. */
-    pwr_status_t (*open)(const pwr_access_t *access, const pwr_env_t *env, pwr_control_kind_t kind,
-                         unsigned cpu, const pwr_why_t *why, pwr_control_t *control);
+    /* pwr_control_open, for a control of which everything but fd and msr is there. */
+    pwr_status_t (*open)(const pwr_env_t *env, const pwr_why_t *why, pwr_control_t *control);
     /* Errors: UNSUPPORTED (the CPU or its register is gone), PERM, PARSE, IO. */
     pwr_status_t (*read)(const pwr_control_t *control, uint64_t *value);
     pwr_status_t (*write)(const pwr_control_t *control, uint64_t value);
     void (*close)(pwr_control_t *control);
-    /* For messages: the file or register, "scaling_max_freq", "MSR 0x19a". */
-    const char *(*place)(const pwr_control_t *control);
-    /* What grants the right to read and write it, once open; never NULL. */
-    const char *(*remedy)(const pwr_control_t *control);
+    const pwr_place_t *places;   /* by kind of control; one without a name is not there */
+    const char *remedy;          /* of all its places; NULL: each has its own */
     const pwr_msr_access_t *msr; /* how its registers are reached; NULL: it is no register */
 };
 
@@ -77,6 +80,24 @@ extern const pwr_access_t pwr_access_uncore;
 extern const pwr_access_t *const pwr_accesses[];
 extern const size_t pwr_num_accesses;
 
+/* Opens for reading and writing.  Errors: UNSUPPORTED (this access has no such control), PERM; a
+   reason with its remedy is added to why. */
+pwr_status_t pwr_control_open(const pwr_access_t *access, const pwr_env_t *env,
+                              pwr_control_kind_t kind, unsigned cpu, const pwr_why_t *why,
+                              pwr_control_t *control);
+
+/* For messages about one that is open: its place's name, and what grants the right to use it. */
+static inline const char *pwr_control_place(const pwr_control_t *control)
+{
+    return control->access->places[control->kind].name;
+}
+
+static inline const char *pwr_control_remedy(const pwr_control_t *control)
+{
+    const pwr_access_t *access = control->access;
+    return access->remedy ? access->remedy : access->places[control->kind].remedy;
+}
+
 /* By name, or NULL. */
 const pwr_access_t *pwr_access_find(const char *name);
 /* "ceiling", "clock_modulation" ...; NULL for no kind. */
@@ -88,12 +109,17 @@ pwr_control_kind_t pwr_control_kind_find(const char *name);
 uint64_t pwr_control_mask(pwr_control_kind_t kind);
 
 /* How fast a value lets the CPU run: kHz for ceiling, floor and speed; a ratio for perf_ctl and
-   uncore_ratio; a
-   performance level for hwp_request; sixteenths of full duty (1..16) for clock_modulation. */
+   uncore_ratio; a performance level for hwp_request; sixteenths of full duty (1..16) for
+   clock_modulation. */
 uint64_t pwr_control_speed(pwr_control_kind_t kind, uint64_t value);
 
 /* What to write to a control that was found at `found` so that the CPU runs at most at speed `want`
    (in the same unit), and never faster than found. */
 uint64_t pwr_control_lowered(pwr_control_kind_t kind, uint64_t found, uint64_t want);
+
+/* control_file.c: a file of the uncore of cpu's die; PERM, UNSUPPORTED, PARSE, with a reason in
+   why, where nothing tells which die that is. */
+pwr_status_t pwr_uncore_path(const pwr_env_t *env, unsigned cpu, const char *file,
+                             const pwr_why_t *why, char *path, unsigned size);
 
 #endif

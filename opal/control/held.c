@@ -57,7 +57,7 @@ pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_access_t
     const char *step;
     pwr_held_t made = {.env = request->env, .guard = request->guard};
     pwr_status_t status =
-        access->open(access, request->env, kind, cpu, request->why, &made.control);
+        pwr_control_open(access, request->env, kind, cpu, request->why, &made.control);
     if (status != PWR_OK) {
         return status;
     }
@@ -65,8 +65,8 @@ pwr_status_t pwr_held_open(const pwr_held_request_t *request, const pwr_access_t
     if (status != PWR_OK) {
         bool forbidden = status == PWR_ERR_PERM;
         pwr_why_add(request->why, "%s: CPU %u, %s: %s: %s%s%s%s", access->name, cpu,
-                    access->place(&made.control), step, pwr_status_text(status),
-                    forbidden ? " (" : "", forbidden ? access->remedy(&made.control) : "",
+                    pwr_control_place(&made.control), step, pwr_status_text(status),
+                    forbidden ? " (" : "", forbidden ? pwr_control_remedy(&made.control) : "",
                     forbidden ? ")" : "");
         access->close(&made.control);
         return status;
@@ -88,7 +88,7 @@ static void say(const pwr_held_t *held, pwr_log_level_t level, uint64_t now, con
 {
     const pwr_control_t *control = &held->control;
     pwr_env_log(held->env, level, "CPU %u: somebody else set %s from 0x%llx to 0x%llx %s",
-                control->cpu, control->access->place(control), (unsigned long long)held->last,
+                control->cpu, pwr_control_place(control), (unsigned long long)held->last,
                 (unsigned long long)now, what);
 }
 

@@ -3,8 +3,7 @@
  *
  * Fuzz target: journals of the guardian, as they are and with the right check sum behind each line.
  * Sources: guard/journal.c guard/journal_parse.c helper/ likwid/ msr/ env.c number.c status.c why.c
- * Sources: control/control.c control/control_cpufreq.c control/control_likwid.c
- * Sources: control/control_msr.c
+ * Sources: control/control.c control/control_file.c control/control_msr.c
  */
 #include "config.h"
 

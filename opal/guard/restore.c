@@ -85,7 +85,7 @@ static void try_one(attempt_t *attempt, const pwr_env_t *env, bool dry_run)
     const pwr_why_t why = pwr_why_init(attempt->reason, sizeof attempt->reason);
     pwr_control_t control;
     pwr_status_t status =
-        record->access->open(record->access, env, record->kind, record->cpu, &why, &control);
+        pwr_control_open(record->access, env, record->kind, record->cpu, &why, &control);
     if (status != PWR_OK) {
         if (attempt->reason[0] == '\0') {
             pwr_why_add(&why, "opening: %s", pwr_status_text(status));

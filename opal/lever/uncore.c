@@ -14,7 +14,6 @@
  */
 #include "config.h"
 
-#include "control/control_file.h"
 #include "lever/lever_backend.h"
 #include "topo/cpulist.h"
 

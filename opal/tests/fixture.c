@@ -307,8 +307,8 @@ void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, pwr_control_t *contr
 {
     char reason[256];
     const pwr_why_t why = pwr_why_init(reason, sizeof reason);
-    assert_int_equal(pwr_access_cpufreq.open(&pwr_access_cpufreq, &fixture->env,
-                                             PWR_CONTROL_CEILING, cpu, &why, control),
+    assert_int_equal(pwr_control_open(&pwr_access_cpufreq, &fixture->env, PWR_CONTROL_CEILING, cpu,
+                                      &why, control),
                      PWR_OK);
 }
 

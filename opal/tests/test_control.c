@@ -86,8 +86,8 @@ static void test_accesses_on_a_machine_without_any(void **state)
             char text[512];
             const pwr_why_t why = pwr_why_init(text, sizeof text);
             pwr_control_t control;
-            assert_int_not_equal(pwr_accesses[i]->open(pwr_accesses[i], &fixture->env,
-                                                       (pwr_control_kind_t)kind, 0, &why, &control),
+            assert_int_not_equal(pwr_control_open(pwr_accesses[i], &fixture->env,
+                                                  (pwr_control_kind_t)kind, 0, &why, &control),
                                  PWR_OK);
         }
     }
@@ -101,15 +101,15 @@ static void test_register_of_a_cpu(void **state)
     pwr_control_t control;
     uint64_t value;
     fixture_put_msr(fixture, 3, "msr_safe", 0x19a, 0x18);
-    assert_int_equal(pwr_access_msr_safe.open(&pwr_access_msr_safe, &fixture->env,
-                                              PWR_CONTROL_CLOCK_MODULATION, 3, &why, &control),
+    assert_int_equal(pwr_control_open(&pwr_access_msr_safe, &fixture->env,
+                                      PWR_CONTROL_CLOCK_MODULATION, 3, &why, &control),
                      PWR_OK);
     assert_int_equal(control.access->read(&control, &value), PWR_OK);
     assert_int_equal(value, 0x18);
     assert_int_equal(control.access->write(&control, 0x12), PWR_OK);
     assert_int_equal(fixture_get_msr(fixture, 3, "msr_safe", 0x19a), 0x12);
-    assert_string_equal(control.access->place(&control), "MSR 0x19a");
-    assert_non_null(strstr(control.access->remedy(&control), "0x0000019A"));
+    assert_string_equal(pwr_control_place(&control), "MSR 0x19a");
+    assert_non_null(strstr(pwr_control_remedy(&control), "0x0000019A"));
     control.access->close(&control);
     assert_int_equal(control.msr.fd, -1);
 }

@@ -22,12 +22,12 @@ static void likwid_on_another_root(void **state)
     char text[256];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
     fixture_put_cpufreq(fixture, 0, "0");
-    assert_int_equal(pwr_access_likwid.open(&pwr_access_likwid, &fixture->env, PWR_CONTROL_CEILING,
-                                            0, &why, &control),
-                     PWR_ERR_UNSUPPORTED);
+    assert_int_equal(
+        pwr_control_open(&pwr_access_likwid, &fixture->env, PWR_CONTROL_CEILING, 0, &why, &control),
+        PWR_ERR_UNSUPPORTED);
     assert_non_null(strstr(text, "real machine only"));
-    assert_int_equal(pwr_access_likwid.open(&pwr_access_likwid, &fixture->env, PWR_CONTROL_PERF_CTL,
-                                            0, &why, &control),
+    assert_int_equal(pwr_control_open(&pwr_access_likwid, &fixture->env, PWR_CONTROL_PERF_CTL, 0,
+                                      &why, &control),
                      PWR_ERR_UNSUPPORTED);
 }
 
