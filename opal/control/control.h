@@ -122,4 +122,8 @@ uint64_t pwr_control_lowered(pwr_control_kind_t kind, uint64_t found, uint64_t w
 pwr_status_t pwr_uncore_path(const pwr_env_t *env, unsigned cpu, const char *file,
                              const pwr_why_t *why, char *path, unsigned size);
 
+/* control_file.c: what such a file says; PARSE: not a frequency.  A reason is added to why. */
+pwr_status_t pwr_khz_read(const pwr_env_t *env, const char *path, const pwr_why_t *why,
+                          uint32_t *khz);
+
 #endif

@@ -81,6 +81,22 @@ static void file_close(pwr_control_t *control)
     control->fd = -1;
 }
 
+pwr_status_t pwr_khz_read(const pwr_env_t *env, const char *path, const pwr_why_t *why,
+                          uint32_t *khz)
+{
+    uint64_t value;
+    pwr_status_t status = pwr_env_read_u64(env, path, &value);
+    if (status == PWR_OK && (value == 0 || value > UINT32_MAX)) {
+        status = PWR_ERR_PARSE;
+    }
+    if (status != PWR_OK) {
+        pwr_why_add_file(why, path, status, "needs read permission");
+        return status;
+    }
+    *khz = (uint32_t)value;
+    return PWR_OK;
+}
+
 /* ---- cpufreq ---- */
 
 static const pwr_place_t cpufreq_files[PWR_CONTROL_KINDS] = {

@@ -33,22 +33,4 @@ extern const pwr_lever_type_t pwr_lever_pstate;
 extern const pwr_lever_type_t pwr_lever_tstate;
 extern const pwr_lever_type_t pwr_lever_uncore;
 
-/* ---- P-states ---- */
-
-/* freq_domain.c: CPUs that share one frequency (related_cpus) are driven through their lowest. */
-pwr_status_t pwr_freq_domain_drives(const pwr_lever_request_t *request, unsigned cpu, bool *drives);
-/* pstate_cpufreq.c and pstate_msr.c */
-pwr_status_t pwr_pstate_cpufreq_lowest(const pwr_lever_backend_t *backend,
-                                       const pwr_lever_request_t *request, unsigned cpu,
-                                       uint32_t *lowest);
-pwr_status_t pwr_pstate_setspeed_lowest(const pwr_lever_backend_t *backend,
-                                        const pwr_lever_request_t *request, unsigned cpu,
-                                        uint32_t *lowest);
-pwr_status_t pwr_pstate_hwp_lowest(const pwr_lever_backend_t *backend,
-                                   const pwr_lever_request_t *request, unsigned cpu,
-                                   uint32_t *lowest);
-pwr_status_t pwr_pstate_perf_ctl_lowest(const pwr_lever_backend_t *backend,
-                                        const pwr_lever_request_t *request, unsigned cpu,
-                                        uint32_t *lowest);
-
 #endif

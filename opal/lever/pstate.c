@@ -2,40 +2,224 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * P-states: the frequency of cores, as a ceiling that is lowered.
+ *
+ * Source: Linux, Documentation/admin-guide/pm/cpufreq.rst; Intel SDM volume 4, MSR_PLATFORM_INFO,
+ * MSR_TURBO_RATIO_LIMIT; volume 3, "Hardware-Controlled Performance States".
  */
 #include "config.h"
 
 #include "lever/lever_backend.h"
+#include "topo/cpulist.h"
 
-enum { MHZ_100 = 100000 };
+#include <stdio.h>
+#include <string.h>
+
+enum { MHZ_100 = 100000, LIST_BYTES = 4096, PATH_BYTES = 128, NO_CPU = -1 };
+
+static void file_path(unsigned cpu, const char *file, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file);
+}
+
+/* ---- whose clock ---- */
+
+/* The lowest CPU of the policy, through which it is driven, and the first one that is not ours
+   (NO_CPU: none). */
+static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, int *lowest, int *foreign)
+{
+    pwr_cpuset_t policy;
+    pwr_status_t status = pwr_cpulist_parse(text, strlen(text), &policy);
+    if (status != PWR_OK) {
+        return status;
+    }
+    int first = pwr_cpuset_next(&policy, -1);
+    if (first == NO_CPU) {
+        return PWR_ERR_PARSE;
+    }
+    int other = first;
+    while (other != NO_CPU && pwr_topo_is_mine(topo, (unsigned)other)) {
+        other = pwr_cpuset_next(&policy, other);
+    }
+    *lowest = first;
+    *foreign = other;
+    return PWR_OK;
+}
+
+/* CPUs that share one frequency are driven through the lowest of them, and all must be ours. */
+static pwr_status_t drives_domain(const pwr_lever_request_t *request, unsigned cpu, bool *drives)
+{
+    char list_path[PATH_BYTES];
+    char list[LIST_BYTES];
+    int lowest, foreign;
+    file_path(cpu, "related_cpus", list_path);
+    pwr_status_t status = pwr_env_read_text(request->held.env, list_path, list, sizeof list);
+    if (status == PWR_OK) {
+        status = parse_cpus(list, request->topo, &lowest, &foreign);
+    }
+    if (status != PWR_OK) {
+        pwr_why_add_file(request->held.why, list_path, status, "needs read permission");
+        return status;
+    }
+    if (foreign != NO_CPU) {
+        pwr_why_add(request->held.why,
+                    "%s: one frequency for CPU %u and CPU %d, which is not in this process's "
+                    "binding (bind each process to whole frequency domains)",
+                    list_path, cpu, foreign);
+        return PWR_ERR_SHARED;
+    }
+    *drives = (unsigned)lowest == cpu;
+    return PWR_OK;
+}
+
+/* ---- how low: files ---- */
+
+static pwr_status_t read_khz(const pwr_lever_request_t *request, unsigned cpu, const char *file,
+                             uint32_t *khz)
+{
+    char path[PATH_BYTES];
+    file_path(cpu, file, path);
+    return pwr_khz_read(request->held.env, path, request->held.why, khz);
+}
+
+static pwr_status_t lowest_of_files(const pwr_lever_backend_t *backend,
+                                    const pwr_lever_request_t *request, unsigned cpu,
+                                    uint32_t *lowest)
+{
+    uint32_t least, most;
+    (void)backend;
+    pwr_status_t status = read_khz(request, cpu, "cpuinfo_min_freq", &least);
+    if (status == PWR_OK) {
+        status = read_khz(request, cpu, "cpuinfo_max_freq", &most);
+    }
+    if (status == PWR_OK && least > most) {
+        pwr_why_add(request->held.why, "CPU %u: cpuinfo_min_freq is above cpuinfo_max_freq", cpu);
+        status = PWR_ERR_PARSE;
+    }
+    if (status == PWR_OK) {
+        *lowest = least;
+    }
+    return status;
+}
+
+/* The file is there with every governor, but says "<unsupported>" with all but this one. */
+static pwr_status_t lowest_of_setspeed(const pwr_lever_backend_t *backend,
+                                       const pwr_lever_request_t *request, unsigned cpu,
+                                       uint32_t *lowest)
+{
+    char path[PATH_BYTES];
+    char governor[32];
+    file_path(cpu, "scaling_governor", path);
+    if (pwr_env_read_text(request->held.env, path, governor, sizeof governor) != PWR_OK ||
+        strcmp(governor, "userspace") != 0) {
+        return PWR_ERR_UNSUPPORTED; /* not worth a reason: the usual case */
+    }
+    return lowest_of_files(backend, request, cpu, lowest);
+}
+
+/* ---- how low: registers of Intel CPUs ---- */
+
+/* A register that is not there, or reads as 0 where that means nothing, ends the style. */
+static pwr_status_t read_register(const pwr_msr_t *msr, const pwr_lever_request_t *request,
+                                  uint32_t number, uint64_t *value)
+{
+    pwr_status_t status = msr->access->read(msr, number, value);
+    if (status == PWR_OK && *value == 0) {
+        status = PWR_ERR_UNSUPPORTED;
+    }
+    if (status != PWR_OK) {
+        pwr_why_add(request->held.why, "%s: CPU %u, MSR 0x%x: %s", msr->access->name, msr->cpu,
+                    number, pwr_status_text(status));
+    }
+    return status;
+}
+
+static pwr_status_t check(const pwr_lever_request_t *request, const pwr_msr_t *msr, uint64_t lowest,
+                          uint64_t highest, uint32_t *khz)
+{
+    if (lowest == 0 || lowest > highest) {
+        pwr_why_add(request->held.why, "%s: CPU %u: lowest ratio %u, highest %u", msr->access->name,
+                    msr->cpu, (unsigned)lowest, (unsigned)highest);
+        return PWR_ERR_UNSUPPORTED;
+    }
+    *khz = (uint32_t)lowest * MHZ_100;
+    return PWR_OK;
+}
+
+/* Lowest performance level in 31:24, highest in 7:0; only while hardware P-states are enabled. */
+static pwr_status_t ask_hwp(const pwr_lever_request_t *request, const pwr_msr_t *msr, uint32_t *khz)
+{
+    uint64_t enabled, levels;
+    pwr_status_t status = read_register(msr, request, PWR_MSR_PM_ENABLE, &enabled);
+    if (status == PWR_OK) {
+        status = read_register(msr, request, PWR_MSR_HWP_CAPABILITIES, &levels);
+    }
+    if (status == PWR_OK) {
+        status = check(request, msr, levels >> 24 & 0xff, levels & 0xff, khz);
+    }
+    return status;
+}
+
+/* Lowest ratio in 47:40 of PLATFORM_INFO, highest turbo ratio in 7:0 of TURBO_RATIO_LIMIT.  With
+   hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
+static pwr_status_t ask_perf_ctl(const pwr_lever_request_t *request, const pwr_msr_t *msr,
+                                 uint32_t *khz)
+{
+    uint64_t platform, turbo, hwp;
+    if (msr->access->read(msr, PWR_MSR_PM_ENABLE, &hwp) == PWR_OK && (hwp & 1)) {
+        pwr_why_add(request->held.why, "%s: CPU %u: PERF_CTL is ignored under hardware P-states",
+                    msr->access->name, msr->cpu);
+        return PWR_ERR_UNSUPPORTED;
+    }
+    pwr_status_t status = read_register(msr, request, PWR_MSR_PLATFORM_INFO, &platform);
+    if (status == PWR_OK) {
+        status = read_register(msr, request, PWR_MSR_TURBO_RATIO_LIMIT, &turbo);
+    }
+    if (status == PWR_OK) {
+        status = check(request, msr, platform >> 40 & 0xff, turbo & 0xff, khz);
+    }
+    return status;
+}
+
+static pwr_status_t lowest_of_registers(const pwr_lever_backend_t *backend,
+                                        const pwr_lever_request_t *request, unsigned cpu,
+                                        uint32_t *khz)
+{
+    const pwr_msr_access_t *access = backend->access->msr;
+    bool hwp = backend->main == PWR_CONTROL_HWP_REQUEST;
+    pwr_msr_t msr;
+    pwr_status_t status =
+        access->open(access, request->held.env, cpu, false, request->held.why, &msr);
+    if (status == PWR_OK) {
+        status = hwp ? ask_hwp(request, &msr, khz) : ask_perf_ctl(request, &msr, khz);
+        access->close(&msr);
+    }
+    return status;
+}
+
+/* ---- the lever ---- */
 
 #define FILES(name, access, main, floor, lowest)                                                   \
     {                                                                                              \
-        name, access, main, floor, 1, lowest, pwr_freq_domain_drives                               \
+        name, access, main, floor, 1, lowest, drives_domain                                        \
     }
-#define REGISTER(name, access, main, lowest)                                                       \
+#define REGISTER(name, access, main)                                                               \
     {                                                                                              \
-        name, access, main, PWR_CONTROL_KINDS, MHZ_100, lowest, NULL                               \
+        name, access, main, PWR_CONTROL_KINDS, MHZ_100, lowest_of_registers, NULL                  \
     }
 
 /* With the governor "userspace" the speed asked for is all that counts; behind it the kernel's own
    limits, then those registers that the kernel would write. */
 static const pwr_lever_backend_t backends[] = {
     FILES("cpufreq-setspeed", &pwr_access_cpufreq, PWR_CONTROL_SPEED, PWR_CONTROL_KINDS,
-          pwr_pstate_setspeed_lowest),
-    FILES("cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR,
-          pwr_pstate_cpufreq_lowest),
-    FILES("likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR,
-          pwr_pstate_cpufreq_lowest),
-    REGISTER("hwp-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_HWP_REQUEST, pwr_pstate_hwp_lowest),
-    REGISTER("hwp-msr", &pwr_access_msr, PWR_CONTROL_HWP_REQUEST, pwr_pstate_hwp_lowest),
-    REGISTER("hwp-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_HWP_REQUEST,
-             pwr_pstate_hwp_lowest),
-    REGISTER("perf_ctl-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_PERF_CTL,
-             pwr_pstate_perf_ctl_lowest),
-    REGISTER("perf_ctl-msr", &pwr_access_msr, PWR_CONTROL_PERF_CTL, pwr_pstate_perf_ctl_lowest),
-    REGISTER("perf_ctl-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_PERF_CTL,
-             pwr_pstate_perf_ctl_lowest),
+          lowest_of_setspeed),
+    FILES("cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, lowest_of_files),
+    FILES("likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, lowest_of_files),
+    REGISTER("hwp-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_HWP_REQUEST),
+    REGISTER("hwp-msr", &pwr_access_msr, PWR_CONTROL_HWP_REQUEST),
+    REGISTER("hwp-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_HWP_REQUEST),
+    REGISTER("perf_ctl-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_PERF_CTL),
+    REGISTER("perf_ctl-msr", &pwr_access_msr, PWR_CONTROL_PERF_CTL),
+    REGISTER("perf_ctl-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_PERF_CTL),
 };
 
 const pwr_lever_type_t pwr_lever_pstate = {

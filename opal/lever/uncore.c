@@ -74,23 +74,13 @@ static pwr_status_t lowest_of_files(const pwr_lever_backend_t *backend,
                                     const pwr_lever_request_t *request, unsigned cpu, uint32_t *khz)
 {
     char path[PATH_BYTES];
-    uint64_t value;
     (void)backend;
     pwr_status_t status = pwr_uncore_path(request->held.env, cpu, "initial_min_freq_khz",
                                           request->held.why, path, sizeof path);
-    if (status != PWR_OK) {
-        return status;
+    if (status == PWR_OK) {
+        status = pwr_khz_read(request->held.env, path, request->held.why, khz);
     }
-    status = pwr_env_read_u64(request->held.env, path, &value);
-    if (status == PWR_OK && (value == 0 || value > UINT32_MAX)) {
-        status = PWR_ERR_PARSE;
-    }
-    if (status != PWR_OK) {
-        pwr_why_add_file(request->held.why, path, status, "needs read permission");
-        return status;
-    }
-    *khz = (uint32_t)value;
-    return check_package(request, cpu);
+    return status == PWR_OK ? check_package(request, cpu) : status;
 }
 
 /* Bits 14:8, which the firmware has set.  A register of zeros limits nothing that we know. */
