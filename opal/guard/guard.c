@@ -6,11 +6,11 @@
 #include "config.h"
 
 #include "guard/guard_wire.h"
-#include "guard/identity.h"
 #include "guard/journal_file.h"
 #include "helper/helper.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -36,29 +36,15 @@ struct pwr_guard {
 
 /* ---- start ---- */
 
-static pwr_status_t copy(char *to, size_t size, const char *from)
-{
-    size_t length = strlen(from);
-    if (length >= size) {
-        return PWR_ERR_ARG;
-    }
-    memcpy(to, from, length + 1);
-    return PWR_OK;
-}
-
+/* The names fit: the directory is open, under a name with the root in front. */
 static pwr_status_t say_hello(const pwr_guard_t *guard, int fd)
 {
     pwr_guard_hello_t hello;
     memset(&hello, 0, sizeof hello); /* padding too */
     hello.magic = PWR_GUARD_MAGIC;
     hello.kind = PWR_GUARD_HELLO;
-    pwr_status_t status = copy(hello.root, sizeof hello.root, guard->env->root);
-    if (status == PWR_OK) {
-        status = copy(hello.directory, sizeof hello.directory, pwr_rundir_name(guard->rundir));
-    }
-    if (status != PWR_OK) {
-        return status;
-    }
+    snprintf(hello.root, sizeof hello.root, "%s", guard->env->root);
+    snprintf(hello.directory, sizeof hello.directory, "%s", pwr_rundir_name(guard->rundir));
     memcpy(hello.job, guard->job, sizeof hello.job);
     memcpy(hello.journal, guard->journal, sizeof hello.journal);
     return pwr_helper_send(fd, &hello, sizeof hello);

@@ -20,7 +20,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "guard/identity.h"
+#include "guard/journal.h"
 
 enum {
     PWR_GUARD_MAGIC = 0x70776703, /* last byte: version of this protocol */

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "guard/identity.h"
+#include "guard/journal.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -138,23 +138,23 @@ pwr_status_t pwr_journal_admit(pwr_journal_t *journal, const pwr_journal_entry_t
     return status;
 }
 
-static void advance(pwr_journal_t *journal, const char *line, size_t length)
+static void advance(pwr_journal_t *journal, const pwr_journal_line_t *line)
 {
-    journal->crc = pwr_journal_crc(journal->crc, line, length);
-    journal->size += length;
+    journal->crc = pwr_journal_crc(journal->crc, line->text, line->length);
+    journal->size += line->length;
     journal->lines++;
 }
 
 void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_t *header,
-                               const char *line, size_t length)
+                               const pwr_journal_line_t *line)
 {
     journal->header = *header;
     journal->has_header = true;
-    advance(journal, line, length);
+    advance(journal, line);
 }
 
-void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry, const char *line,
-                        size_t length)
+void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry,
+                        const pwr_journal_line_t *line)
 {
     pwr_journal_record_t *record = find(journal, entry);
     if (!record) {
@@ -168,68 +168,66 @@ void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry
     } else if (!has_value(record, entry->value)) {
         record->ours[record->num_ours++] = entry->value;
     }
-    advance(journal, line, length);
+    advance(journal, line);
 }
 
 /* ---- lines ---- */
 
-typedef struct writer {
-    char *line;
-    size_t length;
-    bool full;
-} writer_t;
-
 enum { CRC_BYTES = sizeof " 12345678\n" };
 
-/* Appends, leaving room for the CRC; what does not fit makes the writer full. */
-__attribute__((format(printf, 2, 3))) static void put(writer_t *writer, const char *format, ...)
+/* Appends, leaving room for the CRC; what does not fit makes the line full. */
+__attribute__((format(printf, 2, 3))) static void put(pwr_journal_line_t *line, const char *format,
+                                                      ...)
 {
     va_list args;
-    size_t room = PWR_JOURNAL_LINE_BYTES - CRC_BYTES - writer->length;
+    size_t room = PWR_JOURNAL_LINE_BYTES - CRC_BYTES - line->length;
     va_start(args, format);
-    int length = vsnprintf(writer->line + writer->length, room, format, args);
+    int length = vsnprintf(line->text + line->length, room, format, args);
     va_end(args);
-    if (writer->full || length < 0 || (size_t)length >= room) {
-        writer->full = true;
+    if (line->full || length < 0 || (size_t)length >= room) {
+        line->full = true;
         return;
     }
-    writer->length += (size_t)length;
+    line->length += (size_t)length;
 }
 
-static void put_word(writer_t *writer, const char *key, const char *word)
+static void begin(pwr_journal_line_t *line)
 {
-    put(writer, " %s=", key);
+    line->length = 0;
+    line->full = false;
+}
+
+static void put_word(pwr_journal_line_t *line, const char *key, const char *word)
+{
+    put(line, " %s=", key);
     for (const unsigned char *byte = (const unsigned char *)word; *byte != '\0'; byte++) {
         bool plain = *byte > 0x20 && *byte < 0x7f && *byte != '%';
-        put(writer, plain ? "%c" : "%%%02X", *byte);
+        put(line, plain ? "%c" : "%%%02X", *byte);
     }
 }
 
-static pwr_status_t finish(writer_t *writer, uint32_t crc_before, size_t *length)
+static pwr_status_t finish(pwr_journal_line_t *line, uint32_t crc_before)
 {
-    if (writer->full) {
+    if (line->full) {
         return PWR_ERR_RANGE;
     }
-    writer->line[writer->length++] = ' ';
-    uint32_t crc = pwr_journal_crc(crc_before, writer->line, writer->length);
-    writer->length +=
-        (size_t)snprintf(writer->line + writer->length, CRC_BYTES, "%08" PRIx32 "\n", crc);
-    *length = writer->length;
+    line->text[line->length++] = ' ';
+    uint32_t crc = pwr_journal_crc(crc_before, line->text, line->length);
+    line->length += (size_t)snprintf(line->text + line->length, CRC_BYTES, "%08" PRIx32 "\n", crc);
     return PWR_OK;
 }
 
-pwr_status_t pwr_journal_format_header(const pwr_journal_header_t *header,
-                                       char line[PWR_JOURNAL_LINE_BYTES], size_t *length)
+pwr_status_t pwr_journal_format_header(const pwr_journal_header_t *header, pwr_journal_line_t *line)
 {
-    writer_t writer = {.line = line};
-    put(&writer, "poweraware-journal %d", PWR_JOURNAL_VERSION);
-    put_word(&writer, "host", header->host);
-    put_word(&writer, "boot", header->boot);
-    put(&writer, " uid=%lu pid=%ld start=%" PRIu64, (unsigned long)header->uid, (long)header->pid,
+    begin(line);
+    put(line, "poweraware-journal %d", PWR_JOURNAL_VERSION);
+    put_word(line, "host", header->host);
+    put_word(line, "boot", header->boot);
+    put(line, " uid=%lu pid=%ld start=%" PRIu64, (unsigned long)header->uid, (long)header->pid,
         header->start);
-    put_word(&writer, "job", header->job);
-    put_word(&writer, "root", header->root[0] == '\0' ? "/" : header->root);
-    return finish(&writer, 0, length);
+    put_word(line, "job", header->job);
+    put_word(line, "root", header->root[0] == '\0' ? "/" : header->root);
+    return finish(line, 0);
 }
 
 bool pwr_journal_is_khz(pwr_control_kind_t kind)
@@ -238,15 +236,15 @@ bool pwr_journal_is_khz(pwr_control_kind_t kind)
 }
 
 pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_entry_t *entry,
-                                char line[PWR_JOURNAL_LINE_BYTES], size_t *length)
+                                pwr_journal_line_t *line)
 {
-    writer_t writer = {.line = line};
-    put(&writer, "%s %s %s %u ", entry->ours ? "ours" : "original",
-        pwr_control_kind_name(entry->kind), entry->access->name, entry->cpu);
-    put(&writer, pwr_journal_is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
+    begin(line);
+    put(line, "%s %s %s %u ", entry->ours ? "ours" : "original", pwr_control_kind_name(entry->kind),
+        entry->access->name, entry->cpu);
+    put(line, pwr_journal_is_khz(entry->kind) ? "%" PRIu64 : "0x%" PRIx64, entry->value);
     if (journal->lines >= PWR_JOURNAL_MAX_LINES ||
-        journal->size + writer.length + CRC_BYTES > PWR_JOURNAL_MAX_BYTES) {
+        journal->size + line->length + CRC_BYTES > PWR_JOURNAL_MAX_BYTES) {
         return PWR_ERR_RANGE;
     }
-    return finish(&writer, journal->crc, length);
+    return finish(line, journal->crc);
 }

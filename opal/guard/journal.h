@@ -7,8 +7,7 @@
  *
  *   poweraware-journal 1 host=H boot=B uid=U pid=P start=S job=J root=R CRC
  *   original CONTROL ACCESS CPU VALUE CRC     found before the first write; a later one replaces it
- *   ours CONTROL ACCESS CPU VALUE CRC         a value that is about to be written for the first
- * time
+ *   ours CONTROL ACCESS CPU VALUE CRC         a value about to be written for the first time
  *
  *   1           version of this format
  *   B           /proc/sys/kernel/random/boot_id: after a reboot there is nothing to restore
@@ -16,7 +15,7 @@
  *   R           pwr_env_t's root; "/" is the real machine
  *   H, B, J, R  bytes outside 0x21..0x7e, and '%', are written as %XX
  *   CONTROL     as in control.h: ceiling, floor, speed, perf_ctl, hwp_request, clock_modulation
- *   ACCESS        as in pwr_accesses: cpufreq, msr_safe, msr ...
+ *   ACCESS      as in pwr_accesses: cpufreq, msr_safe, msr ...
  *   VALUE       decimal kHz for ceiling, floor and speed, else 0x and lower-case hexadecimal
  *   CRC         8 hexadecimal digits: CRC-32 (as in zlib) of everything in the file before it, so
  *               that a line that is missing, doubled or moved is noticed as well
@@ -66,6 +65,13 @@ typedef struct pwr_journal_entry {
     uint64_t value;
 } pwr_journal_entry_t;
 
+/* A line as it is in the file: newline included, not terminated. */
+typedef struct pwr_journal_line {
+    size_t length;
+    bool full; /* it does not fit; text and length are worth nothing then */
+    char text[PWR_JOURNAL_LINE_BYTES];
+} pwr_journal_line_t;
+
 /* What all lines about one control amount to. */
 typedef struct pwr_journal_record {
     const pwr_access_t *access;
@@ -104,13 +110,12 @@ void pwr_journal_free(pwr_journal_t *journal);
 pwr_status_t pwr_journal_parse(const char *text, size_t size, pwr_journal_t *journal,
                                pwr_journal_flaw_t *flaw);
 
-/* Writes the next line of journal, newline included, as text (not terminated) and its length; the
-   journal does not have it before pwr_journal_commit.  RANGE: does not fit in
-   PWR_JOURNAL_LINE_BYTES, or the journal has grown to its limits. */
+/* Writes the next line of journal, which does not have it before pwr_journal_commit.  RANGE: does
+   not fit in PWR_JOURNAL_LINE_BYTES, or the journal has grown to its limits. */
 pwr_status_t pwr_journal_format_header(const pwr_journal_header_t *header,
-                                       char line[PWR_JOURNAL_LINE_BYTES], size_t *length);
+                                       pwr_journal_line_t *line);
 pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_entry_t *entry,
-                                char line[PWR_JOURNAL_LINE_BYTES], size_t *length);
+                                pwr_journal_line_t *line);
 
 /* Whether entry may be added: makes room for it.  *known (same value, already there): nothing needs
    to be written.  ARG: ours of a control whose original is not there, or a CPU out of range; RANGE:
@@ -120,14 +125,28 @@ pwr_status_t pwr_journal_admit(pwr_journal_t *journal, const pwr_journal_entry_t
 
 /* The line that was formatted is now in the file: adds it.  Cannot fail after admit. */
 void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_t *header,
-                               const char *line, size_t length);
-void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry, const char *line,
-                        size_t length);
+                               const pwr_journal_line_t *line);
+void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry,
+                        const pwr_journal_line_t *line);
 
 /* Whether values of this kind are decimal kHz. */
 bool pwr_journal_is_khz(pwr_control_kind_t kind);
 
 /* CRC-32 of size more bytes; start with 0. */
 uint32_t pwr_journal_crc(uint32_t crc, const void *bytes, size_t size);
+
+/* ---- identity.c: who a journal belongs to ---- */
+
+enum { PWR_JOB_BYTES = 65 };
+
+/* The job of this process: name if it is not NULL, else what the batch system (Slurm, PBS, LSF,
+   Flux) or the launcher calls it in the environment, else "none".  Letters, digits, '.', '_' and
+   '-' stay, all else becomes '_', and what does not fit is cut. */
+void pwr_identity_job(const char *name, char job[PWR_JOB_BYTES]);
+
+/* This host, this boot and this user, and process pid; job and root are left empty.  What the
+   system does not tell is "" or 0.  The kernel is asked directly, whatever env->root is: neither
+   processes nor boots are emulated. */
+void pwr_identity_describe(pid_t pid, pwr_journal_header_t *header);
 
 #endif

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include "guard/journal_file.h"
-#include "guard/journal_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,19 +18,66 @@
 #include <unistd.h>
 
 enum { CREATE_ATTEMPTS = 100 };
+enum { GUARDIAN_BYTE = 0, CLIENT_BYTE = 1, PAUSE_MS = 10, LOCK_ATTEMPTS = 200 };
 
-struct pwr_journal_file {
-    const pwr_rundir_t *rundir;
-    char name[NAME_MAX + 1];
-    int fd;
-    bool broken; /* has half a line at its end that could not be taken away */
-    pwr_journal_t journal;
-};
+/* ---- the two locks ---- */
+
+/* PWR_OK, or SHARED when another holds it. */
+static pwr_status_t lock(int fd, int command, short type, off_t byte)
+{
+    struct flock request = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    if (fcntl(fd, command, &request) == 0) {
+        return PWR_OK;
+    }
+    return errno == EAGAIN || errno == EACCES ? PWR_ERR_SHARED : pwr_status_from_errno(errno);
+}
+
+/* Waits for a guardian that is being killed, and may close its socket before its journal; or, as a
+   client, for a restorer that holds the lock for a moment, to find out that the journal is in use.
+ */
+static pwr_status_t lock_patiently(int fd, int command, off_t byte)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    pwr_status_t status = lock(fd, command, F_WRLCK, byte);
+    for (int attempt = 1; status == PWR_ERR_SHARED && attempt < LOCK_ATTEMPTS; attempt++) {
+        nanosleep(&pause, NULL);
+        status = lock(fd, command, F_WRLCK, byte);
+    }
+    return status;
+}
+
+static pwr_status_t lock_as_successor(int fd)
+{
+    return lock_patiently(fd, F_OFD_SETLK, GUARDIAN_BYTE);
+}
+
+/* 2.  Waits for a guardian that lives, but not for a client.  The client's lock is given back
+   between attempts: it may be a client that is just starting, or another restorer that waits for
+   the same guardian. */
+static pwr_status_t lock_as_restorer(int fd)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    for (int attempt = 1;; attempt++) {
+        pwr_status_t status = lock(fd, F_OFD_SETLK, F_WRLCK, CLIENT_BYTE);
+        if (status != PWR_OK) {
+            return status;
+        }
+        status = lock(fd, F_OFD_SETLK, F_WRLCK, GUARDIAN_BYTE);
+        if (status == PWR_OK) {
+            return status;
+        }
+        (void)lock(fd, F_OFD_SETLK, F_UNLCK, CLIENT_BYTE);
+        if (status != PWR_ERR_SHARED || attempt == LOCK_ATTEMPTS) {
+            return status;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
 
 /* ---- writing ---- */
 
 /* PWR_OK: all of line is at the end of the file.  Else nothing of it is, as far as possible. */
-static pwr_status_t append(pwr_journal_file_t *file, const char *line, size_t length, int *cause)
+static pwr_status_t append(pwr_journal_file_t *file, const pwr_journal_line_t *line, int *cause)
 {
     ssize_t put;
     off_t end = (off_t)file->journal.size;
@@ -40,9 +86,9 @@ static pwr_status_t append(pwr_journal_file_t *file, const char *line, size_t le
         return PWR_ERR_IO;
     }
     do {
-        put = pwrite(file->fd, line, length, end);
+        put = pwrite(file->fd, line->text, line->length, end);
     } while (put < 0 && errno == EINTR);
-    if (put == (ssize_t)length) {
+    if (put == (ssize_t)line->length) {
         return PWR_OK;
     }
     *cause = put < 0 ? errno : ENOSPC; /* the kernel gives a reason only if not a byte fits */
@@ -53,34 +99,32 @@ static pwr_status_t append(pwr_journal_file_t *file, const char *line, size_t le
 static pwr_status_t add_header(pwr_journal_file_t *file, const pwr_journal_header_t *header,
                                int *cause)
 {
-    char line[PWR_JOURNAL_LINE_BYTES];
-    size_t length;
-    pwr_status_t status = pwr_journal_format_header(header, line, &length);
+    pwr_journal_line_t line;
+    pwr_status_t status = pwr_journal_format_header(header, &line);
     if (status == PWR_OK) {
-        status = append(file, line, length, cause);
+        status = append(file, &line, cause);
     }
     if (status == PWR_OK) {
-        pwr_journal_commit_header(&file->journal, header, line, length);
+        pwr_journal_commit_header(&file->journal, header, &line);
     }
     return status;
 }
 
 pwr_status_t pwr_journal_add(pwr_journal_file_t *file, const pwr_journal_entry_t *entry, int *cause)
 {
-    char line[PWR_JOURNAL_LINE_BYTES];
-    size_t length;
+    pwr_journal_line_t line;
     bool known;
     *cause = 0;
     pwr_status_t status = pwr_journal_admit(&file->journal, entry, &known);
     if (status != PWR_OK || known) {
         return status;
     }
-    status = pwr_journal_format(&file->journal, entry, line, &length);
+    status = pwr_journal_format(&file->journal, entry, &line);
     if (status == PWR_OK) {
-        status = append(file, line, length, cause);
+        status = append(file, &line, cause);
     }
     if (status == PWR_OK) {
-        pwr_journal_commit(&file->journal, entry, line, length);
+        pwr_journal_commit(&file->journal, entry, &line);
     }
     return status;
 }
@@ -143,7 +187,7 @@ static void make_name(const pwr_journal_header_t *header, char name[NAME_MAX + 1
 /* 1.  SHARED, and closed: a restorer was faster, finds it empty and removes it (3.). */
 static pwr_status_t lock_new(pwr_journal_file_t *file, char *why, unsigned why_size)
 {
-    pwr_status_t status = pwr_journal_lock_guardian(file->fd, PWR_JOURNAL_AT_ONCE);
+    pwr_status_t status = lock(file->fd, F_OFD_SETLK, F_WRLCK, GUARDIAN_BYTE);
     if (status == PWR_OK && !pwr_rundir_has(file->rundir, file->name, file->fd)) {
         status = PWR_ERR_SHARED;
     }
@@ -246,7 +290,6 @@ static pwr_status_t read_journal(pwr_journal_file_t *file, char *why, unsigned w
                             : explain(file, status, pwr_status_text(status), why, why_size);
 }
 
-/* Under the locks. */
 static pwr_status_t read_locked(pwr_journal_file_t *file, pwr_status_t locked, char *why,
                                 unsigned why_size)
 {
@@ -260,21 +303,29 @@ static pwr_status_t read_locked(pwr_journal_file_t *file, pwr_status_t locked, c
     return read_journal(file, why, why_size);
 }
 
-pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
-                              unsigned why_size, pwr_journal_file_t **file)
+/* Opens, takes the locks, reads. */
+static pwr_status_t open_locked(const pwr_rundir_t *rundir, const char *name,
+                                pwr_status_t (*take_locks)(int fd), char *why, unsigned why_size,
+                                pwr_journal_file_t **file)
 {
     pwr_journal_file_t *made;
     pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
     if (status != PWR_OK) {
         return status;
     }
-    status = read_locked(made, pwr_journal_lock_both(made->fd), why, why_size);
+    status = read_locked(made, take_locks(made->fd), why, why_size);
     if (status != PWR_OK) {
         pwr_journal_close(made);
         return status;
     }
     *file = made;
     return PWR_OK;
+}
+
+pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, pwr_journal_file_t **file)
+{
+    return open_locked(rundir, name, lock_as_restorer, why, why_size, file);
 }
 
 static pwr_status_t check_client(const pwr_journal_file_t *file, const pwr_journal_header_t *header,
@@ -293,16 +344,11 @@ pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
                                    pwr_journal_file_t **file)
 {
     pwr_journal_file_t *made;
-    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
+    pwr_status_t status = open_locked(rundir, name, lock_as_successor, why, why_size, &made);
     if (status != PWR_OK) {
         return status;
     }
-    /* A predecessor that is being killed may close its socket before its journal. */
-    status = read_locked(made, pwr_journal_lock_guardian(made->fd, PWR_JOURNAL_PATIENTLY), why,
-                         why_size);
-    if (status == PWR_OK) {
-        status = check_client(made, header, why, why_size);
-    }
+    status = check_client(made, header, why, why_size);
     if (status == PWR_OK && made->journal.torn &&
         ftruncate(made->fd, (off_t)made->journal.size) != 0) {
         status = explain(made, PWR_ERR_IO, strerror(errno), why, why_size);
@@ -325,7 +371,7 @@ pwr_status_t pwr_journal_hold(const pwr_rundir_t *rundir, const char *name, char
     if (status != PWR_OK) {
         return status;
     }
-    status = pwr_journal_lock_client(opened);
+    status = lock_patiently(opened, F_SETLK, CLIENT_BYTE);
     if (status != PWR_OK) {
         snprintf(why, why_size, "%s/%s: cannot lock it: %s", pwr_rundir_name(rundir), name,
                  pwr_status_text(status));
@@ -334,16 +380,6 @@ pwr_status_t pwr_journal_hold(const pwr_rundir_t *rundir, const char *name, char
     }
     *fd = opened;
     return PWR_OK;
-}
-
-const char *pwr_journal_file_name(const pwr_journal_file_t *file)
-{
-    return file->name;
-}
-
-const pwr_journal_t *pwr_journal_content(const pwr_journal_file_t *file)
-{
-    return &file->journal;
 }
 
 pwr_status_t pwr_journal_remove(const pwr_journal_file_t *file)

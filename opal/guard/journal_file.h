@@ -22,7 +22,14 @@
 
 #define PWR_JOURNAL_PREFIX "journal-"
 
-typedef struct pwr_journal_file pwr_journal_file_t;
+/* Others read its name and what it says. */
+typedef struct pwr_journal_file {
+    const pwr_rundir_t *rundir;
+    char name[NAME_MAX + 1];
+    int fd;
+    bool broken; /* has half a line at its end that could not be taken away */
+    pwr_journal_t journal;
+} pwr_journal_file_t;
 
 /* The functions below say in why[why_size], in one line with the file's name, why they failed. */
 
@@ -48,9 +55,6 @@ pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char
    closed or the process ends.  Errors: PERM, UNSUPPORTED, TIMEOUT, IO. */
 pwr_status_t pwr_journal_hold(const pwr_rundir_t *rundir, const char *name, char *why,
                               unsigned why_size, int *fd);
-
-const char *pwr_journal_file_name(const pwr_journal_file_t *file);
-const pwr_journal_t *pwr_journal_content(const pwr_journal_file_t *file);
 
 /* Appends a line; it is in the file when this returns PWR_OK.  When it cannot be written whole
    nothing of it stays, and *cause is errno (else 0).  Errors: IO, and those of

@@ -24,7 +24,7 @@ typedef struct reader {
     pwr_journal_flaw_t *flaw;
     char words[PWR_JOURNAL_LINE_BYTES]; /* the line, cut at its spaces */
     char *word[MAX_WORDS];
-    char again[PWR_JOURNAL_LINE_BYTES]; /* what was understood, written again */
+    pwr_journal_line_t again; /* what was understood, written again */
 } reader_t;
 
 /* Reasons quote the file, and end on terminals and in logs: printable bytes only. */
@@ -135,15 +135,16 @@ static bool understand_header(char *const word[], pwr_journal_header_t *header)
 }
 
 /* Whether the line is what was understood of it, written again; if not, why. */
-static pwr_status_t compare(reader_t *reader, const char *line, size_t length, size_t again_length)
+static pwr_status_t compare(reader_t *reader, const char *line, size_t length)
 {
-    if (length == again_length && memcmp(line, reader->again, length) == 0) {
+    const pwr_journal_line_t *again = &reader->again;
+    if (length == again->length && memcmp(line, again->text, length) == 0) {
         return PWR_OK;
     }
-    size_t text = again_length - CRC_DIGITS - 1;
-    if (length == again_length && memcmp(line, reader->again, text) == 0) {
-        return damaged(reader, "wrong check sum: %.8s instead of %.8s", line + text,
-                       reader->again + text);
+    size_t crc = again->length - CRC_DIGITS - 1;
+    if (length == again->length && memcmp(line, again->text, crc) == 0) {
+        return damaged(reader, "wrong check sum: %.8s instead of %.8s", line + crc,
+                       again->text + crc);
     }
     return damaged(reader, "not in its one form (spaces, digits or %% signs)");
 }
@@ -151,7 +152,6 @@ static pwr_status_t compare(reader_t *reader, const char *line, size_t length, s
 static pwr_status_t take_header(reader_t *reader, const char *line, size_t length, size_t words)
 {
     pwr_journal_header_t header;
-    size_t again_length;
     uint64_t version;
     if (strcmp(reader->word[0], "poweraware-journal") != 0 || words < 2) {
         return damaged(reader, "not a journal of poweraware");
@@ -163,12 +163,12 @@ static pwr_status_t take_header(reader_t *reader, const char *line, size_t lengt
     if (words != HEADER_WORDS || !understand_header(reader->word, &header)) {
         return damaged(reader, "not a first line of version %d", PWR_JOURNAL_VERSION);
     }
-    pwr_status_t status = pwr_journal_format_header(&header, reader->again, &again_length);
+    pwr_status_t status = pwr_journal_format_header(&header, &reader->again);
     if (status == PWR_OK) {
-        status = compare(reader, line, length, again_length);
+        status = compare(reader, line, length);
     }
     if (status == PWR_OK) {
-        pwr_journal_commit_header(&reader->journal, &header, line, length);
+        pwr_journal_commit_header(&reader->journal, &header, &reader->again);
     }
     return status;
 }
@@ -205,16 +205,15 @@ static pwr_status_t understand_entry(reader_t *reader, size_t words, pwr_journal
 static pwr_status_t take_entry(reader_t *reader, const char *line, size_t length, size_t words)
 {
     pwr_journal_entry_t entry;
-    size_t again_length;
     bool known;
     pwr_status_t status = understand_entry(reader, words, &entry);
     if (status != PWR_OK) {
         return status;
     }
-    if (pwr_journal_format(&reader->journal, &entry, reader->again, &again_length) != PWR_OK) {
+    if (pwr_journal_format(&reader->journal, &entry, &reader->again) != PWR_OK) {
         return damaged(reader, "more lines than a journal has");
     }
-    status = compare(reader, line, length, again_length);
+    status = compare(reader, line, length);
     if (status != PWR_OK) {
         return status;
     }
@@ -227,7 +226,7 @@ static pwr_status_t take_entry(reader_t *reader, const char *line, size_t length
                        status == PWR_ERR_ARG ? "a value of ours before the original"
                                              : "more values of ours than a journal has");
     }
-    pwr_journal_commit(&reader->journal, &entry, line, length);
+    pwr_journal_commit(&reader->journal, &entry, &reader->again);
     return PWR_OK;
 }
 

@@ -20,32 +20,26 @@ typedef enum pwr_restore_result {
     PWR_RESTORE_ALREADY,  /* had its original value */
     PWR_RESTORE_FOREIGN,  /* has somebody else's, and keeps it */
     PWR_RESTORE_OFFLINE,  /* the CPU or its device is not there; it may come back as it was */
-    PWR_RESTORE_FAILED,
-    PWR_RESTORE_RESULTS
+    PWR_RESTORE_FAILED
 } pwr_restore_result_t;
 
 typedef struct pwr_restore_outcome {
     const pwr_journal_record_t *record;
     pwr_restore_result_t result;
-    uint64_t found;     /* what it had; undefined for OFFLINE and FAILED */
-    const char *reason; /* of OFFLINE and FAILED, in one line */
+    uint64_t found;   /* what it had; undefined for OFFLINE and FAILED */
+    char reason[256]; /* of OFFLINE and FAILED, in one line */
 } pwr_restore_outcome_t;
 
 typedef struct pwr_restore_options {
     bool dry_run;           /* reads only */
     const char *helper_dir; /* as in pwr_env_t */
-    /* Called once per control, with its last outcome; may be NULL. */
+    /* Called once per control, with its last outcome. */
     void (*report)(void *arg, const pwr_restore_outcome_t *outcome);
     void *arg;
 } pwr_restore_options_t;
 
-typedef struct pwr_restore_counts {
-    unsigned of[PWR_RESTORE_RESULTS];
-} pwr_restore_counts_t;
-
 /* Restores below the root that the journal names (1. to 3.).  PWR_OK: nothing is left to do, so
    the journal may go (4.); IO: some controls failed or are offline. */
-pwr_status_t pwr_restore(const pwr_journal_t *journal, const pwr_restore_options_t *options,
-                         pwr_restore_counts_t *counts);
+pwr_status_t pwr_restore(const pwr_journal_t *journal, const pwr_restore_options_t *options);
 
 #endif

@@ -93,15 +93,14 @@ static void test_sample(void **state)
 
 static size_t add(pwr_journal_t *journal, char *text, size_t size, const pwr_journal_entry_t *entry)
 {
-    char line[PWR_JOURNAL_LINE_BYTES];
-    size_t length;
+    pwr_journal_line_t line;
     bool known;
     assert_int_equal(pwr_journal_admit(journal, entry, &known), PWR_OK);
     assert_false(known);
-    assert_int_equal(pwr_journal_format(journal, entry, line, &length), PWR_OK);
-    pwr_journal_commit(journal, entry, line, length);
-    memcpy(text + size, line, length);
-    return size + length;
+    assert_int_equal(pwr_journal_format(journal, entry, &line), PWR_OK);
+    pwr_journal_commit(journal, entry, &line);
+    memcpy(text + size, line.text, line.length);
+    return size + line.length;
 }
 
 static void test_what_is_written_is_the_sample(void **state)
@@ -121,12 +120,14 @@ static void test_what_is_written_is_the_sample(void **state)
                                          .pid = 4711,
                                          .start = 99};
     char text[PWR_JOURNAL_LINE_BYTES + sizeof sample];
-    size_t size;
+    pwr_journal_line_t line;
     pwr_journal_t journal;
     (void)state;
     pwr_journal_init(&journal);
-    assert_int_equal(pwr_journal_format_header(&header, text, &size), PWR_OK);
-    pwr_journal_commit_header(&journal, &header, text, size);
+    assert_int_equal(pwr_journal_format_header(&header, &line), PWR_OK);
+    pwr_journal_commit_header(&journal, &header, &line);
+    memcpy(text, line.text, line.length);
+    size_t size = line.length;
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         size = add(&journal, text, size, &entries[i]);
     }
@@ -317,9 +318,8 @@ static void test_too_many_lines(void **state)
     pwr_journal_t again;
     expect_good(text, size, &again);
     pwr_journal_free(&again);
-    char line[PWR_JOURNAL_LINE_BYTES];
-    size_t length;
-    assert_int_equal(pwr_journal_format(&journal, &entry, line, &length), PWR_ERR_RANGE);
+    pwr_journal_line_t line;
+    assert_int_equal(pwr_journal_format(&journal, &entry, &line), PWR_ERR_RANGE);
     size = seal(text, size, "original floor cpufreq 0 7", 26);
     expect_damage(text, size, PWR_JOURNAL_MAX_LINES + 1, "more lines");
     pwr_journal_free(&journal);
@@ -388,14 +388,13 @@ static void test_many_controls(void **state)
 static void test_the_longest_first_line(void **state)
 {
     pwr_journal_header_t header = {.host = "n0"};
-    char line[PWR_JOURNAL_LINE_BYTES];
-    size_t length;
+    pwr_journal_line_t line;
     (void)state;
     memset(header.root, ' ', sizeof header.root - 1); /* three bytes each */
     header.root[0] = '/';
-    assert_int_equal(pwr_journal_format_header(&header, line, &length), PWR_OK);
+    assert_int_equal(pwr_journal_format_header(&header, &line), PWR_OK);
     pwr_journal_t journal;
-    expect_good(line, length, &journal);
+    expect_good(line.text, line.length, &journal);
     assert_string_equal(journal.header.root, header.root);
     pwr_journal_free(&journal);
 }

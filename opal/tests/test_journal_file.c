@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "guard/identity.h"
 #include "guard/journal_file.h"
 
 enum { WHY_BYTES = 512 };
@@ -64,7 +63,7 @@ static void add(pwr_journal_file_t *file, const pwr_journal_entry_t *entry)
 
 static void name_of(const pwr_journal_file_t *file, char name[NAME_MAX + 1])
 {
-    snprintf(name, NAME_MAX + 1, "%s", pwr_journal_file_name(file));
+    snprintf(name, NAME_MAX + 1, "%s", file->name);
 }
 
 static const char *path_of(const pwr_rundir_t *rundir, const char *name)
@@ -111,10 +110,10 @@ static void test_is_there_for_a_restorer(void **state)
     add(file, &original);
     add(file, &ours);
     add(file, &ours); /* known: no line */
-    assert_int_equal(pwr_journal_content(file)->lines, 3);
+    assert_int_equal(file->journal.lines, 3);
     pwr_journal_close(file);
     assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
-    const pwr_journal_t *journal = pwr_journal_content(file);
+    const pwr_journal_t *journal = &file->journal;
     assert_string_equal(journal->header.root, "/emulated");
     assert_int_equal(journal->header.pid, getpid());
     assert_true(journal->header.start > 0);
@@ -133,7 +132,7 @@ static void test_names_do_not_collide(void **state)
     pwr_rundir_t *rundir = open_rundir(*state);
     pwr_journal_file_t *one = create(rundir);
     pwr_journal_file_t *two = create(rundir);
-    assert_string_not_equal(pwr_journal_file_name(one), pwr_journal_file_name(two));
+    assert_string_not_equal(one->name, two->name);
     pwr_journal_close(one);
     pwr_journal_close(two);
     pwr_rundir_close(rundir);
@@ -315,12 +314,12 @@ static void test_successor_goes_on_where_the_first_was_killed(void **state)
     /* Killed in the middle of a line that is longer than the next one. */
     append_text(rundir, name, "original clock_modulation msr_safe 3 0x1f 1234567");
     assert_int_equal(pwr_journal_take_over(rundir, name, &header, why, sizeof why, &file), PWR_OK);
-    assert_int_equal(pwr_journal_content(file)->lines, 2);
+    assert_int_equal(file->journal.lines, 2);
     add(file, &ours);
     pwr_journal_close(file);
     assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
-    assert_false(pwr_journal_content(file)->torn);
-    assert_int_equal(pwr_journal_content(file)->records[0].num_ours, 1);
+    assert_false(file->journal.torn);
+    assert_int_equal(file->journal.records[0].num_ours, 1);
     pwr_journal_close(file);
     pwr_rundir_close(rundir);
 }
@@ -401,7 +400,7 @@ static void test_full_at_a_later_line(void **state)
         assert_int_equal(status, PWR_ERR_IO);
         assert_int_equal(cause, limit == before ? EFBIG : ENOSPC);
         assert_int_equal(size_of(rundir, name), before);
-        assert_int_equal(pwr_journal_content(file)->count, 0);
+        assert_int_equal(file->journal.count, 0);
     }
     add(file, &original);
     add(file, &ours);
@@ -428,11 +427,11 @@ static int fill_a_file_system(fixture_t *fixture)
     while (pwr_journal_add(file, &entry, &cause) == PWR_OK && entry.cpu < 1000) {
         entry.cpu++;
     }
-    size_t lines = pwr_journal_content(file)->lines;
+    size_t lines = file->journal.lines;
     pwr_journal_close(file);
     char why[WHY_BYTES];
     bool whole = pwr_journal_open(rundir, name, why, sizeof why, &file) == PWR_OK &&
-                 pwr_journal_content(file)->lines == lines && !pwr_journal_content(file)->torn;
+                 file->journal.lines == lines && !file->journal.torn;
     return cause == ENOSPC && lines > 50 && whole ? 0 : 1;
 }
 

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard/identity.h"
 #include "guard/journal_file.h"
 
 enum { THEIRS = 2000000, CLOCK_MODULATION = 0x19a };

@@ -100,7 +100,7 @@ static bool report_ready(const guardian_t *self, pwr_status_t status)
                                .status = status,
                                .pid = (int32_t)getpid()};
     if (status == PWR_OK) {
-        snprintf(ready.journal, sizeof ready.journal, "%s", pwr_journal_file_name(self->journal));
+        snprintf(ready.journal, sizeof ready.journal, "%s", self->journal->name);
     } else {
         snprintf(ready.reason, sizeof ready.reason, "%s",
                  self->reason[0] != '\0' ? self->reason : pwr_status_text(status));
@@ -193,13 +193,12 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
 static void restore(const guardian_t *self)
 {
     const pwr_restore_options_t options = {.helper_dir = self->env.helper_dir, .report = report};
-    pwr_restore_counts_t counts;
-    if (pwr_restore(pwr_journal_content(self->journal), &options, &counts) == PWR_OK) {
+    if (pwr_restore(&self->journal->journal, &options) == PWR_OK) {
         (void)pwr_journal_remove(self->journal);
         return;
     }
     syslog(LOG_ERR, "%s/%s is kept for poweraware-restore", pwr_rundir_name(self->rundir),
-           pwr_journal_file_name(self->journal));
+           self->journal->name);
 }
 
 static int guard(void)

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "guard/identity.h"
+#include "guard/journal.h"
 #include "restore_users.h"
 
 #include <errno.h>

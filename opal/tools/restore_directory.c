@@ -7,7 +7,6 @@
 
 #include "restore_directory.h"
 
-#include "guard/identity.h"
 #include "guard/restore.h"
 
 #include <dirent.h>
@@ -116,16 +115,15 @@ static bool remove_journal(const restore_request_t *request, const pwr_journal_f
 static bool restore_controls(const restore_request_t *request, const pwr_journal_file_t *file,
                              const char *name)
 {
-    const pwr_journal_t *journal = pwr_journal_content(file);
+    const pwr_journal_t *journal = &file->journal;
     const pwr_restore_options_t options = {.dry_run = request->dry_run,
                                            .helper_dir = request->env.helper_dir,
                                            .report = report,
                                            .arg = (void *)request};
-    pwr_restore_counts_t counts;
     char job[PWR_JOURNAL_WORD_BYTES];
     snprintf(job, sizeof job, "%s", journal->header.job);
     printf("%s: job %s, process %ld\n", name, printable(job), (long)journal->header.pid);
-    pwr_status_t status = pwr_restore(journal, &options, &counts);
+    pwr_status_t status = pwr_restore(journal, &options);
     if (status != PWR_OK) {
         fprintf(stderr, "poweraware-restore: %s is kept for another attempt\n", name);
         return false;
@@ -136,7 +134,7 @@ static bool restore_controls(const restore_request_t *request, const pwr_journal
 static bool restore_opened(const restore_request_t *request, const pwr_journal_file_t *file,
                            const char *name)
 {
-    const pwr_journal_t *journal = pwr_journal_content(file);
+    const pwr_journal_t *journal = &file->journal;
     if (journal->torn && request->verbose) {
         printf("%s: its last line was interrupted and does not count\n", name);
     }
