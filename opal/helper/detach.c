@@ -11,13 +11,14 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LAST_FD_WITHOUT_CLOSE_RANGE = 4096 };
+enum { LAST_FD_WITHOUT_CLOSE_RANGE = 4096, EXIT_USAGE = 2 };
 
 pid_t pwr_detach_client(void)
 {
@@ -55,8 +56,22 @@ static void leave_the_clients_cpus(void)
     (void)sched_setaffinity(0, sizeof all.words, (const cpu_set_t *)(const void *)all.words);
 }
 
-bool pwr_detach(void (*before_parent_ends)(pid_t child))
+static int say_purpose(const char *purpose, int argc, char **argv)
 {
+    bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
+    fputs(purpose, asked ? stdout : stderr);
+    return asked ? EXIT_SUCCESS : EXIT_USAGE;
+}
+
+void pwr_detach(int argc, char **argv, bool good_arguments, const char *purpose,
+                void (*before_parent_ends)(pid_t child))
+{
+    if (!good_arguments || pwr_detach_client() == 0) {
+        exit(say_purpose(purpose, argc, argv));
+    }
+    if (chdir("/") != 0) {
+        exit(EXIT_FAILURE);
+    }
     close_inherited();
     ignore_job_signals();
     leave_the_clients_cpus();
@@ -67,7 +82,9 @@ bool pwr_detach(void (*before_parent_ends)(pid_t child))
         }
         _exit(EXIT_SUCCESS);
     }
-    return child == 0;
+    if (child < 0) {
+        exit(EXIT_FAILURE);
+    }
 }
 
 int pwr_detach_watch(bool *dead)

@@ -226,27 +226,14 @@ static int guard(void)
     return status == PWR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int usage(int argc, char **argv)
-{
-    bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
-    fprintf(asked ? stdout : stderr,
-            "poweraware-guard restores power levers when the process that changed them\n"
-            "ends without doing so.  Programs that use the power library start it by themselves;\n"
-            "it has no options and does nothing when started by hand.\n");
-    return asked ? EXIT_SUCCESS : 2;
-}
+static const char purpose[] =
+    "poweraware-guard restores power levers when the process that changed them\n"
+    "ends without doing so.  Programs that use the power library start it by themselves;\n"
+    "it has no options and does nothing when started by hand.\n";
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 || pwr_detach_client() == 0) {
-        return usage(argc, argv);
-    }
+    pwr_detach(argc, argv, argc == 1, purpose, NULL);
     openlog("poweraware-guard", LOG_PID, LOG_USER);
-    if (chdir("/") != 0) {
-        return EXIT_FAILURE;
-    }
-    if (!pwr_detach(NULL)) {
-        return EXIT_FAILURE;
-    }
     return guard();
 }

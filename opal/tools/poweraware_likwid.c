@@ -265,24 +265,16 @@ static void serve(void)
     }
 }
 
-static int usage(int argc, char **argv)
-{
-    bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
-    fprintf(
-        asked ? stdout : stderr,
-        "poweraware-likwid calls liblikwid for programs that use the power library.  They start\n"
-        "it by themselves; it does nothing when started by hand.\n");
-    return asked ? EXIT_SUCCESS : 2;
-}
+static const char purpose[] =
+    "poweraware-likwid calls liblikwid for programs that use the power library.  They start\n"
+    "it by themselves; it does nothing when started by hand.\n";
 
 int main(int argc, char **argv)
 {
     bool frequency = argc == 2 && strcmp(argv[1], "frequency") == 0;
     bool energy = argc == 2 && strcmp(argv[1], "energy") == 0;
-    if ((!frequency && !energy) || pwr_detach_client() == 0) {
-        return usage(argc, argv);
-    }
-    if (chdir("/") != 0 || !pwr_detach(NULL) || !catch_output()) {
+    pwr_detach(argc, argv, frequency || energy, purpose, NULL);
+    if (!catch_output()) {
         return EXIT_FAILURE;
     }
     main_process = getpid();

@@ -320,25 +320,15 @@ static int record(void)
     return EXIT_SUCCESS;
 }
 
-static int usage(int argc, char **argv)
-{
-    bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
-    fprintf(asked ? stdout : stderr,
-            "poweraware-record keeps the record of a job on a node: it reads the energy counters,\n"
-            "adds up what the processes count, and writes the job's document.  Programs that use\n"
-            "the power library start it by themselves; it has no options and does nothing when\n"
-            "started by hand.\n");
-    return asked ? EXIT_SUCCESS : 2;
-}
+static const char purpose[] =
+    "poweraware-record keeps the record of a job on a node: it reads the energy counters,\n"
+    "adds up what the processes count, and writes the job's document.  Programs that use\n"
+    "the power library start it by themselves; it has no options and does nothing when\n"
+    "started by hand.\n";
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 || pwr_detach_client() == 0) {
-        return usage(argc, argv);
-    }
+    pwr_detach(argc, argv, argc == 1, purpose, NULL);
     openlog("poweraware-record", LOG_PID, LOG_USER);
-    if (chdir("/") != 0 || !pwr_detach(NULL)) {
-        return EXIT_FAILURE;
-    }
     return record();
 }

@@ -14,9 +14,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void tell(pwr_start_kind_t kind, int value)
@@ -41,24 +39,13 @@ static void default_signals(void)
     }
 }
 
-static int usage(int argc, char **argv)
-{
-    bool asked = argc == 2 && strcmp(argv[1], "--help") == 0;
-    fprintf(
-        asked ? stdout : stderr,
-        "poweraware-start starts likwid-accessD for programs that use the power library.  They\n"
-        "start it by themselves; it does nothing when started by hand.\n");
-    return asked ? EXIT_SUCCESS : 2;
-}
+static const char purpose[] =
+    "poweraware-start starts likwid-accessD for programs that use the power library.  They\n"
+    "start it by themselves; it does nothing when started by hand.\n";
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || pwr_detach_client() == 0) {
-        return usage(argc, argv);
-    }
-    if (chdir("/") != 0 || !pwr_detach(tell_started)) {
-        return EXIT_FAILURE;
-    }
+    pwr_detach(argc, argv, argc == 2, purpose, tell_started);
     char *const arguments[] = {argv[1], NULL};
     char *const environment[] = {NULL};
     default_signals();
