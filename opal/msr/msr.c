@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Registers through /dev/cpu/N/msr_safe and /dev/cpu/N/msr, which differ only in who may do what:
- * 8 bytes at the offset that is the register's number.
+ * 8 bytes at the offset that is the register's number.  And through likwid's access daemon, which
+ * lets only those through that it knows.
  *
  * Source: Linux, msr(4); msr-safe, README.
  */
@@ -10,12 +11,16 @@
 
 #include "msr/msr.h"
 
+#include "likwid/accessd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 64 };
+
+/* ---- devices ---- */
 
 static pwr_status_t device_open(const pwr_msr_access_t *access, const pwr_env_t *env, unsigned cpu,
                                 bool writable, const pwr_why_t *why, pwr_msr_t *msr)
@@ -80,3 +85,38 @@ const pwr_msr_access_t pwr_msr_access_device = {.name = "msr",
                                                 .read = device_read,
                                                 .write = device_write,
                                                 .close = device_close};
+
+/* ---- the daemon ---- */
+
+static pwr_status_t accessd_open(const pwr_msr_access_t *access, const pwr_env_t *env, unsigned cpu,
+                                 bool writable, const pwr_why_t *why, pwr_msr_t *msr)
+{
+    (void)writable; /* the daemon knows no difference */
+    pwr_status_t status = pwr_accessd_open(env, cpu, why);
+    if (status == PWR_OK) {
+        *msr = (pwr_msr_t){.access = access, .cpu = cpu, .fd = -1};
+    }
+    return status;
+}
+
+static pwr_status_t accessd_read(const pwr_msr_t *msr, uint32_t number, uint64_t *value)
+{
+    return pwr_accessd_read(msr->cpu, number, value);
+}
+
+static pwr_status_t accessd_write(const pwr_msr_t *msr, uint32_t number, uint64_t value)
+{
+    return pwr_accessd_write(msr->cpu, number, value);
+}
+
+static void accessd_close(pwr_msr_t *msr)
+{
+    (void)msr;
+    pwr_accessd_close();
+}
+
+const pwr_msr_access_t pwr_msr_access_accessd = {.name = "likwid-accessD",
+                                                 .open = accessd_open,
+                                                 .read = accessd_read,
+                                                 .write = accessd_write,
+                                                 .close = accessd_close};
