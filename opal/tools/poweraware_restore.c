@@ -6,8 +6,9 @@
  */
 #include "config.h"
 
+#include "tools/poweraware_restore.h"
+
 #include "guard/journal.h"
-#include "restore_users.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -158,6 +159,8 @@ int main(int argc, char **argv)
     if (parse_options(argc, argv, &options)) {
         /* A reader of our output that leaves must not leave levers behind. */
         signal(SIGPIPE, SIG_IGN);
+        /* Whoever started us may have ignored it, and waitpid would find no child. */
+        signal(SIGCHLD, SIG_DFL);
         if (options.help) {
             print_help();
             result = EXIT_SUCCESS;

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "restore_directory.h"
+#include "tools/poweraware_restore.h"
 
 #include "guard/restore.h"
 

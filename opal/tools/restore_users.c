@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "restore_users.h"
+#include "tools/poweraware_restore.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -20,16 +20,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "pwr/clock.h"
 
 enum { NO_GROUP = 65534, MOST_CHILDREN = 64 };
 enum { PAUSE_MS = 10 };
 /* A user may stop or block the process that runs with their rights; root does not wait for that,
    and an epilog, which has a minute for all, still hears of it. */
 enum { LONGEST_CHILD_S = 30 };
-
-static const uint64_t ns_per_s = 1000000000u;
 
 /* A process that has become a user. */
 typedef struct child {
@@ -72,7 +71,7 @@ static bool is_over(const child_t *child, bool *done)
         *done = WIFEXITED(result) && WEXITSTATUS(result) == EXIT_SUCCESS;
         return true;
     }
-    if (pwr_env_now_ns(&pwr_env_real) < child->deadline_ns) {
+    if (pwr_clock_ns(CLOCK_MONOTONIC) < child->deadline_ns) {
         return false;
     }
     kill(child->pid, SIGKILL);
@@ -116,16 +115,10 @@ static void restore_as(const restore_request_t *request, uid_t uid, crew_t *crew
         fflush(stdout);
         _exit(done ? EXIT_SUCCESS : EXIT_FAILURE);
     }
-    crew->children[crew->count++] =
-        (child_t){.pid = child,
-                  .uid = uid,
-                  .deadline_ns = pwr_env_now_ns(&pwr_env_real) + LONGEST_CHILD_S * ns_per_s};
-}
-
-/* Whoever caused us to be started may have ignored it, and waitpid would find nobody. */
-static void make_children_visible(void)
-{
-    signal(SIGCHLD, SIG_DFL);
+    crew->children[crew->count++] = (child_t){
+        .pid = child,
+        .uid = uid,
+        .deadline_ns = pwr_clock_ns(CLOCK_MONOTONIC) + LONGEST_CHILD_S * (uint64_t)PWR_NS_PER_S};
 }
 
 /* "poweraware.<uid>" in the one spelling of its number, and not a segment, whose names go on. */
@@ -175,7 +168,6 @@ bool restore_all_users(const restore_request_t *request)
         fprintf(stderr, "poweraware-restore: %s: %s\n", name, strerror(errno));
         return errno == ENOENT;
     }
-    make_children_visible();
     while ((entry = readdir(directory))) {
         if (!is_run_directory(entry->d_name, &uid)) {
             continue;
@@ -205,7 +197,6 @@ bool restore_as_owner(const restore_request_t *request)
                (fprintf(stderr, "poweraware-restore: %s: %s\n", name, strerror(errno)), false);
     }
     crew_t crew = {.done = true};
-    make_children_visible();
     restore_as(request, info.st_uid, &crew);
     wait_until(&crew, 0);
     return crew.done;
