@@ -392,12 +392,6 @@ bool pwr_power_has(const pwr_power_t *power, pwr_lever_id_t lever)
     return power->levers[lever].lever != NULL;
 }
 
-const char *pwr_power_backend(const pwr_power_t *power, pwr_lever_id_t lever)
-{
-    const pwr_lever_t *open = power->levers[lever].lever;
-    return open ? pwr_lever_backend(open) : NULL;
-}
-
 const char *pwr_power_why_off(const pwr_power_t *power)
 {
     return power->why_off;
@@ -411,9 +405,10 @@ pwr_power_counters_t pwr_power_counters(const pwr_power_t *power)
 void pwr_power_levers(const pwr_power_t *power, pwr_lever_use_t uses[PWR_NUM_LEVERS])
 {
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
-        const char *backend = pwr_power_backend(power, (pwr_lever_id_t)id);
+        const pwr_lever_t *lever = power->levers[id].lever;
         uses[id] = (pwr_lever_use_t){.counts = power->counters.lever[id]};
-        snprintf(uses[id].backend, sizeof uses[id].backend, "%s", backend ? backend : "");
+        snprintf(uses[id].backend, sizeof uses[id].backend, "%s",
+                 lever ? pwr_lever_backend(lever) : "");
         snprintf(uses[id].why_off, sizeof uses[id].why_off, "%s", power->levers[id].why_off);
     }
 }

@@ -246,7 +246,9 @@ static void test_uncore_moves_in_long_phases(void **state)
 {
     fixture_t *fixture = *state;
     pwr_power_t *power = open_all(fixture, "0-3");
-    assert_string_equal(pwr_power_backend(power, PWR_LEVER_UNCORE), "intel_uncore_frequency");
+    pwr_lever_use_t uses[PWR_NUM_LEVERS];
+    pwr_power_levers(power, uses);
+    assert_string_equal(uses[PWR_LEVER_UNCORE].backend, "intel_uncore_frequency");
     pwr_power_low(power, PWR_POWER_LENGTH_UNKNOWN);
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
     assert_int_equal(fixture_get_uncore_khz(fixture, 0, "max_freq_khz"), 2400000);

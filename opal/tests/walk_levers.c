@@ -121,9 +121,11 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     pwr_power_arm(power);
+    pwr_lever_use_t uses[PWR_NUM_LEVERS];
+    pwr_power_levers(power, uses);
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
         print_line(pwr_lever_type((pwr_lever_id_t)id)->name,
-                   pwr_power_backend(power, (pwr_lever_id_t)id));
+                   uses[id].backend[0] != '\0' ? uses[id].backend : NULL);
     }
     print_line("why", pwr_power_why_off(power));
     print_meter(&env, pwr_power_topo(power));

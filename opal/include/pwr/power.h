@@ -54,8 +54,6 @@ const pwr_topo_t *pwr_power_topo(const pwr_power_t *power);
 bool pwr_power_is_allowed(const pwr_power_t *power);
 bool pwr_power_has_any(const pwr_power_t *power);
 bool pwr_power_has(const pwr_power_t *power, pwr_lever_id_t lever);
-/* The back end in use, "cpufreq", "msr_safe" ..; NULL when the lever is off. */
-const char *pwr_power_backend(const pwr_power_t *power, pwr_lever_id_t lever);
 /* Why levers that were asked for are off or were given up, in one line; "" when none is. */
 const char *pwr_power_why_off(const pwr_power_t *power);
 
@@ -82,7 +80,7 @@ unsigned pwr_power_level(const pwr_power_t *power);
 void pwr_power_move(pwr_power_t *power, pwr_lever_id_t lever, bool down);
 
 pwr_power_counters_t pwr_power_counters(const pwr_power_t *power);
-/* What each lever came to so far, for reports. */
+/* What each lever came to so far, and through which back end, for reports. */
 void pwr_power_levers(const pwr_power_t *power, pwr_lever_use_t uses[PWR_NUM_LEVERS]);
 
 /* Everything back to what was found, guardian dismissed, claim released.  What this process could
