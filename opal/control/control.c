@@ -10,101 +10,38 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-    RATIO_SHIFT = 8,
-    RATIO_MASK = 0xff00,
-    HWP_MINIMUM = 0xff,
-    HWP_MAXIMUM_SHIFT = 8,
-    HWP_MASK = 0xffff,
-    UNCORE_MINIMUM_SHIFT = 8,
-    UNCORE_RATIO = 0x7f,
-    UNCORE_MASK = 0x7f7f,
-    MODULATION_ENABLE = 0x10,
-    DUTY_MASK = 0x0f,
-    MODULATION_MASK = MODULATION_ENABLE | DUTY_MASK,
-    FULL_DUTY = 16
-};
-
 const pwr_access_t *const pwr_accesses[] = {
     &pwr_access_cpufreq, &pwr_access_msr_safe, &pwr_access_msr,
     &pwr_access_accessd, &pwr_access_likwid,   &pwr_access_uncore,
 };
 const size_t pwr_num_accesses = sizeof pwr_accesses / sizeof pwr_accesses[0];
 
-static uint64_t lower_of(uint64_t left, uint64_t right)
-{
-    return left < right ? left : right;
-}
-
-static uint64_t khz_speed(uint64_t khz)
-{
-    return khz;
-}
-
-static uint64_t khz_with(uint64_t found, uint64_t speed)
-{
-    (void)found;
-    return speed;
-}
-
-static uint64_t ratio_speed(uint64_t value)
-{
-    return (value & RATIO_MASK) >> RATIO_SHIFT;
-}
-
-static uint64_t ratio_with(uint64_t found, uint64_t speed)
-{
-    return (found & ~(uint64_t)RATIO_MASK) | speed << RATIO_SHIFT;
-}
-
-static uint64_t hwp_speed(uint64_t value)
-{
-    return (value & HWP_MASK) >> HWP_MAXIMUM_SHIFT;
-}
-
-/* The minimum must not stay above the maximum. */
-static uint64_t hwp_with(uint64_t found, uint64_t speed)
-{
-    uint64_t minimum = lower_of(found & HWP_MINIMUM, speed);
-    return (found & ~(uint64_t)HWP_MASK) | speed << HWP_MAXIMUM_SHIFT | minimum;
-}
-
-static uint64_t uncore_speed(uint64_t value)
-{
-    return value & UNCORE_RATIO;
-}
-
-static uint64_t uncore_with(uint64_t found, uint64_t speed)
-{
-    uint64_t minimum = lower_of(found >> UNCORE_MINIMUM_SHIFT & UNCORE_RATIO, speed);
-    return (found & ~(uint64_t)UNCORE_MASK) | minimum << UNCORE_MINIMUM_SHIFT | speed;
-}
-
-/* Duty 0 is reserved: a CPU that shows it is taken to run at full speed. */
-static uint64_t duty_speed(uint64_t value)
-{
-    bool on = (value & MODULATION_ENABLE) && (value & DUTY_MASK) != 0;
-    return on ? value & DUTY_MASK : FULL_DUTY;
-}
-
-static uint64_t duty_with(uint64_t found, uint64_t speed)
-{
-    return (found & ~(uint64_t)MODULATION_MASK) | MODULATION_ENABLE | speed;
-}
-
-static const struct {
+/* Of a value: (value >> shift & field) is how fast it lets the CPU run.  Where the same field at
+   minimum_shift is the least that the CPU may run at, it must not stay above.  Where there is an
+   enable bit, a CPU without it runs at full speed, and so does one at speed 0, which is
+   reserved. */
+typedef struct control_kind {
     const char *name;
     uint64_t mask;
-    uint64_t (*speed)(uint64_t value);
-    uint64_t (*with)(uint64_t found, uint64_t speed); /* found, at that speed */
-} kinds[PWR_CONTROL_KINDS] = {
-    [PWR_CONTROL_CEILING] = {"ceiling", UINT64_MAX, khz_speed, khz_with},
-    [PWR_CONTROL_FLOOR] = {"floor", UINT64_MAX, khz_speed, khz_with},
-    [PWR_CONTROL_SPEED] = {"speed", UINT64_MAX, khz_speed, khz_with},
-    [PWR_CONTROL_PERF_CTL] = {"perf_ctl", RATIO_MASK, ratio_speed, ratio_with},
-    [PWR_CONTROL_HWP_REQUEST] = {"hwp_request", HWP_MASK, hwp_speed, hwp_with},
-    [PWR_CONTROL_CLOCK_MODULATION] = {"clock_modulation", MODULATION_MASK, duty_speed, duty_with},
-    [PWR_CONTROL_UNCORE_RATIO] = {"uncore_ratio", UNCORE_MASK, uncore_speed, uncore_with},
+    uint64_t field;
+    unsigned shift;
+    bool has_minimum;
+    unsigned minimum_shift;
+    uint64_t enable;
+    uint64_t full;
+} control_kind_t;
+
+static const control_kind_t kinds[PWR_CONTROL_KINDS] = {
+    [PWR_CONTROL_CEILING] = {"ceiling", .mask = UINT64_MAX, .field = UINT64_MAX},
+    [PWR_CONTROL_FLOOR] = {"floor", .mask = UINT64_MAX, .field = UINT64_MAX},
+    [PWR_CONTROL_SPEED] = {"speed", .mask = UINT64_MAX, .field = UINT64_MAX},
+    [PWR_CONTROL_PERF_CTL] = {"perf_ctl", .mask = 0xff00, .field = 0xff, .shift = 8},
+    [PWR_CONTROL_HWP_REQUEST] = {"hwp_request", .mask = 0xffff, .field = 0xff, .shift = 8,
+                                 .has_minimum = true, .minimum_shift = 0},
+    [PWR_CONTROL_CLOCK_MODULATION] = {"clock_modulation", .mask = 0x1f, .field = 0xf,
+                                      .enable = 0x10, .full = 16},
+    [PWR_CONTROL_UNCORE_RATIO] = {"uncore_ratio", .mask = 0x7f7f, .field = 0x7f,
+                                  .has_minimum = true, .minimum_shift = 8},
 };
 
 pwr_status_t pwr_control_open(const pwr_access_t *access, const pwr_env_t *env,
@@ -153,10 +90,22 @@ uint64_t pwr_control_mask(pwr_control_kind_t kind)
 
 uint64_t pwr_control_speed(pwr_control_kind_t kind, uint64_t value)
 {
-    return kinds[kind].speed(value);
+    const control_kind_t *it = &kinds[kind];
+    uint64_t speed = value >> it->shift & it->field;
+    bool off = it->enable != 0 && ((value & it->enable) == 0 || speed == 0);
+    return off ? it->full : speed;
 }
 
 uint64_t pwr_control_lowered(pwr_control_kind_t kind, uint64_t found, uint64_t want)
 {
-    return want < kinds[kind].speed(found) ? kinds[kind].with(found, want) : found;
+    const control_kind_t *it = &kinds[kind];
+    if (want >= pwr_control_speed(kind, found)) {
+        return found;
+    }
+    uint64_t lowered = (found & ~it->mask) | it->enable | want << it->shift;
+    if (it->has_minimum) {
+        uint64_t minimum = found >> it->minimum_shift & it->field;
+        lowered |= (minimum < want ? minimum : want) << it->minimum_shift;
+    }
+    return lowered;
 }
