@@ -29,6 +29,17 @@ typedef struct pwr_lever_backend {
     pwr_status_t (*drives)(const pwr_lever_request_t *request, unsigned cpu, bool *drives);
 } pwr_lever_backend_t;
 
+/* The three accesses to a register as rows of back ends, whose names begin with prefix: the one
+   that an administrator can open to users first. */
+#define PWR_LEVER_REGISTER(prefix, ...)                                                            \
+    PWR_LEVER_REGISTER_BY(prefix "msr_safe", &pwr_access_msr_safe, __VA_ARGS__),                   \
+        PWR_LEVER_REGISTER_BY(prefix "msr", &pwr_access_msr, __VA_ARGS__),                         \
+        PWR_LEVER_REGISTER_BY(prefix "likwid-accessD", &pwr_access_accessd, __VA_ARGS__)
+#define PWR_LEVER_REGISTER_BY(name, access, control, per_unit, lowest, drives)                     \
+    {                                                                                              \
+        name, access, control, PWR_CONTROL_KINDS, per_unit, lowest, drives                         \
+    }
+
 extern const pwr_lever_type_t pwr_lever_pstate;
 extern const pwr_lever_type_t pwr_lever_tstate;
 extern const pwr_lever_type_t pwr_lever_uncore;

@@ -133,9 +133,20 @@ static pwr_status_t read_register(const pwr_msr_t *msr, const pwr_lever_request_
     return status;
 }
 
-static pwr_status_t check(const pwr_lever_request_t *request, const pwr_msr_t *msr, uint64_t lowest,
-                          uint64_t highest, uint32_t *khz)
+/* The lowest ratio is eight bits of one register, the highest the last eight of another. */
+static pwr_status_t ask(const pwr_lever_request_t *request, const pwr_msr_t *msr,
+                        uint32_t lowest_in, unsigned shift, uint32_t highest_in, uint32_t *khz)
 {
+    uint64_t lowest, highest;
+    pwr_status_t status = read_register(msr, request, lowest_in, &lowest);
+    if (status == PWR_OK) {
+        status = read_register(msr, request, highest_in, &highest);
+    }
+    if (status != PWR_OK) {
+        return status;
+    }
+    lowest = lowest >> shift & 0xff;
+    highest &= 0xff;
     if (lowest == 0 || lowest > highest) {
         pwr_why_add(request->held.why, "%s: CPU %u: lowest ratio %u, highest %u", msr->access->name,
                     msr->cpu, (unsigned)lowest, (unsigned)highest);
@@ -145,39 +156,27 @@ static pwr_status_t check(const pwr_lever_request_t *request, const pwr_msr_t *m
     return PWR_OK;
 }
 
-/* Lowest performance level in 31:24, highest in 7:0; only while hardware P-states are enabled. */
+/* Performance levels count only while hardware P-states are enabled. */
 static pwr_status_t ask_hwp(const pwr_lever_request_t *request, const pwr_msr_t *msr, uint32_t *khz)
 {
-    uint64_t enabled, levels;
+    uint64_t enabled;
     pwr_status_t status = read_register(msr, request, PWR_MSR_PM_ENABLE, &enabled);
-    if (status == PWR_OK) {
-        status = read_register(msr, request, PWR_MSR_HWP_CAPABILITIES, &levels);
-    }
-    if (status == PWR_OK) {
-        status = check(request, msr, levels >> 24 & 0xff, levels & 0xff, khz);
-    }
-    return status;
+    return status != PWR_OK
+               ? status
+               : ask(request, msr, PWR_MSR_HWP_CAPABILITIES, 24, PWR_MSR_HWP_CAPABILITIES, khz);
 }
 
-/* Lowest ratio in 47:40 of PLATFORM_INFO, highest turbo ratio in 7:0 of TURBO_RATIO_LIMIT.  With
-   hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
+/* With hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
 static pwr_status_t ask_perf_ctl(const pwr_lever_request_t *request, const pwr_msr_t *msr,
                                  uint32_t *khz)
 {
-    uint64_t platform, turbo, hwp;
+    uint64_t hwp;
     if (msr->access->read(msr, PWR_MSR_PM_ENABLE, &hwp) == PWR_OK && (hwp & 1)) {
         pwr_why_add(request->held.why, "%s: CPU %u: PERF_CTL is ignored under hardware P-states",
                     msr->access->name, msr->cpu);
         return PWR_ERR_UNSUPPORTED;
     }
-    pwr_status_t status = read_register(msr, request, PWR_MSR_PLATFORM_INFO, &platform);
-    if (status == PWR_OK) {
-        status = read_register(msr, request, PWR_MSR_TURBO_RATIO_LIMIT, &turbo);
-    }
-    if (status == PWR_OK) {
-        status = check(request, msr, platform >> 40 & 0xff, turbo & 0xff, khz);
-    }
-    return status;
+    return ask(request, msr, PWR_MSR_PLATFORM_INFO, 40, PWR_MSR_TURBO_RATIO_LIMIT, khz);
 }
 
 static pwr_status_t lowest_of_registers(const pwr_lever_backend_t *backend,
@@ -198,28 +197,17 @@ static pwr_status_t lowest_of_registers(const pwr_lever_backend_t *backend,
 
 /* ---- the lever ---- */
 
-#define FILES(name, access, main, floor, lowest)                                                   \
-    {                                                                                              \
-        name, access, main, floor, 1, lowest, drives_domain                                        \
-    }
-#define REGISTER(name, access, main)                                                               \
-    {                                                                                              \
-        name, access, main, PWR_CONTROL_KINDS, MHZ_100, lowest_of_registers, NULL                  \
-    }
-
 /* With the governor "userspace" the speed asked for is all that counts; behind it the kernel's own
    limits, then those registers that the kernel would write. */
 static const pwr_lever_backend_t backends[] = {
-    FILES("cpufreq-setspeed", &pwr_access_cpufreq, PWR_CONTROL_SPEED, PWR_CONTROL_KINDS,
-          lowest_of_setspeed),
-    FILES("cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, lowest_of_files),
-    FILES("likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, lowest_of_files),
-    REGISTER("hwp-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_HWP_REQUEST),
-    REGISTER("hwp-msr", &pwr_access_msr, PWR_CONTROL_HWP_REQUEST),
-    REGISTER("hwp-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_HWP_REQUEST),
-    REGISTER("perf_ctl-msr_safe", &pwr_access_msr_safe, PWR_CONTROL_PERF_CTL),
-    REGISTER("perf_ctl-msr", &pwr_access_msr, PWR_CONTROL_PERF_CTL),
-    REGISTER("perf_ctl-likwid-accessD", &pwr_access_accessd, PWR_CONTROL_PERF_CTL),
+    {"cpufreq-setspeed", &pwr_access_cpufreq, PWR_CONTROL_SPEED, PWR_CONTROL_KINDS, 1,
+     lowest_of_setspeed, drives_domain},
+    {"cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1, lowest_of_files,
+     drives_domain},
+    {"likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1, lowest_of_files,
+     drives_domain},
+    PWR_LEVER_REGISTER("hwp-", PWR_CONTROL_HWP_REQUEST, MHZ_100, lowest_of_registers, NULL),
+    PWR_LEVER_REGISTER("perf_ctl-", PWR_CONTROL_PERF_CTL, MHZ_100, lowest_of_registers, NULL),
 };
 
 const pwr_lever_type_t pwr_lever_pstate = {

@@ -27,16 +27,8 @@ static pwr_status_t lowest(const pwr_lever_backend_t *backend, const pwr_lever_r
     return PWR_OK;
 }
 
-#define REGISTER(name, access)                                                                     \
-    {                                                                                              \
-        name, access, PWR_CONTROL_CLOCK_MODULATION, PWR_CONTROL_KINDS, 1, lowest, NULL             \
-    }
-
-/* The one that an administrator can open to users first. */
 static const pwr_lever_backend_t backends[] = {
-    REGISTER("msr_safe", &pwr_access_msr_safe),
-    REGISTER("msr", &pwr_access_msr),
-    REGISTER("likwid-accessD", &pwr_access_accessd),
+    PWR_LEVER_REGISTER("", PWR_CONTROL_CLOCK_MODULATION, 1, lowest, NULL),
 };
 
 /* Whether a T-state on our CPUs has an effect, and slows nobody else down.  Siblings that we reach

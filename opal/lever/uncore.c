@@ -111,18 +111,10 @@ static pwr_status_t lowest_of_register(const pwr_lever_backend_t *backend,
     return check_package(request, cpu);
 }
 
-#define REGISTER(name, access)                                                                     \
-    {                                                                                              \
-        name, access, PWR_CONTROL_UNCORE_RATIO, PWR_CONTROL_KINDS, MHZ_100, lowest_of_register,    \
-            is_first                                                                               \
-    }
-
 static const pwr_lever_backend_t backends[] = {
     {"intel_uncore_frequency", &pwr_access_uncore, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1,
      lowest_of_files, is_first},
-    REGISTER("msr_safe", &pwr_access_msr_safe),
-    REGISTER("msr", &pwr_access_msr),
-    REGISTER("likwid-accessD", &pwr_access_accessd),
+    PWR_LEVER_REGISTER("", PWR_CONTROL_UNCORE_RATIO, MHZ_100, lowest_of_register, is_first),
 };
 
 const pwr_lever_type_t pwr_lever_uncore = {
