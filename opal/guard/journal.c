@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_RECORDS = 64, EMPTY_PLACE = 0 };
+enum { FIRST_RECORDS = 64 };
 
 uint32_t pwr_journal_crc(uint32_t crc, const void *bytes, size_t size)
 {
@@ -40,69 +40,53 @@ void pwr_journal_init(pwr_journal_t *journal)
 void pwr_journal_free(pwr_journal_t *journal)
 {
     free(journal->records);
-    free(journal->places);
     pwr_journal_init(journal);
 }
 
 /* ---- records by control ---- */
 
-static size_t hash(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
+static size_t chain_of(const pwr_journal_entry_t *entry)
 {
-    uint64_t key = (uint64_t)(uintptr_t)entry->access ^ (uint64_t)entry->kind << 40 ^
-                   (uint64_t)entry->cpu << 20;
-    return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (journal->num_places - 1);
-}
-
-/* The place of entry's control: it holds the number of its record plus one, or EMPTY_PLACE. */
-static size_t *place_of(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
-{
-    size_t at = hash(journal, entry);
-    while (journal->places[at] != EMPTY_PLACE) {
-        const pwr_journal_record_t *record = &journal->records[journal->places[at] - 1];
-        if (record->access == entry->access && record->kind == entry->kind &&
-            record->cpu == entry->cpu) {
-            break;
-        }
-        at = (at + 1) & (journal->num_places - 1);
-    }
-    return &journal->places[at];
+    return ((size_t)entry->cpu * PWR_CONTROL_KINDS + entry->kind) % PWR_JOURNAL_CHAINS;
 }
 
 static pwr_journal_record_t *find(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
 {
-    size_t number = journal->num_places > 0 ? *place_of(journal, entry) : EMPTY_PLACE;
-    return number == EMPTY_PLACE ? NULL : &journal->records[number - 1];
+    uint32_t number = journal->first_of_chain[chain_of(entry)];
+    while (number > 0) {
+        pwr_journal_record_t *record = &journal->records[number - 1];
+        if (record->access == entry->access && record->kind == entry->kind &&
+            record->cpu == entry->cpu) {
+            return record;
+        }
+        number = record->next;
+    }
+    return NULL;
 }
 
-static pwr_journal_entry_t entry_of(const pwr_journal_record_t *record)
+static pwr_journal_record_t *add_record(pwr_journal_t *journal, const pwr_journal_entry_t *entry)
 {
-    return (pwr_journal_entry_t){
-        .access = record->access, .kind = record->kind, .cpu = record->cpu};
+    uint32_t *first = &journal->first_of_chain[chain_of(entry)];
+    pwr_journal_record_t *record = &journal->records[journal->count++];
+    *record = (pwr_journal_record_t){
+        .access = entry->access, .kind = entry->kind, .cpu = entry->cpu, .next = *first};
+    *first = (uint32_t)journal->count;
+    return record;
 }
 
-/* Room for one record more; half of the places stay empty, so a search ends soon. */
+/* For one record more. */
 static pwr_status_t make_room(pwr_journal_t *journal)
 {
-    if (journal->count < journal->num_places / 2) {
+    if (journal->count < journal->capacity) {
         return PWR_OK;
     }
-    size_t capacity = journal->num_places > 0 ? journal->num_places : FIRST_RECORDS;
-    pwr_journal_record_t *records = realloc(journal->records, capacity * sizeof *journal->records);
+    size_t capacity = journal->capacity > 0 ? 2 * journal->capacity : FIRST_RECORDS;
+    pwr_journal_record_t *records = realloc(journal->records, capacity * sizeof *records);
     if (!records) {
         return PWR_ERR_NOMEM;
     }
     journal->records = records;
-    size_t *places = calloc(2 * capacity, sizeof *places);
-    if (!places) {
-        return PWR_ERR_NOMEM;
-    }
-    free(journal->places);
-    journal->places = places;
-    journal->num_places = 2 * capacity;
-    for (size_t i = 0; i < journal->count; i++) {
-        pwr_journal_entry_t entry = entry_of(&journal->records[i]);
-        *place_of(journal, &entry) = i + 1;
-    }
+    journal->capacity = capacity;
     return PWR_OK;
 }
 
@@ -158,10 +142,7 @@ void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry
 {
     pwr_journal_record_t *record = find(journal, entry);
     if (!record) {
-        *place_of(journal, entry) = journal->count + 1;
-        record = &journal->records[journal->count++];
-        *record =
-            (pwr_journal_record_t){.access = entry->access, .kind = entry->kind, .cpu = entry->cpu};
+        record = add_record(journal, entry);
     }
     if (!entry->ours) {
         record->original = entry->value;

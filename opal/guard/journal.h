@@ -43,7 +43,8 @@ enum {
     PWR_JOURNAL_MAX_BYTES = 16 << 20,
     PWR_JOURNAL_MAX_LINES = 1 << 18,
     PWR_JOURNAL_MAX_CPU = 65535,
-    PWR_JOURNAL_WORD_BYTES = 256
+    PWR_JOURNAL_WORD_BYTES = 256,
+    PWR_JOURNAL_CHAINS = 4096 /* a chain has at most 700 records, whatever a journal says */
 };
 
 typedef struct pwr_journal_header {
@@ -80,6 +81,7 @@ typedef struct pwr_journal_record {
     uint64_t original;
     uint64_t ours[PWR_JOURNAL_OURS];
     unsigned num_ours;
+    uint32_t next; /* as first_of_chain */
 } pwr_journal_record_t;
 
 typedef struct pwr_journal {
@@ -88,8 +90,9 @@ typedef struct pwr_journal {
     bool torn;       /* a last line without newline was left out */
     pwr_journal_record_t *records;
     size_t count;
-    size_t *places; /* of records, by hash; num_places is 0 or a power of two */
-    size_t num_places;
+    size_t capacity;
+    /* Records by CPU and kind: the number of the chain's first one, plus one; 0: none. */
+    uint32_t first_of_chain[PWR_JOURNAL_CHAINS];
     size_t size;  /* bytes of all whole lines */
     uint32_t crc; /* of those bytes */
     size_t lines;
