@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     if (!memchr(model.vendor, '\0', sizeof model.vendor) || model.vendor[0] == '\0' ||
-        !memchr(model.name, '\0', sizeof model.name) || !pwr_tstate_rule(&model).source) {
+        !memchr(model.name, '\0', sizeof model.name) ||
+        pwr_tstate_winner(&model) > PWR_TSTATE_WINNER_HIGHEST) {
         abort();
     }
     return 0;

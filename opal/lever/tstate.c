@@ -39,13 +39,10 @@ static pwr_status_t check(const pwr_lever_request_t *request)
     if (pwr_cpu_model_read(request->held.env, &model) != PWR_OK) {
         return PWR_OK; /* not x86, or not told: the registers decide */
     }
-    pwr_tstate_rule_t rule = pwr_tstate_rule(&model);
+    pwr_tstate_winner_t winner = pwr_tstate_winner(&model);
     /* Other makers' processors have no such register, and the hardware says so itself. */
-    bool unknown =
-        rule.scope == PWR_TSTATE_SCOPE_UNKNOWN && strcmp(model.vendor, "GenuineIntel") == 0;
-    bool package = rule.scope == PWR_TSTATE_SCOPE_PACKAGE || unknown;
-    if (package && rule.winner != PWR_TSTATE_WINNER_HIGHEST &&
-        !pwr_topo_has_whole_packages(request->topo)) {
+    bool unknown = winner == PWR_TSTATE_WINNER_UNKNOWN && strcmp(model.vendor, "GenuineIntel") == 0;
+    if (unknown && !pwr_topo_has_whole_packages(request->topo)) {
         pwr_why_add(
             request->held.why,
             "a T-state of this processor (family %u, model %u) may slow down whole packages, and "
@@ -53,7 +50,7 @@ static pwr_status_t check(const pwr_lever_request_t *request)
             model.family, model.model);
         return PWR_ERR_SHARED;
     }
-    if (rule.winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(request->topo)) {
+    if (winner == PWR_TSTATE_WINNER_HIGHEST && !pwr_topo_has_whole_cores(request->topo)) {
         pwr_why_add(
             request->held.why,
             "a core of this processor runs at the highest duty its hardware threads ask for, "

@@ -139,17 +139,12 @@ static void test_reading_a_long_file(void **state)
     assert_int_equal(model.model, 85);
 }
 
-static void expect_rule(const char *vendor, unsigned family, unsigned model,
-                        pwr_tstate_winner_t winner, unsigned step)
+static void expect_winner(const char *vendor, unsigned family, unsigned model,
+                          pwr_tstate_winner_t winner)
 {
     pwr_cpu_model_t cpu = {.family = family, .model = model};
     snprintf(cpu.vendor, sizeof cpu.vendor, "%s", vendor);
-    pwr_tstate_rule_t rule = pwr_tstate_rule(&cpu);
-    assert_int_equal(rule.scope, winner == PWR_TSTATE_WINNER_UNKNOWN ? PWR_TSTATE_SCOPE_UNKNOWN
-                                                                     : PWR_TSTATE_SCOPE_CORE);
-    assert_int_equal(rule.winner, winner);
-    assert_int_equal(rule.step_sixteenths, step);
-    assert_non_null(rule.source);
+    assert_int_equal(pwr_tstate_winner(&cpu), winner);
 }
 
 /* The list as the SDM prints it. */
@@ -159,10 +154,10 @@ static void test_highest_duty_wins(void **state)
                                       0x27, 0x2c, 0x2e, 0x2f, 0x35, 0x36};
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        expect_rule("GenuineIntel", 6, models[i], PWR_TSTATE_WINNER_HIGHEST, 0);
+        expect_winner("GenuineIntel", 6, models[i], PWR_TSTATE_WINNER_HIGHEST);
     }
-    expect_rule("GenuineIntel", 15, 0, PWR_TSTATE_WINNER_HIGHEST, 0);
-    expect_rule("GenuineIntel", 15, 6, PWR_TSTATE_WINNER_HIGHEST, 0);
+    expect_winner("GenuineIntel", 15, 0, PWR_TSTATE_WINNER_HIGHEST);
+    expect_winner("GenuineIntel", 15, 6, PWR_TSTATE_WINNER_HIGHEST);
 }
 
 static void test_lowest_duty_wins(void **state)
@@ -171,20 +166,20 @@ static void test_lowest_duty_wins(void **state)
                                       0x4f, 0x55, 0x57, 0x6a, 0x8f, 0xad};
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        expect_rule("GenuineIntel", 6, models[i], PWR_TSTATE_WINNER_LOWEST, 0);
+        expect_winner("GenuineIntel", 6, models[i], PWR_TSTATE_WINNER_LOWEST);
     }
-    expect_rule("GenuineIntel", 6, 0x2a, PWR_TSTATE_WINNER_LOWEST, 1);
-    expect_rule("GenuineIntel", 6, 0x2d, PWR_TSTATE_WINNER_LOWEST, 1);
+    expect_winner("GenuineIntel", 6, 0x2a, PWR_TSTATE_WINNER_LOWEST);
+    expect_winner("GenuineIntel", 6, 0x2d, PWR_TSTATE_WINNER_LOWEST);
 }
 
 static void test_undocumented_is_unknown(void **state)
 {
     (void)state;
-    expect_rule("GenuineIntel", 6, 0x0d, PWR_TSTATE_WINNER_UNKNOWN, 0);
-    expect_rule("GenuineIntel", 5, 4, PWR_TSTATE_WINNER_UNKNOWN, 0);
-    expect_rule("AuthenticAMD", 15, 6, PWR_TSTATE_WINNER_UNKNOWN, 0);
-    expect_rule("AuthenticAMD", 25, 17, PWR_TSTATE_WINNER_UNKNOWN, 0);
-    expect_rule("", 6, 0x55, PWR_TSTATE_WINNER_UNKNOWN, 0);
+    expect_winner("GenuineIntel", 6, 0x0d, PWR_TSTATE_WINNER_UNKNOWN);
+    expect_winner("GenuineIntel", 5, 4, PWR_TSTATE_WINNER_UNKNOWN);
+    expect_winner("AuthenticAMD", 15, 6, PWR_TSTATE_WINNER_UNKNOWN);
+    expect_winner("AuthenticAMD", 25, 17, PWR_TSTATE_WINNER_UNKNOWN);
+    expect_winner("", 6, 0x55, PWR_TSTATE_WINNER_UNKNOWN);
 }
 
 int main(void)

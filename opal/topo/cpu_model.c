@@ -149,8 +149,7 @@ pwr_status_t pwr_cpu_model_read(const pwr_env_t *env, pwr_cpu_model_t *model)
 /* Intel SDM volume 3, "Software Controlled Clock Modulation": cores of a package are independent;
    hardware threads of a core share one duty cycle, the highest that was asked for on the signatures
    it lists by name (here: HIGHEST), the lowest on all others.  P6 processors (up to model 0x0d)
-   modulate through the chipset.  The step is from the SDM's register table for Sandy Bridge (now in
-   volume 4); for others it is left to CPUID.
+   modulate through the chipset.
 
    ICPP 2010 found Nehalem (model 0x1a) to throttle whole packages, with the highest duty taken to
    win.  There the documented scope can only promise too much saving, not slow others down;
@@ -162,35 +161,28 @@ static const struct {
     unsigned family;
     unsigned first_model, last_model;
     pwr_tstate_winner_t winner;
-    unsigned step_sixteenths;
 } tstate_table[] = {
     /* The first row that matches counts. */
-    {"GenuineIntel", 6, 0x1a, 0x1a, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Nehalem-EP */
-    {"GenuineIntel", 6, 0x1c, 0x1c, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Atom Bonnell */
-    {"GenuineIntel", 6, 0x1e, 0x1f, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Nehalem */
-    {"GenuineIntel", 6, 0x25, 0x27, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Westmere, Atom Bonnell */
-    {"GenuineIntel", 6, 0x2c, 0x2c, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Westmere-EP */
-    {"GenuineIntel", 6, 0x2e, 0x2f, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Nehalem-EX, Westmere-EX */
-    {"GenuineIntel", 6, 0x35, 0x36, PWR_TSTATE_WINNER_HIGHEST, 0}, /* Atom Saltwell */
-    {"GenuineIntel", 6, 0x2a, 0x2a, PWR_TSTATE_WINNER_LOWEST, 1},  /* Sandy Bridge */
-    {"GenuineIntel", 6, 0x2d, 0x2d, PWR_TSTATE_WINNER_LOWEST, 1},  /* Sandy Bridge-EP */
-    {"GenuineIntel", 6, 0x0e, UINT_MAX, PWR_TSTATE_WINNER_LOWEST, 0},
-    {"GenuineIntel", 15, 0, UINT_MAX, PWR_TSTATE_WINNER_HIGHEST, 0}, /* NetBurst */
+    {"GenuineIntel", 6, 0x1a, 0x1a, PWR_TSTATE_WINNER_HIGHEST}, /* Nehalem-EP */
+    {"GenuineIntel", 6, 0x1c, 0x1c, PWR_TSTATE_WINNER_HIGHEST}, /* Atom Bonnell */
+    {"GenuineIntel", 6, 0x1e, 0x1f, PWR_TSTATE_WINNER_HIGHEST}, /* Nehalem */
+    {"GenuineIntel", 6, 0x25, 0x27, PWR_TSTATE_WINNER_HIGHEST}, /* Westmere, Atom Bonnell */
+    {"GenuineIntel", 6, 0x2c, 0x2c, PWR_TSTATE_WINNER_HIGHEST}, /* Westmere-EP */
+    {"GenuineIntel", 6, 0x2e, 0x2f, PWR_TSTATE_WINNER_HIGHEST}, /* Nehalem-EX, Westmere-EX */
+    {"GenuineIntel", 6, 0x35, 0x36, PWR_TSTATE_WINNER_HIGHEST}, /* Atom Saltwell */
+    {"GenuineIntel", 6, 0x0e, UINT_MAX, PWR_TSTATE_WINNER_LOWEST},
+    {"GenuineIntel", 15, 0, UINT_MAX, PWR_TSTATE_WINNER_HIGHEST}, /* NetBurst */
 };
 
-pwr_tstate_rule_t pwr_tstate_rule(const pwr_cpu_model_t *model)
+pwr_tstate_winner_t pwr_tstate_winner(const pwr_cpu_model_t *model)
 {
     for (size_t i = 0; i < sizeof tstate_table / sizeof tstate_table[0]; i++) {
         if (strcmp(model->vendor, tstate_table[i].vendor) == 0 &&
             model->family == tstate_table[i].family &&
             model->model >= tstate_table[i].first_model &&
             model->model <= tstate_table[i].last_model) {
-            return (pwr_tstate_rule_t){.scope = PWR_TSTATE_SCOPE_CORE,
-                                       .winner = tstate_table[i].winner,
-                                       .step_sixteenths = tstate_table[i].step_sixteenths,
-                                       .source = "Intel SDM volume 3, Software Controlled "
-                                                 "Clock Modulation"};
+            return tstate_table[i].winner;
         }
     }
-    return (pwr_tstate_rule_t){.source = "not documented for this processor"};
+    return PWR_TSTATE_WINNER_UNKNOWN;
 }

@@ -26,31 +26,14 @@ pwr_status_t pwr_cpu_model_read(const pwr_env_t *env, pwr_cpu_model_t *model);
 /* The same from text[size], which need not end in NUL: /proc/cpuinfo or the beginning of it. */
 pwr_status_t pwr_cpu_model_parse(const char *text, size_t size, pwr_cpu_model_t *model);
 
-/* Who runs at one duty cycle. */
-typedef enum pwr_tstate_scope {
-    PWR_TSTATE_SCOPE_UNKNOWN, /* assume the worst: the whole package */
-    PWR_TSTATE_SCOPE_THREAD,
-    PWR_TSTATE_SCOPE_CORE,
-    PWR_TSTATE_SCOPE_PACKAGE
-} pwr_tstate_scope_t;
-
-/* Which of the duty cycles that were asked for within the scope it is. */
+/* Which of the duty cycles that its hardware threads ask for a core runs at. */
 typedef enum pwr_tstate_winner {
-    PWR_TSTATE_WINNER_UNKNOWN, /* assume the worst: the lowest */
+    PWR_TSTATE_WINNER_UNKNOWN, /* assume the worst: the lowest, and of the whole package */
     PWR_TSTATE_WINNER_LOWEST,  /* one throttled hardware thread slows its siblings */
     PWR_TSTATE_WINNER_HIGHEST  /* nothing happens until all of them are throttled */
 } pwr_tstate_winner_t;
 
-typedef struct pwr_tstate_rule {
-    pwr_tstate_scope_t scope;
-    pwr_tstate_winner_t winner;
-    /* Granularity of the duty cycle in sixteenths: 1 (6.25 %), 2 (12.5 %), or 0 where the
-       documentation leaves it to CPUID.06H:EAX[5], which Linux does not show. */
-    unsigned step_sixteenths;
-    const char *source; /* where this is documented; never NULL */
-} pwr_tstate_rule_t;
-
-/* What is documented for this processor.  Never fails: what is not documented is unknown. */
-pwr_tstate_rule_t pwr_tstate_rule(const pwr_cpu_model_t *model);
+/* What is documented for this processor. */
+pwr_tstate_winner_t pwr_tstate_winner(const pwr_cpu_model_t *model);
 
 #endif

@@ -127,9 +127,8 @@ typedef struct info_cpufreq {
 typedef struct info_machine {
     char host[256];
     char kernel[128];
-    bool has_cpu; /* cpu and rule are known */
+    bool has_cpu; /* cpu is known */
     pwr_cpu_model_t cpu;
-    pwr_tstate_rule_t rule;
     unsigned packages;
     unsigned cores;
     unsigned cpus;

@@ -27,9 +27,6 @@ void info_gather_machine(const pwr_env_t *env, const pwr_topo_t *topo, info_mach
                  system.release);
     }
     machine->has_cpu = pwr_cpu_model_read(env, &machine->cpu) == PWR_OK;
-    if (machine->has_cpu) {
-        machine->rule = pwr_tstate_rule(&machine->cpu);
-    }
     machine->packages = pwr_topo_num_packages(topo);
     machine->cores = pwr_topo_num_cores(topo);
     machine->cpus = pwr_topo_num_cpus(topo);
