@@ -80,10 +80,8 @@ static pwr_status_t engage(const pwr_guard_t *guard, int *fd, pwr_guard_ready_t 
 {
     char program[PATH_MAX];
     int end;
-    pwr_status_t status = pwr_env_helper(guard->env, guardian_program, program, sizeof program);
-    if (status == PWR_OK) {
-        status = pwr_helper_start(guard->env, guardian_program, NULL, &end);
-    }
+    (void)pwr_env_helper(guard->env, guardian_program, program, sizeof program); /* for messages */
+    pwr_status_t status = pwr_helper_start(guard->env, guardian_program, NULL, &end);
     if (status != PWR_OK) {
         pwr_env_log(guard->env, PWR_LOG_WARN, "cannot start the guardian %s: %s", program,
                     pwr_status_text(status));

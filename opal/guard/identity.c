@@ -61,10 +61,8 @@ void pwr_identity_describe(pid_t pid, pwr_journal_header_t *header)
     if (gethostname(header->host, sizeof header->host - 1) != 0) {
         header->host[0] = '\0';
     }
-    if (pwr_env_read_text(&pwr_env_real, "/proc/sys/kernel/random/boot_id", header->boot,
-                          sizeof header->boot) != PWR_OK) {
-        header->boot[0] = '\0';
-    }
+    (void)pwr_env_read_text(&pwr_env_real, "/proc/sys/kernel/random/boot_id", header->boot,
+                            sizeof header->boot);
     header->uid = geteuid();
     header->pid = pid;
     header->start = start_of(pid);

@@ -32,15 +32,10 @@ uint32_t pwr_journal_crc(uint32_t crc, const void *bytes, size_t size)
     return ~crc;
 }
 
-void pwr_journal_init(pwr_journal_t *journal)
-{
-    memset(journal, 0, sizeof *journal);
-}
-
 void pwr_journal_free(pwr_journal_t *journal)
 {
     free(journal->records);
-    pwr_journal_init(journal);
+    memset(journal, 0, sizeof *journal);
 }
 
 /* ---- records by control ---- */

@@ -14,7 +14,7 @@
  *   P, S        the client and when it started (field 22 of /proc/P/stat)
  *   R           pwr_env_t's root; "/" is the real machine
  *   H, B, J, R  bytes outside 0x21..0x7e, and '%', are written as %XX
- *   CONTROL     as in control.h: ceiling, floor, speed, perf_ctl, hwp_request, clock_modulation
+ *   CONTROL     as in control.h: ceiling, floor, speed, perf_ctl, hwp_request, clock_modulation ..
  *   ACCESS      as in pwr_accesses: cpufreq, msr_safe, msr ...
  *   VALUE       decimal kHz for ceiling, floor and speed, else 0x and lower-case hexadecimal
  *   CRC         8 hexadecimal digits: CRC-32 (as in zlib) of everything in the file before it, so
@@ -104,8 +104,7 @@ typedef struct pwr_journal_flaw {
     char reason[128];
 } pwr_journal_flaw_t;
 
-/* An empty journal; free also what a parse has filled.  After free it is empty again. */
-void pwr_journal_init(pwr_journal_t *journal);
+/* An empty journal is all zeros, and so is one that was freed. */
 void pwr_journal_free(pwr_journal_t *journal);
 
 /* Reads size bytes of text (any bytes).  Pure: touches no file.  PARSE: damaged, and flaw says

@@ -268,11 +268,10 @@ static pwr_status_t take_text(reader_t *reader, const char *text, size_t size)
 pwr_status_t pwr_journal_parse(const char *text, size_t size, pwr_journal_t *journal,
                                pwr_journal_flaw_t *flaw)
 {
-    reader_t *reader = malloc(sizeof *reader);
+    reader_t *reader = calloc(1, sizeof *reader);
     if (!reader) {
         return PWR_ERR_NOMEM;
     }
-    pwr_journal_init(&reader->journal);
     reader->flaw = flaw;
     pwr_status_t status = take_text(reader, text, size);
     if (status == PWR_OK) {

@@ -20,7 +20,7 @@ pid_t pwr_detach_client(void);
    there is in its way, and looks to others like a process that shares them), and goes on in a
    child, of which the client never hears.  The parent ends in here, after calling
    before_parent_ends (NULL: nothing) with the child's number, and so does a program that cannot do
-   all this. One that was started by hand, or without the arguments that clients give it
+   all this.  One that was started by hand, or without the arguments that clients give it
    (good_arguments), says its purpose and ends. */
 void pwr_detach(int argc, char **argv, bool good_arguments, const char *purpose,
                 void (*before_parent_ends)(pid_t child));

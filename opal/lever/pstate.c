@@ -133,7 +133,7 @@ static pwr_status_t read_register(const pwr_msr_t *msr, const pwr_lever_request_
     return status;
 }
 
-/* The lowest ratio is eight bits of one register, the highest the last eight of another. */
+/* The lowest ratio is eight bits of one register from shift on, the highest 7:0 of another. */
 static pwr_status_t ask(const pwr_lever_request_t *request, const pwr_msr_t *msr,
                         uint32_t lowest_in, unsigned shift, uint32_t highest_in, uint32_t *khz)
 {
@@ -156,7 +156,7 @@ static pwr_status_t ask(const pwr_lever_request_t *request, const pwr_msr_t *msr
     return PWR_OK;
 }
 
-/* Performance levels count only while hardware P-states are enabled. */
+/* Lowest performance level in 31:24, highest in 7:0; only while hardware P-states are enabled. */
 static pwr_status_t ask_hwp(const pwr_lever_request_t *request, const pwr_msr_t *msr, uint32_t *khz)
 {
     uint64_t enabled;
@@ -166,7 +166,8 @@ static pwr_status_t ask_hwp(const pwr_lever_request_t *request, const pwr_msr_t 
                : ask(request, msr, PWR_MSR_HWP_CAPABILITIES, 24, PWR_MSR_HWP_CAPABILITIES, khz);
 }
 
-/* With hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
+/* Lowest ratio in 47:40 of PLATFORM_INFO, highest turbo ratio in 7:0 of TURBO_RATIO_LIMIT.  With
+   hardware P-states enabled the CPU ignores PERF_CTL; where nobody may ask, it has none. */
 static pwr_status_t ask_perf_ctl(const pwr_lever_request_t *request, const pwr_msr_t *msr,
                                  uint32_t *khz)
 {

@@ -37,9 +37,8 @@ static void expect_good(const char *text, size_t size, pwr_journal_t *journal)
 
 static void expect_damage(const char *text, size_t size, size_t line, const char *reason)
 {
-    pwr_journal_t journal;
+    pwr_journal_t journal = {0};
     pwr_journal_flaw_t flaw = {0};
-    pwr_journal_init(&journal);
     assert_int_equal(pwr_journal_parse(text, size, &journal, &flaw), PWR_ERR_PARSE);
     assert_int_equal(journal.count, 0);
     if (line > 0) {
@@ -121,9 +120,8 @@ static void test_what_is_written_is_the_sample(void **state)
                                          .start = 99};
     char text[PWR_JOURNAL_LINE_BYTES + sizeof sample];
     pwr_journal_line_t line;
-    pwr_journal_t journal;
+    pwr_journal_t journal = {0};
     (void)state;
-    pwr_journal_init(&journal);
     assert_int_equal(pwr_journal_format_header(&header, &line), PWR_OK);
     pwr_journal_commit_header(&journal, &header, &line);
     memcpy(text, line.text, line.length);
