@@ -23,48 +23,32 @@ static void file_path(unsigned cpu, const char *file, char path[PATH_BYTES])
 
 /* ---- whose clock ---- */
 
-/* The lowest CPU of the policy, through which it is driven, and the first one that is not ours
-   (NO_CPU: none). */
-static pwr_status_t parse_cpus(const char *text, const pwr_topo_t *topo, int *lowest, int *foreign)
-{
-    pwr_cpuset_t policy;
-    pwr_status_t status = pwr_cpulist_parse(text, strlen(text), &policy);
-    if (status != PWR_OK) {
-        return status;
-    }
-    int first = pwr_cpuset_next(&policy, -1);
-    if (first == NO_CPU) {
-        return PWR_ERR_PARSE;
-    }
-    int other = first;
-    while (other != NO_CPU && pwr_topo_is_mine(topo, (unsigned)other)) {
-        other = pwr_cpuset_next(&policy, other);
-    }
-    *lowest = first;
-    *foreign = other;
-    return PWR_OK;
-}
-
 /* CPUs that share one frequency are driven through the lowest of them, and all must be ours. */
 static pwr_status_t drives_domain(const pwr_lever_request_t *request, unsigned cpu, bool *drives)
 {
-    char list_path[PATH_BYTES];
+    char path[PATH_BYTES];
     char list[LIST_BYTES];
-    int lowest, foreign;
-    file_path(cpu, "related_cpus", list_path);
-    pwr_status_t status = pwr_env_read_text(request->held.env, list_path, list, sizeof list);
+    pwr_cpuset_t cpus;
+    file_path(cpu, "related_cpus", path);
+    pwr_status_t status = pwr_env_read_text(request->held.env, path, list, sizeof list);
     if (status == PWR_OK) {
-        status = parse_cpus(list, request->topo, &lowest, &foreign);
+        status = pwr_cpulist_parse(list, strlen(list), &cpus);
     }
-    if (status != PWR_OK) {
-        pwr_why_add_file(request->held.why, list_path, status, "needs read permission");
+    int lowest = status == PWR_OK ? pwr_cpuset_next(&cpus, -1) : NO_CPU;
+    if (lowest == NO_CPU) {
+        status = status == PWR_OK ? PWR_ERR_PARSE : status;
+        pwr_why_add_file(request->held.why, path, status, "needs read permission");
         return status;
     }
-    if (foreign != NO_CPU) {
+    int other = lowest;
+    while (other != NO_CPU && pwr_topo_is_mine(request->topo, (unsigned)other)) {
+        other = pwr_cpuset_next(&cpus, other);
+    }
+    if (other != NO_CPU) {
         pwr_why_add(request->held.why,
                     "%s: one frequency for CPU %u and CPU %d, which is not in this process's "
                     "binding (bind each process to whole frequency domains)",
-                    list_path, cpu, foreign);
+                    path, cpu, other);
         return PWR_ERR_SHARED;
     }
     *drives = (unsigned)lowest == cpu;
