@@ -101,7 +101,7 @@ def parts() -> None:
     p.text(537, 595, "accesses")
     p.box(740, 20, 240, 56, ORANGE, ["bench/", "benchmarks; they start jobs"])
     p.box(740, 112, 240, 66, ORANGE, ["poweraware/", "runs jobs; pages and tables", "of job documents"])
-    p.box(740, 430, 240, 66, GREEN, ["opal/tools/", "poweraware-info, -calibrate,", "-sample, -restore"])
+    p.box(740, 430, 240, 66, GREEN, ["opal/tools/", "poweraware-inspect, -calibrate,", "-sample, -restore"])
     p.box(740, 610, 240, 86, ORANGE, ["bench/testbed/", "emulator: the same files,", "by FUSE; cluster: nodes",
                                      "made of namespaces"])
     p.arrow(740, 42, 692, 42, dashed=True)

@@ -57,7 +57,7 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
     AC_CHECK_HEADER([cpufreq.h], [AC_CHECK_LIB([cpupower], [cpufreq_get_boost_frequencies],
         [pwr_libcpupower=yes
          AC_SUBST([CPUPOWER_LIBS], [-lcpupower])
-         AC_DEFINE([HAVE_LIBCPUPOWER], [1], [poweraware-info describes cpufreq by libcpupower])])])
+         AC_DEFINE([HAVE_LIBCPUPOWER], [1], [poweraware-inspect describes cpufreq by libcpupower])])])
     PWR_CHECK_UCX
 
     pwr_matplotlib=no

@@ -37,6 +37,20 @@ static void real_log(void *arg, pwr_log_level_t level, const char *line)
 
 const pwr_env_t pwr_env_real = {.root = "", .now_ns = real_now_ns, .log = real_log};
 
+static void say_nothing(void *arg, pwr_log_level_t level, const char *line)
+{
+    (void)arg;
+    (void)level;
+    (void)line;
+}
+
+pwr_env_t pwr_env_quiet(const pwr_env_t *env)
+{
+    pwr_env_t quiet = *env;
+    quiet.log = say_nothing;
+    return quiet;
+}
+
 uint64_t pwr_env_now_ns(const pwr_env_t *env)
 {
     return env->now_ns(env->arg);

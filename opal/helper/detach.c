@@ -9,7 +9,6 @@
 #include "topo/cpulist.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static void leave_the_clients_cpus(void)
 {
     pwr_cpuset_t all;
     memset(&all, 0xff, sizeof all);
-    (void)sched_setaffinity(0, sizeof all.words, (const cpu_set_t *)(const void *)all.words);
+    (void)pwr_cpuset_bind(&all);
 }
 
 static int say_purpose(const char *purpose, int argc, char **argv)

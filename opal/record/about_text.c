@@ -30,6 +30,11 @@ json_t *pwr_json_text(const char *text, size_t most)
     return string;
 }
 
+json_t *pwr_json_text_or_null(const char *text, size_t most)
+{
+    return text && text[0] != '\0' ? pwr_json_text(text, most) : json_null();
+}
+
 static json_t *text(const char *value)
 {
     return pwr_json_text(value ? value : "", PATH_MAX);

@@ -18,5 +18,7 @@ char *pwr_record_about_text(const pwr_record_about_t *about, const char *root,
 /* A string of at most most bytes, whatever is in it: JSON has no other text than UTF-8, programs,
    hosts and communicators may be called anything. */
 json_t *pwr_json_text(const char *text, size_t most);
+/* The same, but NULL and "" are null. */
+json_t *pwr_json_text_or_null(const char *text, size_t most);
 
 #endif

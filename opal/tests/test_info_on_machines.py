@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""poweraware-info on emulated machines: as root and as an ordinary user, what it says and that it
-leaves no trace."""
+"""poweraware-info and poweraware-inspect on emulated machines: as root and as an ordinary user, what they say and that they
+leave no trace."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,8 +24,8 @@ import pytest
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
-SCHEMA = SRC / "opal" / "tools" / "info" / "poweraware-info.schema.json"
-PROGRAMS = ("poweraware-info", "poweraware-guard", "poweraware-start", "poweraware-likwid")
+SCHEMA = SRC / "poweraware" / "info" / "poweraware-info.schema.json"
+PROGRAMS = ("poweraware-inspect", "poweraware-guard", "poweraware-start", "poweraware-likwid")
 NOBODY = 65534
 AS_NOBODY = f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "
 
@@ -51,10 +52,10 @@ MACHINES: dict[str, tuple[tuple[Optional[str], ...], tuple[Optional[str], ...]]]
     "smt_lowest": (("cpufreq", "msr", "powercap"), (None, None, "model")),
 }
 
-# Runs the tool and kills it while it holds a lever; prints what wait() said.
+# Runs the tool and sends it a signal while it holds a lever; prints what wait() said.
 KILLER = """
-import subprocess, sys, time
-trace, *command = sys.argv[1:]
+import os, signal, subprocess, sys, time
+trace, number, *command = sys.argv[1:]
 def holds():
     first, last = {}, {}
     whole, _, _ = open(trace).read().rpartition("\\n")  # the last line may be half written
@@ -63,10 +64,13 @@ def holds():
         first.setdefault((cpu, control), value)
         last[cpu, control] = value
     return first != last
-tool = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+tool = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
 while tool.poll() is None and not holds():
     time.sleep(0.002)
-tool.kill()
+if int(number) == signal.SIGKILL:
+    os.killpg(tool.pid, signal.SIGKILL)  # the front end, and what moves levers for it
+else:
+    tool.send_signal(int(number))
 print(tool.wait())
 for _ in range(6000):
     if not holds():
@@ -113,6 +117,7 @@ def folder() -> Iterator[Path]:
     for program in PROGRAMS:
         if (BUILD / "opal" / program).exists():  # one of them only where likwid is
             shutil.copy(BUILD / "opal" / program, made / program)
+    shutil.copytree(SRC / "poweraware", made / "poweraware", ignore=shutil.ignore_patterns("tests"))
     for user in ("root", "user"):
         (made / f"run-{user}").mkdir(mode=0o700)
     if os.getuid() == 0:
@@ -150,7 +155,7 @@ def run_on(machine: str, folder: Path, script: str) -> Run:
 def tool(folder: Path, options: str, user: str = "root") -> str:
     """With claims of its own, so that other tests on this machine are nobody's neighbours."""
     prefix = "" if user == "root" else AS_NOBODY
-    return (f"{prefix}{folder}/poweraware-info --helper-dir {folder} "
+    return (f"{prefix}{sys.executable} {folder}/poweraware/poweraware-info --helper-dir {folder} "
             f"--run-dir {folder}/run-{user} {options}")
 
 
@@ -361,19 +366,22 @@ def test_says_what_takes_so_long(folder: Path) -> None:
     assert "still at work: asking for the levers" in run.stderr
 
 
-def test_killed_while_it_holds_a_lever(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_killed_while_it_holds_a_lever(folder: Path, number: signal.Signals) -> None:
     command = tool(folder, "-c 1")
     run = run_on("skylake", folder,
                  'echo "write msr:0x19a delay_us=20000" >$PWR_EMU_STATE/mnt/ctl/fault; '
-                 f"exec {sys.executable} -c '{KILLER}' {folder}/state/trace.csv {command}")
-    assert run.stdout.strip() == "-9", run.stderr
+                 f"exec {sys.executable} -c '{KILLER}' {folder}/state/trace.csv {int(number)} {command}")
+    assert run.stdout.strip() == str(-number), run.stderr
     assert run.moved() != set()
     assert run.not_restored() == set()
 
 
+HERE = (sys.executable, str(SRC / "poweraware" / "poweraware-info"), "--helper-dir", str(BUILD / "opal"))
+
+
 def run_here(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([str(BUILD / "opal" / "poweraware-info"), *arguments],
-                          capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run([*HERE, *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_this_machine() -> None:
@@ -393,8 +401,10 @@ def test_this_machine() -> None:
     (["--cpus", "99999"], 2, "--cpus 99999: names no CPU"),
     (["--cpus", "x"], 2, "--cpus x: names no CPU"),
     (["--root", "/none"], 2, "--root /none: No such file"),
-    (["--bogus"], 2, "--help lists the options"),
-    (["extra"], 2, "extra: not an option"),
+    (["--bogus"], 2, "unrecognized arguments: --bogus"),
+    (["extra"], 2, "unrecognized arguments: extra"),
+    (["--cpus", ""], 2, "--cpus: is empty"),
+    (["--helper-dir", "/none"], 1, "/none/poweraware-inspect: No such file"),
 ])
 def test_impossible_options(arguments: list[str], status: int, message: str) -> None:
     done = run_here(*arguments)
@@ -406,7 +416,7 @@ def test_impossible_options(arguments: list[str], status: int, message: str) -> 
 @pytest.mark.parametrize("form", ["--json", "--all"])
 def test_full_disk(form: str) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run([str(BUILD / "opal" / "poweraware-info"), "--no-probe", form],
+        done = subprocess.run([*HERE, "--no-probe", form],
                               stdout=full, stderr=subprocess.PIPE, text=True, timeout=300,
                               check=False)
     assert done.returncode == 1

@@ -145,7 +145,7 @@ static void test_all_cpus_use_the_same_back_end(void **state)
     close_tstates(&opened);
 }
 
-/* What poweraware-info asks: each back end by itself. */
+/* What poweraware-inspect asks: each back end by itself. */
 static void test_back_ends_one_by_one(void **state)
 {
     fixture_t *fixture = *state;

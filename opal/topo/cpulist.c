@@ -7,6 +7,8 @@
 
 #include "topo/cpulist.h"
 
+#include <sched.h>
+
 /* ---- sets ---- */
 
 void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu)
@@ -65,6 +67,12 @@ void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other)
     for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
         set->words[i] &= other->words[i];
     }
+}
+
+bool pwr_cpuset_bind(const pwr_cpuset_t *set)
+{
+    return sched_setaffinity(0, sizeof set->words, (const cpu_set_t *)(const void *)set->words) ==
+           0;
 }
 
 /* ---- lists ---- */

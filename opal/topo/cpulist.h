@@ -33,6 +33,9 @@ int pwr_cpuset_next(const pwr_cpuset_t *set, int after);
 int pwr_cpuset_first_common(const pwr_cpuset_t *left, const pwr_cpuset_t *right);
 /* The lowest CPU of part that is not in set, or -1: set includes part. */
 int pwr_cpuset_first_missing(const pwr_cpuset_t *set, const pwr_cpuset_t *part);
+/* Binds the calling thread to these CPUs, of which the kernel keeps what the cgroup allows; false
+   and errno when that is none. */
+bool pwr_cpuset_bind(const pwr_cpuset_t *set);
 /* Keeps in set what is also in other. */
 void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other);
 

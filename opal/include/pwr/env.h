@@ -31,6 +31,9 @@ typedef struct pwr_env {
 /* The real machine: root "", CLOCK_MONOTONIC, warnings to stderr. */
 extern const pwr_env_t pwr_env_real;
 
+/* The same without a log: what goes wrong is said by the caller. */
+pwr_env_t pwr_env_quiet(const pwr_env_t *env);
+
 uint64_t pwr_env_now_ns(const pwr_env_t *env);
 
 void pwr_env_log(const pwr_env_t *env, pwr_log_level_t level, const char *format, ...)

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tools/info/info.h"
+#include "tools/inspect/inspect.h"
 
 #include <stdlib.h>
 
@@ -18,17 +18,17 @@ static int compare_u64(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-info_spread_t info_spread_of(uint64_t *values, unsigned count)
+json_t *inspect_spread(uint64_t *values, unsigned count)
 {
     qsort(values, count, sizeof values[0], compare_u64);
     unsigned quarter = count / 4;
     unsigned middle = count / 2;
-    return (info_spread_t){.low_us = (double)values[quarter] / NS_PER_US,
-                           .median_us = (double)values[middle] / NS_PER_US,
-                           .high_us = (double)values[count - 1 - quarter] / NS_PER_US};
+    return json_pack("{s:f, s:f, s:f}", "low", (double)values[quarter] / NS_PER_US, "median",
+                     (double)values[middle] / NS_PER_US, "high",
+                     (double)values[count - 1 - quarter] / NS_PER_US);
 }
 
-static pwr_status_t time_one(const pwr_env_t *env, info_move_t move, void *object, bool down,
+static pwr_status_t time_one(const pwr_env_t *env, inspect_move_t move, void *object, bool down,
                              uint64_t *took_ns)
 {
     uint64_t before_ns = pwr_env_now_ns(env);
@@ -37,9 +37,13 @@ static pwr_status_t time_one(const pwr_env_t *env, info_move_t move, void *objec
     return status;
 }
 
+json_t *inspect_no_cost(const char *why_not)
+{
+    return json_pack("{s:s}", "why_not", why_not);
+}
+
 /* The first pair is not counted: in it every new value is announced to the guardian. */
-pwr_status_t info_cost_measure(const pwr_env_t *env, info_move_t move, void *object,
-                               info_cost_t *cost)
+json_t *inspect_cost(const pwr_env_t *env, inspect_move_t move, void *object, unsigned cpus)
 {
     uint64_t down_ns[ROUNDS];
     uint64_t up_ns[ROUNDS];
@@ -50,12 +54,13 @@ pwr_status_t info_cost_measure(const pwr_env_t *env, info_move_t move, void *obj
             status = time_one(env, move, object, false, &up_ns[slot]);
         }
         if (status != PWR_OK) {
-            snprintf(cost->why_not, sizeof cost->why_not, "%s", pwr_status_text(status));
-            return status;
+            return inspect_no_cost(pwr_status_text(status));
         }
     }
-    cost->down = info_spread_of(down_ns, ROUNDS);
-    cost->up = info_spread_of(up_ns, ROUNDS);
-    cost->rounds = ROUNDS;
-    return PWR_OK;
+    if (cpus == 0) {
+        return json_pack("{s:i, s:o}", "rounds", ROUNDS, "read_us",
+                         inspect_spread(down_ns, ROUNDS));
+    }
+    return json_pack("{s:i, s:i, s:o, s:o}", "rounds", ROUNDS, "cpus", (int)cpus, "lower_us",
+                     inspect_spread(down_ns, ROUNDS), "restore_us", inspect_spread(up_ns, ROUNDS));
 }

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tools/info/info.h"
+#include "tools/inspect/inspect.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void set_timer(long seconds)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void info_progress_begin(void)
+void inspect_progress_begin(void)
 {
     struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -47,12 +47,12 @@ void info_progress_begin(void)
     set_timer(PATIENCE_S);
 }
 
-void info_progress_at(const char *what)
+void inspect_progress_at(const char *what)
 {
     current = what;
 }
 
-void info_progress_end(void)
+void inspect_progress_end(void)
 {
     set_timer(0);
 }
