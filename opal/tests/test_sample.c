@@ -104,7 +104,7 @@ static void test_samples_until_told_to_stop(void **state)
     snprintf(expected, sizeof expected,
              "{\"source\":\"powercap\",\"host\":\"%s\",\"domains\":[\"package-0\"],"
              "\"kinds\":[\"package\"],\"sources\":[\"powercap\"],\"provenance\":[\"measured\"],"
-             "\"resolution_uj\":[1],\"update_us\":[1000]}\n",
+             "\"resolution_uj\":[1.0],\"update_us\":[1000]}\n",
              host);
     assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
     uint64_t before = 0;

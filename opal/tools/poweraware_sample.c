@@ -5,10 +5,15 @@
  */
 #include "config.h"
 
-#include "tools/sample_print.h"
+#include "number.h"
+#include "pwr/meter.h"
+#include "record/about_text.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,32 +48,21 @@ static void print_help(FILE *out)
             MAX_INTERVAL_MS);
 }
 
-static bool parse_interval(const char *text, uint64_t *interval_ms)
+static uint64_t parse_interval(const char *text)
 {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 1 || value > MAX_INTERVAL_MS) {
+    uint64_t value;
+    if (pwr_number_parse(text, strlen(text), &value) != PWR_OK || value < 1 ||
+        value > MAX_INTERVAL_MS) {
         fprintf(stderr,
                 "poweraware-sample: --interval-ms %s: not a whole number from 1 to %d (energy "
                 "counters change about once a millisecond)\n",
                 text, MAX_INTERVAL_MS);
-        return false;
+        exit(EXIT_USAGE);
     }
-    *interval_ms = (uint64_t)value;
-    return true;
+    return value;
 }
 
-static char *resolve_root(const char *directory)
-{
-    char *root = pwr_env_resolve_root(directory);
-    if (!root) {
-        fprintf(stderr, "poweraware-sample: --root %s: %s\n", directory, strerror(errno));
-    }
-    return root;
-}
-
-static int check_options(const options_t *options, bool more)
+static void check_options(const options_t *options, bool more)
 {
     bool to_sample = options->interval_ms != 0 && options->output;
     bool only_list = options->list && options->interval_ms == 0 && !options->output;
@@ -76,13 +70,12 @@ static int check_options(const options_t *options, bool more)
         fputs("poweraware-sample: --interval-ms and --output are needed, and nothing else but "
               "--root; or --list, and nothing else but --root (see --help)\n",
               stderr);
-        return EXIT_USAGE;
+        exit(EXIT_USAGE);
     }
-    return EXIT_SUCCESS;
 }
 
-/* EXIT_SUCCESS with options filled in, or the exit status to end with; help sets *done. */
-static int parse_options(int argc, char **argv, options_t *options, bool *done)
+/* Ends the program where help is asked for or an option is wrong. */
+static options_t parse_options(int argc, char **argv)
 {
     static const struct option known[] = {{"interval-ms", required_argument, NULL, 'i'},
                                           {"output", required_argument, NULL, 'o'},
@@ -90,36 +83,117 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
                                           {"root", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
+    options_t options = {.root = "/"};
     int option;
     while ((option = getopt_long(argc, argv, "i:o:lr:h", known, NULL)) != -1) {
         switch (option) {
         case 'i':
-            if (!parse_interval(optarg, &options->interval_ms)) {
-                return EXIT_USAGE;
-            }
+            options.interval_ms = parse_interval(optarg);
             break;
         case 'o':
-            options->output = optarg;
+            options.output = optarg;
             break;
         case 'l':
-            options->list = true;
+            options.list = true;
             break;
         case 'r':
-            options->root = optarg;
+            options.root = optarg;
             break;
         case 'h':
             print_help(stdout);
-            *done = true;
-            return EXIT_SUCCESS;
+            exit(EXIT_SUCCESS);
         default:
             fputs("poweraware-sample: --help lists the options\n", stderr);
-            return EXIT_USAGE;
+            exit(EXIT_USAGE);
         }
     }
-    return check_options(options, optind < argc);
+    check_options(&options, optind < argc);
+    return options;
 }
 
-/* ---- reading ---- */
+/* ---- the list of domains, for people ---- */
+
+/* One domain per line, then why: what was tried in vain. */
+static int print_list(const pwr_meter_t *meter, const char *why)
+{
+    printf("%-20s %-9s %-11s %-9s %14s %10s %14s\n", "DOMAIN", "KIND", "SOURCE", "PROVENANCE",
+           "RESOLUTION-UJ", "UPDATE-US", "RANGE-J");
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        const pwr_meter_domain_t *domain = pwr_meter_domain(meter, i);
+        char range[32] = "never wraps";
+        if (domain->range_uj > 0) {
+            snprintf(range, sizeof range, "%.0f", (double)domain->range_uj / 1e6);
+        }
+        printf("%-20s %-9s %-11s %-10s %14.6g %10" PRIu32 " %14s\n", domain->name,
+               pwr_meter_kind_text(domain->kind), domain->source,
+               pwr_meter_provenance_text(domain->provenance), domain->resolution_uj,
+               domain->update_us, range);
+    }
+    if (why[0] != '\0') {
+        printf("not used: %s\n", why);
+    }
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* ---- JSON lines ---- */
+
+static void print_line(FILE *out, json_t *line)
+{
+    json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    json_decref(line);
+    fputc('\n', out);
+}
+
+/* Host, source and domains. */
+static void print_header(FILE *out, const pwr_meter_t *meter)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    json_t *header =
+        json_pack("{s:s, s:o, s:[], s:[], s:[], s:[], s:[], s:[]}", "source",
+                  pwr_meter_backend(meter), "host", pwr_json_text(host, sizeof host), "domains",
+                  "kinds", "sources", "provenance", "resolution_uj", "update_us");
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        const pwr_meter_domain_t *domain = pwr_meter_domain(meter, i);
+        json_t *row =
+            json_pack("{s:s, s:s, s:s, s:s, s:f, s:i}", "domains", domain->name, "kinds",
+                      pwr_meter_kind_text(domain->kind), "sources", domain->source, "provenance",
+                      pwr_meter_provenance_text(domain->provenance), "resolution_uj",
+                      domain->resolution_uj, "update_us", (int)domain->update_us);
+        const char *key;
+        json_t *value;
+        json_object_foreach(row, key, value)
+        {
+            json_array_append(json_object_get(header, key), value);
+        }
+        json_decref(row);
+    }
+    print_line(out, header);
+}
+
+/* What could not be read is null: a number would be taken for a domain that uses nothing. */
+static void print_readings(FILE *out, uint64_t t_ns, const pwr_meter_reading_t *readings,
+                           unsigned count)
+{
+    json_t *energy = json_array();
+    json_t *uncertainty = json_array();
+    for (unsigned i = 0; i < count; i++) {
+        const pwr_meter_reading_t *read = &readings[i];
+        bool good = read->status == PWR_OK;
+        json_array_append_new(energy,
+                              good ? json_integer((json_int_t)read->energy_uj) : json_null());
+        json_array_append_new(uncertainty,
+                              good ? json_integer((json_int_t)read->uncertainty_uj) : json_null());
+    }
+    print_line(out, json_pack("{s:I, s:o, s:o}", "t_ns", (json_int_t)t_ns, "energy_uj", energy,
+                              "uncertainty_uj", uncertainty));
+}
+
+/* ---- sampling ---- */
 
 static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns,
                          pwr_meter_reading_t *readings)
@@ -130,15 +204,13 @@ static bool print_sample(FILE *out, pwr_meter_t *meter, uint64_t longest_ns,
     for (unsigned i = 0; i < count && status != PWR_OK; i++) {
         readings[i].status = status; /* all failed: nothing was written */
     }
-    sample_print_readings(out, t_ns, readings, count);
+    print_readings(out, t_ns, readings, count);
     if (fflush(out) != 0) {
         fprintf(stderr, "poweraware-sample: writing: %s\n", strerror(errno));
         return false;
     }
     return true;
 }
-
-/* ---- sampling ---- */
 
 /* Until the absolute deadline or a request to stop (true).  The signals are blocked at all other
    times, so none can slip in between the question and the sleep, as it could with
@@ -167,7 +239,7 @@ static int sample(FILE *out, pwr_meter_t *meter, const pwr_env_t *env, const sig
         fputs("poweraware-sample: out of memory\n", stderr);
         return EXIT_FAILURE;
     }
-    sample_print_header(out, meter);
+    print_header(out, meter);
     bool written = print_sample(out, meter, interval_ns / 10, readings);
     uint64_t deadline = pwr_env_now_ns(env) + interval_ns;
     bool stopped = false;
@@ -213,7 +285,7 @@ static int open_and_sample(const options_t *options, const pwr_env_t *env, const
     } else {
         result = options->output ? sample_to(options->output, meter, env, stop,
                                              options->interval_ms * NS_PER_MS)
-                                 : sample_print_list(meter, why);
+                                 : print_list(meter, why);
         pwr_meter_close(meter);
     }
     pwr_topo_close(topo);
@@ -222,12 +294,7 @@ static int open_and_sample(const options_t *options, const pwr_env_t *env, const
 
 int main(int argc, char **argv)
 {
-    options_t options = {0};
-    bool done = false;
-    int result = parse_options(argc, argv, &options, &done);
-    if (result != EXIT_SUCCESS || done) {
-        return result;
-    }
+    options_t options = parse_options(argc, argv);
     /* First of all: a stop that comes while the meter is being opened still ends cleanly. */
     sigset_t stop;
     sigemptyset(&stop);
@@ -236,15 +303,13 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &stop, NULL);
 
     pwr_env_t env = pwr_env_real;
-    char *root = NULL;
-    if (options.root) {
-        root = resolve_root(options.root);
-        if (!root) {
-            return EXIT_USAGE;
-        }
-        env.root = root;
+    char *root = pwr_env_resolve_root(options.root);
+    if (!root) {
+        fprintf(stderr, "poweraware-sample: --root %s: %s\n", options.root, strerror(errno));
+        return EXIT_USAGE;
     }
-    result = open_and_sample(&options, &env, &stop);
+    env.root = root;
+    int result = open_and_sample(&options, &env, &stop);
     free(root);
     return result;
 }
