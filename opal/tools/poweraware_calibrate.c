@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include "number.h"
 #include "tools/calibrate/calibrate.h"
 
 #include <errno.h>
@@ -73,45 +74,18 @@ static void print_help(FILE *out)
         out);
 }
 
-static bool parse_cpu(const char *text, int *cpu)
+static int parse_cpu(const char *text)
 {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 0 || value > CPU_MAX) {
+    uint64_t value;
+    if (pwr_number_parse(text, strlen(text), &value) != PWR_OK || value > CPU_MAX) {
         fprintf(stderr, "poweraware-calibrate: --cpu %s: not the number of a CPU\n", text);
-        return false;
+        exit(EXIT_USAGE);
     }
-    *cpu = (int)value;
-    return true;
+    return (int)value;
 }
 
-/* False when the option is impossible. */
-static bool take_option(int option, options_t *options)
-{
-    switch (option) {
-    case 'o':
-        options->output = optarg;
-        return true;
-    case 'j':
-        options->json = true;
-        return true;
-    case 'q':
-        options->plan = &quick;
-        return true;
-    case 'c':
-        return parse_cpu(optarg, &options->cpu);
-    case 'H':
-        options->helper_dir = optarg;
-        return true;
-    default:
-        fputs("poweraware-calibrate: --help lists the options\n", stderr);
-        return false;
-    }
-}
-
-/* EXIT_SUCCESS with options filled in, or the exit status to end with; help sets *done. */
-static int parse_options(int argc, char **argv, options_t *options, bool *done)
+/* Ends the program where help is asked for or an option is wrong. */
+static options_t parse_options(int argc, char **argv)
 {
     static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                           {"json", no_argument, NULL, 'j'},
@@ -120,22 +94,38 @@ static int parse_options(int argc, char **argv, options_t *options, bool *done)
                                           {"helper-dir", required_argument, NULL, 'H'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
+    options_t options = {.plan = &thorough, .cpu = -1};
     int option;
     while ((option = getopt_long(argc, argv, "o:jqc:h", known, NULL)) != -1) {
-        if (option == 'h') {
+        switch (option) {
+        case 'o':
+            options.output = optarg;
+            break;
+        case 'j':
+            options.json = true;
+            break;
+        case 'q':
+            options.plan = &quick;
+            break;
+        case 'c':
+            options.cpu = parse_cpu(optarg);
+            break;
+        case 'H':
+            options.helper_dir = optarg;
+            break;
+        case 'h':
             print_help(stdout);
-            *done = true;
-            return EXIT_SUCCESS;
-        }
-        if (!take_option(option, options)) {
-            return EXIT_USAGE;
+            exit(EXIT_SUCCESS);
+        default:
+            fputs("poweraware-calibrate: --help lists the options\n", stderr);
+            exit(EXIT_USAGE);
         }
     }
     if (optind < argc) {
         fprintf(stderr, "poweraware-calibrate: %s: not an option (see --help)\n", argv[optind]);
-        return EXIT_USAGE;
+        exit(EXIT_USAGE);
     }
-    return EXIT_SUCCESS;
+    return options;
 }
 
 /* ---- measuring ---- */
@@ -337,12 +327,7 @@ static bool choose_file(const options_t *options, char user[PATH_MAX], const cha
 
 int main(int argc, char **argv)
 {
-    options_t options = {.plan = &thorough, .cpu = -1};
-    bool done = false;
-    int result = parse_options(argc, argv, &options, &done);
-    if (result != EXIT_SUCCESS || done) {
-        return result;
-    }
+    options_t options = parse_options(argc, argv);
     char user[PATH_MAX];
     const char *file;
     if (!choose_file(&options, user, &file)) {

@@ -12,8 +12,9 @@
 
 #include "pwr/policy.h"
 #include "pwr/power.h"
+#include "pwr/wait.h"
 
-enum { CALIBRATE_MAX_SIBLINGS = 16, CALIBRATE_MIN_SAMPLES = 5 };
+enum { CALIBRATE_MIN_SAMPLES = 5 };
 
 /* How thorough: a series ends at its number of samples or its time, whichever comes first. */
 typedef struct calibrate_plan {
@@ -28,9 +29,7 @@ typedef struct calibrate_plan {
 /* ---- calibrate/place.c ---- */
 
 typedef struct calibrate_place {
-    unsigned cpu;                          /* where the waiter runs */
-    unsigned core[CALIBRATE_MAX_SIBLINGS]; /* cpu and its SMT siblings that are ours */
-    unsigned core_size;
+    unsigned cpu;  /* where the waiter runs */
     int other_cpu; /* on another core, of the same package if possible; -1: there is none */
 } calibrate_place_t;
 
@@ -38,8 +37,6 @@ typedef struct calibrate_place {
    the last one, which has fewer interrupts than the first.  Levers then reach whole cores,
    whichever rule siblings follow.  On failure a line is on stderr. */
 bool calibrate_settle_down(const pwr_env_t *env, int wanted, calibrate_place_t *place);
-/* Binds the calling thread. */
-bool calibrate_bind(const unsigned *cpus, unsigned count);
 
 /* ---- calibrate/series.c ---- */
 
@@ -81,11 +78,13 @@ bool calibrate_settling(const calibrate_block_t *blocks, unsigned count, uint64_
 /* ---- the measurements; a row that cannot be had stays absent, with a line in why ---- */
 
 /* calibrate/rungs.c: entry and exit of one wait rung. */
-bool calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place,
+void calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place,
                     pwr_policy_row_id_t id, char *why, unsigned why_size, pwr_policy_row_t *row);
+/* How the library's ladder stays on a rung that is one of it. */
+pwr_wait_policy_t calibrate_rung_policy(pwr_policy_row_id_t id);
 
 /* calibrate/levers.c: the calls and the settling of one lever; restored on return. */
-bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
+void calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
                      char *why, unsigned why_size, pwr_policy_row_t *row);
 
 /* calibrate/watts.c */

@@ -144,13 +144,12 @@ static bool init(const calibrate_plan_t *plan, watch_t *watch, transition_t *ent
            calibrate_series_init(&exit->settle_ns, plan->lever_rounds);
 }
 
-bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
+void calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
                      char *why, unsigned why_size, pwr_policy_row_t *row)
 {
     watch_t watch = {0};
     transition_t entry = {.lever = lever, .lower = true};
     transition_t exit = {.lever = lever};
-    bool measured = false;
     if (!pwr_power_has(power, lever)) {
         snprintf(why, why_size, "off"); /* pwr_power_why_off has the reason */
     } else if (!init(plan, &watch, &entry, &exit)) {
@@ -159,7 +158,6 @@ bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever
         snprintf(why, why_size, "given up while it was measured");
     } else {
         sum_up(&entry, &exit, row);
-        measured = true;
     }
     free(watch.blocks);
     calibrate_series_free(&watch.level);
@@ -167,5 +165,4 @@ bool calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever
     calibrate_series_free(&entry.settle_ns);
     calibrate_series_free(&exit.call_ns);
     calibrate_series_free(&exit.settle_ns);
-    return measured;
 }

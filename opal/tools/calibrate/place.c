@@ -6,66 +6,18 @@
 #include "config.h"
 
 #include "tools/calibrate/calibrate.h"
+#include "topo/cpulist.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
-bool calibrate_bind(const unsigned *cpus, unsigned count)
-{
-    unsigned highest = 0;
-    for (unsigned i = 0; i < count; i++) {
-        highest = cpus[i] > highest ? cpus[i] : highest;
-    }
-    cpu_set_t *set = CPU_ALLOC(highest + 1);
-    size_t size = CPU_ALLOC_SIZE(highest + 1);
-    if (!set) {
-        errno = ENOMEM;
-        return false;
-    }
-    CPU_ZERO_S(size, set);
-    for (unsigned i = 0; i < count; i++) {
-        CPU_SET_S(cpus[i], size, set);
-    }
-    int failed = sched_setaffinity(0, size, set);
-    CPU_FREE(set);
-    return failed == 0;
-}
-
-static bool reaches(const pwr_topo_t *bound, unsigned cpu)
-{
-    for (unsigned i = 0; i < pwr_topo_num_reached_cpus(bound); i++) {
-        if (pwr_topo_reached_cpu(bound, i) == cpu) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* bound: the machine as seen from place->cpu alone. */
-static void take_core(const pwr_topo_t *allowed, const pwr_topo_t *bound, calibrate_place_t *place)
-{
-    place->core_size = 0;
-    for (unsigned i = 0; i < pwr_topo_num_reached_cpus(bound); i++) {
-        unsigned cpu = pwr_topo_reached_cpu(bound, i);
-        if (pwr_topo_is_mine(allowed, cpu) && place->core_size < CALIBRATE_MAX_SIBLINGS) {
-            place->core[place->core_size++] = cpu;
-        }
-    }
-    /* Who is bound to all there is counts as not bound. */
-    if (place->core_size == pwr_topo_num_cpus(bound)) {
-        place->core[0] = place->cpu;
-        place->core_size = 1;
-    }
-}
-
-static int find_other(const pwr_topo_t *allowed, const pwr_topo_t *bound, unsigned cpu)
+static int find_other(const pwr_topo_t *allowed, unsigned cpu)
 {
     int other = -1;
     for (unsigned i = 0; i < pwr_topo_num_my_cpus(allowed); i++) {
         unsigned candidate = pwr_topo_my_cpu(allowed, i);
-        if (reaches(bound, candidate)) {
+        if (pwr_topo_core_of(allowed, candidate) == pwr_topo_core_of(allowed, cpu)) {
             continue;
         }
         if (pwr_topo_package_of(allowed, candidate) == pwr_topo_package_of(allowed, cpu)) {
@@ -76,10 +28,28 @@ static int find_other(const pwr_topo_t *allowed, const pwr_topo_t *bound, unsign
     return other;
 }
 
-static bool settle_among(const pwr_env_t *env, const pwr_topo_t *allowed, int wanted,
-                         calibrate_place_t *place)
+/* To its SMT siblings that are ours, too.  Who is bound to all there is counts as not bound: where
+   the core is the whole machine, to it alone. */
+static bool bind_to_core_of(const pwr_topo_t *allowed, unsigned cpu)
 {
-    pwr_topo_t *bound;
+    pwr_cpuset_t cpus = {{0}};
+    unsigned count = 0;
+    for (unsigned i = 0; i < pwr_topo_num_my_cpus(allowed); i++) {
+        unsigned candidate = pwr_topo_my_cpu(allowed, i);
+        if (pwr_topo_core_of(allowed, candidate) == pwr_topo_core_of(allowed, cpu)) {
+            pwr_cpuset_add(&cpus, candidate);
+            count++;
+        }
+    }
+    if (count == pwr_topo_num_cpus(allowed)) {
+        cpus = (pwr_cpuset_t){{0}};
+        pwr_cpuset_add(&cpus, cpu);
+    }
+    return pwr_cpuset_bind(&cpus);
+}
+
+static bool settle_among(const pwr_topo_t *allowed, int wanted, calibrate_place_t *place)
+{
     place->cpu = wanted >= 0 ? (unsigned)wanted
                              : pwr_topo_my_cpu(allowed, pwr_topo_num_my_cpus(allowed) - 1);
     if (!pwr_topo_is_mine(allowed, place->cpu)) {
@@ -87,18 +57,8 @@ static bool settle_among(const pwr_env_t *env, const pwr_topo_t *allowed, int wa
                 place->cpu);
         return false;
     }
-    if (!calibrate_bind(&place->cpu, 1)) {
-        fprintf(stderr, "poweraware-calibrate: cannot bind to CPU %u: %s\n", place->cpu,
-                strerror(errno));
-        return false;
-    }
-    if (pwr_topo_open(env, &bound) != PWR_OK) {
-        return false; /* said by the library */
-    }
-    take_core(allowed, bound, place);
-    place->other_cpu = find_other(allowed, bound, place->cpu);
-    pwr_topo_close(bound);
-    if (!calibrate_bind(place->core, place->core_size)) {
+    place->other_cpu = find_other(allowed, place->cpu);
+    if (!bind_to_core_of(allowed, place->cpu)) {
         fprintf(stderr, "poweraware-calibrate: cannot bind to the core of CPU %u: %s\n", place->cpu,
                 strerror(errno));
         return false;
@@ -112,7 +72,7 @@ bool calibrate_settle_down(const pwr_env_t *env, int wanted, calibrate_place_t *
     if (pwr_topo_open(env, &allowed) != PWR_OK) {
         return false; /* said by the library */
     }
-    bool settled = settle_among(env, allowed, wanted, place);
+    bool settled = settle_among(allowed, wanted, place);
     pwr_topo_close(allowed);
     return settled;
 }

@@ -30,157 +30,123 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
-#include "pwr/wait.h"
+#include "topo/cpulist.h"
 #include "wait/monitor.h"
 
 enum { REST_NS = 100000, LONG_SLEEP_NS = 1000000000, BATCH = 64 };
 
-typedef struct shared {
+typedef struct rung {
+    pwr_wait_policy_t policy; /* of the ladder that stays on this rung */
+    bool sleeps;              /* entry is the CPU time of a wait */
+    bool futex;               /* flag.sleepers tells when the waiter sleeps */
+    bool same_cpu;            /* the signaller shares the waiter's CPU */
+    bool crowded;
+} rung_t;
+
+/* In memory that is shared as a segment's is: the kernel finds its futexes the slow way.  What the
+   threads tell each other begins a cache line (pwr_flag_t is aligned to one). */
+typedef struct run {
+    const calibrate_plan_t *plan;
+    const calibrate_place_t *place;
+    pwr_policy_row_id_t id;
+    const rung_t *rung;
+    pwr_wait_policy_t policy;
+    int event;
+    int epoll;
+    calibrate_series_t entry;
+    calibrate_series_t exit;
+    uint64_t clock_cost_ns;        /* of reading the CPU time once */
+    _Atomic bool misplaced;        /* a thread could not be bound */
     pwr_flag_t flag;               /* the signal: the round */
     _Atomic uint32_t begun;        /* round that the waiter is in */
     _Atomic uint64_t signalled_ns; /* step 4 of this round */
     _Atomic bool last;             /* this round is the last one */
     _Atomic bool stop_crowding;
-    const pwr_monitor_t *monitor; /* NULL: the processor has none */
-    int event;
-    int epoll;
-} shared_t;
-
-typedef struct rung {
-    void (*wait)(shared_t *shared, uint32_t round);
-    void (*signal)(shared_t *shared, uint32_t round);
-    void (*entry)(shared_t *shared); /* NULL: CPU time of the wait */
-    bool same_cpu;                   /* the signaller shares the waiter's CPU */
-    bool futex;                      /* flag.sleepers tells when the waiter sleeps */
-    bool crowded;
-    bool monitor; /* only where the processor has one */
-} rung_t;
-
-typedef struct run {
-    const calibrate_plan_t *plan;
-    const calibrate_place_t *place;
-    const rung_t *rung;
-    shared_t *shared;
-    calibrate_series_t entry;
-    calibrate_series_t exit;
-    uint64_t clock_cost_ns; /* of reading the CPU time once */
-    _Atomic bool misplaced; /* a thread could not be bound */
 } run_t;
 
 /* ---- the rungs ---- */
 
-static void ladder(shared_t *shared, uint32_t round, const pwr_wait_policy_t *policy)
+#define FUTEX_ONLY {.sleep_min_ns = LONG_SLEEP_NS, .sleep_max_ns = LONG_SLEEP_NS}
+
+/* Spinning and epoll are not on the ladder. */
+static const rung_t rungs[PWR_POLICY_LEVERS] = {
+    [PWR_POLICY_PAUSE] = {.policy = {.poll_ns = PWR_WAIT_POLL_ONLY}},
+    [PWR_POLICY_MONITOR] = {.policy = {.sleep_min_ns = LONG_SLEEP_NS,
+                                       .sleep_max_ns = LONG_SLEEP_NS,
+                                       .monitor_ns = UINT32_MAX}},
+    [PWR_POLICY_YIELD] = {.policy = {.poll_ns = PWR_WAIT_POLL_ONLY, .oversubscribed = true},
+                          .same_cpu = true},
+    [PWR_POLICY_FUTEX] = {.policy = FUTEX_ONLY, .sleeps = true, .futex = true},
+    [PWR_POLICY_FUTEX_SAME_CPU] = {.policy = FUTEX_ONLY,
+                                   .sleeps = true,
+                                   .futex = true,
+                                   .same_cpu = true},
+    [PWR_POLICY_FUTEX_CROWDED] = {.policy = FUTEX_ONLY,
+                                  .sleeps = true,
+                                  .futex = true,
+                                  .crowded = true},
+    [PWR_POLICY_EPOLL] = {.sleeps = true},
+};
+
+pwr_wait_policy_t calibrate_rung_policy(pwr_policy_row_id_t id)
 {
-    pwr_wait_until(&shared->flag, round, policy, NULL, NULL, 0, NULL);
+    pwr_wait_policy_t policy = rungs[id].policy;
+    policy.monitor = policy.monitor_ns > 0 ? pwr_monitor_find() : NULL;
+    return policy;
 }
 
-static void wait_spin(shared_t *shared, uint32_t round)
-{
-    while (!pwr_flag_reached(&shared->flag, round)) {
-    }
-}
-
-static void wait_pause(shared_t *shared, uint32_t round)
-{
-    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY};
-    ladder(shared, round, &policy);
-}
-
-static void wait_monitor(shared_t *shared, uint32_t round)
-{
-    const pwr_wait_policy_t policy = {.sleep_min_ns = LONG_SLEEP_NS,
-                                      .sleep_max_ns = LONG_SLEEP_NS,
-                                      .monitor = shared->monitor,
-                                      .monitor_ns = UINT32_MAX};
-    ladder(shared, round, &policy);
-}
-
-static void wait_yield(shared_t *shared, uint32_t round)
-{
-    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY, .oversubscribed = true};
-    ladder(shared, round, &policy);
-}
-
-static void wait_futex(shared_t *shared, uint32_t round)
-{
-    static const pwr_wait_policy_t policy = {.sleep_min_ns = LONG_SLEEP_NS,
-                                             .sleep_max_ns = LONG_SLEEP_NS};
-    ladder(shared, round, &policy);
-}
-
-static void wait_epoll(shared_t *shared, uint32_t round)
+static void wait_epoll(const run_t *run)
 {
     struct epoll_event event;
     uint64_t count;
-    (void)round;
-    while (epoll_wait(shared->epoll, &event, 1, -1) < 1 ||
-           read(shared->event, &count, sizeof count) != (ssize_t)sizeof count) {
+    while (epoll_wait(run->epoll, &event, 1, -1) < 1 ||
+           read(run->event, &count, sizeof count) != (ssize_t)sizeof count) {
     }
 }
 
-static void signal_flag(shared_t *shared, uint32_t round)
+static void wait_for(run_t *run, uint32_t round)
 {
-    pwr_flag_set(&shared->flag, round);
+    if (run->id == PWR_POLICY_EPOLL) {
+        wait_epoll(run);
+    } else if (run->id == PWR_POLICY_SPIN) {
+        while (!pwr_flag_reached(&run->flag, round)) {
+        }
+    } else {
+        pwr_wait_until(&run->flag, round, &run->policy, NULL, NULL, 0, NULL);
+    }
 }
 
-static void signal_event(shared_t *shared, uint32_t round)
+static void signal_round(run_t *run, uint32_t round)
 {
     const uint64_t one = 1;
-    (void)round;
-    while (write(shared->event, &one, sizeof one) != (ssize_t)sizeof one) {
+    if (run->id != PWR_POLICY_EPOLL) {
+        pwr_flag_set(&run->flag, round);
+        return;
+    }
+    while (write(run->event, &one, sizeof one) != (ssize_t)sizeof one) {
     }
 }
 
-static void enter_spin(shared_t *shared)
+/* Of rungs that do not sleep. */
+static void enter(run_t *run)
 {
-    wait_spin(shared, 0);
+    if (run->id == PWR_POLICY_YIELD) {
+        sched_yield();
+    } else if (run->id == PWR_POLICY_MONITOR) {
+        /* Another value than it has: arms the monitor and looks. */
+        pwr_monitor_wait(run->policy.monitor, &run->flag.value, UINT32_MAX, 1);
+    } else {
+        wait_for(run, 0);
+    }
 }
-
-static void enter_pause(shared_t *shared)
-{
-    wait_pause(shared, 0);
-}
-
-/* Another value than it has: arms the monitor and looks. */
-static void enter_monitor(shared_t *shared)
-{
-    pwr_monitor_wait(shared->monitor, &shared->flag.value, UINT32_MAX, 1);
-}
-
-static void enter_yield(shared_t *shared)
-{
-    (void)shared;
-    sched_yield();
-}
-
-static const rung_t rungs[PWR_POLICY_NUM_ROWS] = {
-    [PWR_POLICY_SPIN] = {.wait = wait_spin, .signal = signal_flag, .entry = enter_spin},
-    [PWR_POLICY_PAUSE] = {.wait = wait_pause, .signal = signal_flag, .entry = enter_pause},
-    [PWR_POLICY_MONITOR] = {.wait = wait_monitor,
-                            .signal = signal_flag,
-                            .entry = enter_monitor,
-                            .monitor = true},
-    [PWR_POLICY_YIELD] = {.wait = wait_yield,
-                          .signal = signal_flag,
-                          .entry = enter_yield,
-                          .same_cpu = true},
-    [PWR_POLICY_FUTEX] = {.wait = wait_futex, .signal = signal_flag, .futex = true},
-    [PWR_POLICY_FUTEX_SAME_CPU] = {.wait = wait_futex,
-                                   .signal = signal_flag,
-                                   .same_cpu = true,
-                                   .futex = true},
-    [PWR_POLICY_FUTEX_CROWDED] = {.wait = wait_futex,
-                                  .signal = signal_flag,
-                                  .futex = true,
-                                  .crowded = true},
-    [PWR_POLICY_EPOLL] = {.wait = wait_epoll, .signal = signal_event},
-};
 
 /* ---- the threads ---- */
 
 static void bind_or_note(run_t *run, unsigned cpu)
 {
-    if (!calibrate_bind(&cpu, 1)) {
+    pwr_cpuset_t cpus = {{0}};
+    pwr_cpuset_add(&cpus, cpu);
+    if (!pwr_cpuset_bind(&cpus)) {
         atomic_store(&run->misplaced, true);
     }
 }
@@ -188,17 +154,16 @@ static void bind_or_note(run_t *run, unsigned cpu)
 static void *waiter(void *arg)
 {
     run_t *run = arg;
-    shared_t *shared = run->shared;
     bind_or_note(run, run->place->cpu);
-    for (uint32_t round = 1; !atomic_load(&shared->last); round++) {
+    for (uint32_t round = 1; !atomic_load(&run->last); round++) {
         uint64_t cpu_before =
             pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* before step 1: announced rounds are watched */
-        atomic_store(&shared->begun, round);       /* 1 */
-        run->rung->wait(shared, round);            /* 2 */
+        atomic_store(&run->begun, round);          /* 1 */
+        wait_for(run, round);                      /* 2 */
         uint64_t now = calibrate_now_ns();         /* 5 */
         uint64_t spent = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before; /* 6 */
-        calibrate_series_add(&run->exit, now - atomic_load(&shared->signalled_ns));
-        if (!run->rung->entry) {
+        calibrate_series_add(&run->exit, now - atomic_load(&run->signalled_ns));
+        if (run->rung->sleeps) {
             calibrate_series_add(&run->entry,
                                  spent > run->clock_cost_ns ? spent - run->clock_cost_ns : 0);
         }
@@ -215,9 +180,8 @@ static void rest(void)
 /* Step 3. */
 static void await_waiter(const run_t *run, uint32_t round)
 {
-    const shared_t *shared = run->shared;
-    while (atomic_load(&shared->begun) < round ||
-           (run->rung->futex && atomic_load(&shared->flag.sleepers) == 0)) {
+    while (atomic_load(&run->begun) < round ||
+           (run->rung->futex && atomic_load(&run->flag.sleepers) == 0)) {
         rest();
     }
     rest();
@@ -233,16 +197,15 @@ static bool is_enough(const run_t *run, uint32_t samples, uint64_t end_ns)
 static void *signaller(void *arg)
 {
     run_t *run = arg;
-    shared_t *shared = run->shared;
     bind_or_note(run, run->rung->same_cpu ? run->place->cpu : (unsigned)run->place->other_cpu);
     uint64_t end = calibrate_now_ns() + run->plan->series_ns;
     bool last = false;
     for (uint32_t round = 1; !last; round++) {
         await_waiter(run, round);
         last = is_enough(run, round, end);
-        atomic_store(&shared->last, last);
-        atomic_store(&shared->signalled_ns, calibrate_now_ns()); /* 4 */
-        run->rung->signal(shared, round);
+        atomic_store(&run->last, last);
+        atomic_store(&run->signalled_ns, calibrate_now_ns()); /* 4 */
+        signal_round(run, round);
     }
     return NULL;
 }
@@ -252,7 +215,7 @@ static void *crowd(void *arg)
 {
     run_t *run = arg;
     bind_or_note(run, run->place->cpu);
-    while (!atomic_load(&run->shared->stop_crowding)) {
+    while (!atomic_load(&run->stop_crowding)) {
     }
     return NULL;
 }
@@ -265,7 +228,7 @@ static void measure_entry(run_t *run)
     for (uint32_t i = 0; !is_enough(run, i, end); i++) {
         uint64_t begin = calibrate_now_ns();
         for (unsigned j = 0; j < BATCH; j++) {
-            run->rung->entry(run->shared);
+            enter(run);
         }
         calibrate_series_add(&run->entry, (calibrate_now_ns() - begin) / BATCH);
     }
@@ -294,53 +257,20 @@ static int run_threads(run_t *run)
         if (error == 0) {
             pthread_join(threads[1], NULL);
         } else {
-            atomic_store(&run->shared->last, true);
-            run->rung->signal(run->shared, 1);
+            atomic_store(&run->last, true);
+            signal_round(run, 1);
         }
         pthread_join(threads[0], NULL);
     }
     if (run->rung->crowded && crowd_error == 0) {
-        atomic_store(&run->shared->stop_crowding, true);
+        atomic_store(&run->stop_crowding, true);
         pthread_join(threads[2], NULL);
     }
     return error;
 }
 
-/* The memory is shared as a segment's is: the kernel finds its futexes the slow way. */
-static shared_t *make_shared(void)
+static void sum_up(run_t *run, pwr_policy_row_t *row)
 {
-    shared_t *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
-        return NULL;
-    }
-    shared->monitor = pwr_monitor_find();
-    shared->event = eventfd(0, EFD_CLOEXEC);
-    shared->epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event wanted = {.events = EPOLLIN};
-    if (shared->event < 0 || shared->epoll < 0 ||
-        epoll_ctl(shared->epoll, EPOLL_CTL_ADD, shared->event, &wanted) != 0) {
-        close(shared->epoll);
-        close(shared->event);
-        munmap(shared, sizeof *shared);
-        return NULL;
-    }
-    return shared;
-}
-
-static void free_shared(shared_t *shared)
-{
-    close(shared->epoll);
-    close(shared->event);
-    munmap(shared, sizeof *shared);
-}
-
-static bool sum_up(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *row)
-{
-    if (atomic_load(&run->misplaced)) {
-        snprintf(why, why_size, "its threads could not be bound");
-        return false;
-    }
     *row = (pwr_policy_row_t){
         .origin = PWR_POLICY_MEASURED,
         .samples = run->exit.count < run->entry.count ? run->exit.count : run->entry.count,
@@ -350,47 +280,66 @@ static bool sum_up(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *r
         .exit_spread_ns = calibrate_series_spread(&run->exit),
         .power_w = PWR_POLICY_W_UNKNOWN,
     };
-    return true;
 }
 
-static bool measure(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *row)
+static void measure(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *row)
 {
     run->clock_cost_ns = clock_cost_ns();
-    if (run->rung->entry) {
+    if (!run->rung->sleeps) {
         measure_entry(run);
     }
     int error = run_threads(run);
     if (error != 0) {
         snprintf(why, why_size, "cannot start a thread: %s", strerror(error));
-        return false;
+    } else if (atomic_load(&run->misplaced)) {
+        snprintf(why, why_size, "its threads could not be bound");
+    } else {
+        sum_up(run, row);
     }
-    return sum_up(run, why, why_size, row);
 }
 
-bool calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place,
+/* run is all zero; also of a failure, what was opened is to be closed. */
+static bool init(run_t *run, const calibrate_plan_t *plan, const calibrate_place_t *place,
+                 pwr_policy_row_id_t id)
+{
+    struct epoll_event wanted = {.events = EPOLLIN};
+    run->plan = plan;
+    run->place = place;
+    run->id = id;
+    run->rung = &rungs[id];
+    run->policy = calibrate_rung_policy(id);
+    run->event = eventfd(0, EFD_CLOEXEC);
+    run->epoll = epoll_create1(EPOLL_CLOEXEC);
+    return run->event >= 0 && run->epoll >= 0 &&
+           epoll_ctl(run->epoll, EPOLL_CTL_ADD, run->event, &wanted) == 0 &&
+           calibrate_series_init(&run->entry, plan->samples) &&
+           calibrate_series_init(&run->exit, plan->samples);
+}
+
+void calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place,
                     pwr_policy_row_id_t id, char *why, unsigned why_size, pwr_policy_row_t *row)
 {
-    run_t run = {.plan = plan, .place = place, .rung = &rungs[id]};
-    if (!run.rung->same_cpu && place->other_cpu < 0) {
+    if (!rungs[id].same_cpu && place->other_cpu < 0) {
         snprintf(why, why_size, "needs a second core to signal from");
-        return false;
+        return;
     }
-    if (run.rung->monitor && !pwr_monitor_find()) {
+    if (id == PWR_POLICY_MONITOR && !pwr_monitor_find()) {
         snprintf(why, why_size, "this processor offers neither umwait, mwaitx nor WFE");
-        return false;
+        return;
     }
-    bool measured = false;
-    run.shared = make_shared();
-    if (run.shared && calibrate_series_init(&run.entry, plan->samples) &&
-        calibrate_series_init(&run.exit, plan->samples)) {
-        measured = measure(&run, why, why_size, row);
+    run_t *run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (run == MAP_FAILED) {
+        snprintf(why, why_size, "%s", strerror(errno));
+        return;
+    }
+    if (init(run, plan, place, id)) {
+        measure(run, why, why_size, row);
     } else {
         snprintf(why, why_size, "%s", strerror(errno));
     }
-    calibrate_series_free(&run.exit);
-    calibrate_series_free(&run.entry);
-    if (run.shared) {
-        free_shared(run.shared);
-    }
-    return measured;
+    calibrate_series_free(&run->exit);
+    calibrate_series_free(&run->entry);
+    close(run->epoll);
+    close(run->event);
+    munmap(run, sizeof *run);
 }

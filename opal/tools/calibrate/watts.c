@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "pwr/meter.h"
-#include "pwr/wait.h"
 
 struct calibrate_watts {
     pwr_env_t env; /* without a log: why the meter is missing is said once, by the caller */
@@ -20,13 +19,6 @@ struct calibrate_watts {
     pwr_meter_reading_t *end;
     int package;
 };
-
-static void say_nothing(void *arg, pwr_log_level_t level, const char *line)
-{
-    (void)arg;
-    (void)level;
-    (void)line;
-}
 
 /* A model would only tell what it assumes of the states that are to be compared. */
 static bool is_wanted(const calibrate_watts_t *watts, unsigned index)
@@ -69,8 +61,7 @@ calibrate_watts_t *calibrate_watts_open(const pwr_env_t *env, const pwr_topo_t *
         snprintf(why, why_size, "out of memory");
         return NULL;
     }
-    watts->env = *env;
-    watts->env.log = say_nothing;
+    watts->env = pwr_env_quiet(env);
     watts->package = pwr_topo_my_package(topo);
     if (pwr_meter_open(&watts->env, topo, why, why_size, &watts->meter) != PWR_OK) {
         free(watts);
@@ -97,66 +88,23 @@ const char *calibrate_watts_backend(const calibrate_watts_t *watts)
 
 /* ---- holding a state until a time ---- */
 
-static void wait_by(const pwr_wait_policy_t *policy, uint64_t end_ns)
-{
-    pwr_flag_t never = {0};
-    pwr_wait_until(&never, 1, policy, NULL, NULL, end_ns, NULL);
-}
-
-static void hold_spin(uint64_t end_ns)
-{
-    pwr_flag_t never = {0};
-    while (!pwr_flag_reached(&never, 1) && calibrate_now_ns() < end_ns) {
-    }
-}
-
-static void hold_pause(uint64_t end_ns)
-{
-    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY};
-    wait_by(&policy, end_ns);
-}
-
-static void hold_monitor(uint64_t end_ns)
-{
-    const pwr_wait_policy_t policy = {.sleep_min_ns = 1000000000,
-                                      .sleep_max_ns = 1000000000,
-                                      .monitor = pwr_monitor_find(),
-                                      .monitor_ns = UINT32_MAX};
-    wait_by(&policy, end_ns);
-}
-
-static void hold_yield(uint64_t end_ns)
-{
-    static const pwr_wait_policy_t policy = {.poll_ns = PWR_WAIT_POLL_ONLY, .oversubscribed = true};
-    wait_by(&policy, end_ns);
-}
-
-static void hold_futex(uint64_t end_ns)
-{
-    static const pwr_wait_policy_t policy = {.sleep_min_ns = 1000000000,
-                                             .sleep_max_ns = 1000000000};
-    wait_by(&policy, end_ns);
-}
-
-static void (*const hold_rung[PWR_POLICY_LEVERS])(uint64_t end_ns) = {
-    [PWR_POLICY_SPIN] = hold_spin,       [PWR_POLICY_PAUSE] = hold_pause,
-    [PWR_POLICY_MONITOR] = hold_monitor, [PWR_POLICY_YIELD] = hold_yield,
-    [PWR_POLICY_FUTEX] = hold_futex,
-};
-
 bool calibrate_watts_knows(pwr_policy_row_id_t id)
 {
-    return pwr_policy_row_is_lever(id) || hold_rung[id] != NULL;
+    return pwr_policy_row_is_lever(id) || id <= PWR_POLICY_FUTEX;
 }
 
 /* Levers are held while pausing, as a rank does that waits with them. */
 static void hold(pwr_policy_row_id_t id, uint64_t end_ns)
 {
-    if (pwr_policy_row_is_lever(id)) {
-        hold_pause(end_ns);
-    } else {
-        hold_rung[id](end_ns);
+    pwr_flag_t never = {0};
+    if (id == PWR_POLICY_SPIN) {
+        while (!pwr_flag_reached(&never, 1) && calibrate_now_ns() < end_ns) {
+        }
+        return;
     }
+    const pwr_wait_policy_t policy =
+        calibrate_rung_policy(pwr_policy_row_is_lever(id) ? PWR_POLICY_PAUSE : id);
+    pwr_wait_until(&never, 1, &policy, NULL, NULL, end_ns, NULL);
 }
 
 /* While it reads, this process may lose its CPU, and the meter's daemon too: a window counts when
