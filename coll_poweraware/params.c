@@ -289,7 +289,7 @@ static int register_rows(const mca_base_component_t *component)
          "built-in figures)",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_5, &p->calibration},
         {"decision_table",
-         "Table of poweraware-tune for scheme auto, absolute path, the same on all nodes (empty: "
+         "Table of poweraware decide for scheme auto, absolute path, the same on all nodes (empty: "
          "the built-in one)",
          MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_4, &p->decision_table},
         {"min_bytes",

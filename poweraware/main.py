@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import compare, export, job, run, sessions, tables, trace
+from poweraware import compare, decide, export, job, run, sessions, tables, trace
 from poweraware.documents import DocumentError
 from poweraware.session import text
 
@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     _add_timeline(commands)
     _add_export(commands)
     _add_validate(commands)
+    _add_decide(commands)
     return options
 
 
@@ -239,6 +240,34 @@ def _validate(options: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             wrong += 1
     return 2 if wrong else 0
+
+
+def _add_decide(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "decide",
+        help="the decision table that follows from measurements of poweraware-tune",
+        description="Writes the decision table of scheme auto (coll_poweraware_decision_table) that follows from what "
+        "poweraware-tune has measured; several documents are put together.",
+        epilog="example: mpirun -np 64 poweraware-tune -o measured.json; poweraware decide measured.json -o decision.json",
+    )
+    found.add_argument("documents", nargs="+", type=Path, metavar="MEASUREMENTS")
+    found.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="replaced as a whole")
+    found.add_argument("--margin", type=float, default=3.0, metavar="PERCENT",
+                       help="stock stays where ours gains less time (default 3)")  # fmt: skip
+    found.add_argument("--saving", type=float, default=20.0, metavar="PERCENT",
+                       help="... unless ours saves so much CPU time within the margin (default 20)")  # fmt: skip
+    found.add_argument("--source", metavar="TEXT", help="source of the table (default: the commands that measured)")
+    found.set_defaults(function=_decide)
+
+
+def _decide(options: argparse.Namespace) -> int:
+    for name, value, most in (("margin", options.margin, 50), ("saving", options.saving, 100)):
+        if not 0 <= value <= most:
+            raise DocumentError(f"decide: --{name} {value:g} is not a number from 0 to {most}")
+    rules = decide.Rules(options.margin / 100, options.saving / 100)
+    print(decide.write(options.documents, options.output, rules, options.source))
+    print(f"Table: {options.output}; use it with --mca coll_poweraware_decision_table PATH")
+    return 0
 
 
 def _name(path: Path) -> str:

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
 from bench.common import intervals
+from poweraware.measurements import COMPONENTS, STOCK
 
-STOCK_NAMES = ("stock", "adapt", "basic", "han", "sm", "tuned", "xhc")
+STOCK_NAMES = (STOCK, *COMPONENTS)
 
 Key = Tuple[str, int, int, int]  # collective, nodes, ranks per node, size
 

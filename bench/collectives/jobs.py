@@ -53,7 +53,7 @@ class Jobs:
 
     def _program(self, layout: Layout, repetition: int, path: Path) -> List[str]:
         options = self._options
-        line = [str(options.build / "bench/tune/poweraware-tune"), "--measurements", str(path)]
+        line = [str(options.build / "bench/tune/poweraware-tune"), "--output", str(path)]
         line += ["--quick"] if options.quick else []
         for name, value in (
             ("layouts", f"{layout[0]}x{layout[1]}"),

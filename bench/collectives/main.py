@@ -3,8 +3,7 @@
 """`bench/collectives`: jobs, ratios, document, page; or jobs and a decision table."""
 from __future__ import annotations
 
-import json
-import subprocess
+import os
 import sys
 import time
 from typing import Any, Dict, List, Optional, Sequence
@@ -16,20 +15,24 @@ from bench.common import command, launch
 from bench.common.jobs import JobError
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.launch import find_mpirun
+from poweraware import decide
+from poweraware.documents import DocumentError
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the command; returns its exit status."""
     options = parse(sys.argv[1:] if arguments is None else arguments, series())
-    return command.guarded(options, lambda: _run(options), (JobError, OSError))
+    return command.guarded(options, lambda: _run(options), (JobError, DocumentError, OSError))
 
 
 def _run(options: Options) -> int:
     if not command.is_built(options, "bench/tune/poweraware-tune", any(nodes > 1 for nodes, _ in options.layouts)):
         return 1
+    if options.table and not os.access(options.table.resolve().parent, os.W_OK):
+        raise JobError(f"{options.table}: cannot be written there")
     jobs = Jobs(options)
     documents = jobs.run()
-    return _table(options, jobs) if options.table else _report(options, documents)
+    return _table(options, jobs, documents) if options.table else _report(options, documents)
 
 
 def series() -> int:
@@ -71,13 +74,10 @@ def _page(found: Sequence[figures.Ratio], head: Dict[str, Any], wrong: Sequence[
     return page.page(found, head, wrong)
 
 
-def _table(options: Options, jobs: Jobs) -> int:
+def _table(options: Options, jobs: Jobs, documents: Sequence[Dict[str, Any]]) -> int:
     assert options.table is not None
-    line = [str(options.build / "bench/tune/poweraware-tune"), "--output", str(options.table)]
-    for path in jobs.paths():
-        line += ["--from", str(path)]
-    documents = [json.loads(path.read_text(encoding="utf-8")) for path in jobs.paths()]
     head = _head(options, documents)
     source = (f"{' '.join(options.command)} ({head['date'][:10]}, {head['library']}, a machine with {head['cpus']} CPUs, "
               f"nodes emulated: layouts with more ranks than CPUs share them)")  # fmt: skip
-    return subprocess.run([*line, "--source", source], check=False).returncode
+    print(decide.write(jobs.paths(), options.table, decide.Rules(), source))
+    return 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Files: measurements and tables, both JSON.
+ * The document with the measurements, JSON.
  */
 #include "config.h"
 
@@ -49,58 +49,37 @@ json_t *tune_document_new(int argc, char **argv)
     return document;
 }
 
-json_t *tune_document_read(const char *path, char *error, size_t size)
-{
-    json_error_t reason;
-    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
-    const char *format = json_string_value(json_object_get(document, "format"));
-    if (!document) {
-        snprintf(error, size, "%s: line %d: %s", path, reason.line, reason.text);
-    } else if (!format || strcmp(format, "poweraware-measurements") != 0) {
-        snprintf(error, size, "%s: not measurements of poweraware-tune", path);
-        json_decref(document);
-        document = NULL;
-    }
-    return document;
-}
-
 /* path.new, to be freed; NULL with *error. */
 static char *name_aside(const char *path, char *error, size_t size)
 {
-    char *aside = malloc(strlen(path) + sizeof ".new");
-    if (!aside) {
+    char *aside;
+    if (asprintf(&aside, "%s.new", path) < 0) {
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    sprintf(aside, "%s.new", path);
     return aside;
-}
-
-static bool put(const char *text, const char *aside)
-{
-    FILE *file = fopen(aside, "w");
-    bool good = file && fputs(text, file) != EOF;
-    return (!file || fclose(file) == 0) && good;
 }
 
 bool tune_can_write(const char *path, char *error, size_t size)
 {
     char *aside = name_aside(path, error, size);
-    bool good = aside && put("", aside);
-    if (aside && !good) {
+    FILE *file = aside ? fopen(aside, "w") : NULL;
+    if (file) {
+        fclose(file);
+        unlink(aside);
+    } else if (aside) {
         snprintf(error, size, "cannot write %s: %s", path, strerror(errno));
     }
-    if (good) {
-        unlink(aside);
-    }
     free(aside);
-    return good;
+    return file != NULL;
 }
 
-bool tune_write(const char *text, const char *path, char *error, size_t size)
+bool tune_document_write(const json_t *document, const char *path, char *error, size_t size)
 {
     char *aside = name_aside(path, error, size);
-    bool good = aside && put(text, aside) && rename(aside, path) == 0;
+    bool good = aside &&
+                json_dump_file(document, aside, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
+                rename(aside, path) == 0;
     if (aside && !good) {
         snprintf(error, size, "cannot write %s: %s", path, strerror(errno));
         unlink(aside);

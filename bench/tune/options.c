@@ -10,24 +10,10 @@
 #include "../common/options.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const size_t all_sizes[] = {8, 64, 512, 4096, 32768, 262144, 1048576, 4194304};
 static const size_t quick_sizes[] = {8, 4096, 262144};
-
-static const char *set_from(const pwr_option_t *option, void *to, char *value)
-{
-    tune_options_t *options = to;
-    char **longer = realloc(options->from, (size_t)(options->num_from + 1) * sizeof *longer);
-    (void)option;
-    if (!longer) {
-        return "too much";
-    }
-    options->from = longer;
-    options->from[options->num_from++] = value;
-    return NULL;
-}
 
 static const char *set_sizes(const pwr_option_t *option, void *to, char *value)
 {
@@ -61,11 +47,7 @@ static const char *set_quick(const pwr_option_t *option, void *to, char *value)
 
 #define AT(member) .at = offsetof(tune_options_t, member)
 static const pwr_option_t table[] = {
-    {'o', "output", "FILE", "decision table to write", pwr_option_text, AT(output)},
-    {'m', "measurements", "FILE", "also write what was measured", pwr_option_text,
-     AT(measurements)},
-    {'f', "from", "FILE", "measure nothing, decide from such a file; may be repeated",
-     .set = set_from},
+    {'o', "output", "FILE", "where to write what was measured", pwr_option_text, AT(output)},
     {'l', "layouts", "NxP,...",
      "nodes x ranks per node; \"world\": all ranks; default: powers of two up to all",
      pwr_option_text, AT(layouts)},
@@ -74,11 +56,6 @@ static const pwr_option_t table[] = {
     {'V', "variants", "V,...",
      "stock, our algorithms, auto, tuned, basic, sm, adapt, xhc, han (default: stock and ours)",
      pwr_option_text, AT(variants)},
-    {0, "margin", "PERCENT", "stock stays where ours gains less time (default 3)", pwr_option_real,
-     AT(margin_percent), 0, 50},
-    {0, "saving", "PERCENT",
-     "... unless ours saves so much CPU time within the margin (default 20)", pwr_option_real,
-     AT(saving_percent), 0, 100},
     {0, "seconds", "S", "time for each collective and size (default 0.5)", pwr_option_real,
      AT(seconds), 0.001, 3600},
     {0, "blocks", "N", "interleaved blocks of calls of each variant (default 21)", pwr_option_int,
@@ -89,52 +66,40 @@ static const pwr_option_t table[] = {
     {'M', "mem-limit", "BYTES",
      "message buffers per rank; larger sizes are left out (default 268435456)", pwr_option_count,
      AT(mem_limit), 1, LONG_MAX},
-    {0, "source", "TEXT", "source of the table (default: the command)", pwr_option_text,
-     AT(source)},
     {'h', "help", NULL, "print this and end", pwr_option_flag, AT(help)},
     {'v', "version", NULL, "print the version and end", pwr_option_flag, AT(version)},
     {0},
 };
 
-static bool check_together(const tune_options_t *options, char *error, size_t size)
-{
-    if (!options->output && !options->measurements) {
-        snprintf(error, size, "nothing to do: give --output, --measurements or both");
-        return false;
-    }
-    if (options->num_from > 0 && (options->measurements || !options->output)) {
-        snprintf(error, size, "option --from: decides only; give --output and no --measurements");
-        return false;
-    }
-    return true;
-}
-
 bool tune_options_parse(tune_options_t *options, int argc, char **argv, char *error, size_t size)
 {
-    *options = (tune_options_t){.margin_percent = 3,
-                                .saving_percent = 20,
-                                .seconds = 0.5,
+    *options = (tune_options_t){.seconds = 0.5,
                                 .blocks = 21,
                                 .seed = 1,
                                 .mem_limit = 256ul << 20,
                                 .num_sizes = sizeof all_sizes / sizeof all_sizes[0]};
     memcpy(options->sizes, all_sizes, sizeof all_sizes);
-    return pwr_options_parse(table, options, NULL, argc, argv, error, size) &&
-           (options->help || options->version || check_together(options, error, size));
+    if (!pwr_options_parse(table, options, NULL, argc, argv, error, size)) {
+        return false;
+    }
+    if (!options->output && !options->help && !options->version) {
+        snprintf(error, size, "nothing to do: give --output");
+        return false;
+    }
+    return true;
 }
 
 void tune_options_help(void)
 {
-    fputs("usage: mpirun -np N [mpirun options] poweraware-tune --output FILE [options]\n"
-          "       poweraware-tune --from FILE --output FILE\n"
-          "Measures where the algorithms of coll_poweraware pay on this machine and writes the\n"
-          "decision table of its scheme auto (coll_poweraware_decision_table).\n\n",
-          stdout);
-    pwr_options_help(table, stdout);
     fputs(
-        "\nexit status: 0, 1 (nothing usable was measured, or a file cannot be read or written),\n"
-        "2 (options)\n",
+        "usage: mpirun -np N [mpirun options] poweraware-tune --output FILE [options]\n"
+        "Measures where the algorithms of coll_poweraware pay on this machine.  Of what it writes\n"
+        "\"poweraware decide\" makes the decision table of scheme auto.\n\n",
         stdout);
+    pwr_options_help(table, stdout);
+    fputs("\nexit status: 0, 1 (nothing usable was measured, or the file cannot be written),\n"
+          "2 (options)\n",
+          stdout);
 }
 
 bool tune_list_has(const char *list, const char *name)

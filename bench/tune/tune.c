@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * poweraware-tune: an MPI program that measures where our algorithms pay, and writes the decision
- * table of scheme auto.
+ * poweraware-tune: an MPI program that measures where our algorithms pay.
  *
  * It is the job itself, started with the user's own mpirun or srun, because how ranks are placed
  * and bound decides what pays.
@@ -14,7 +13,6 @@
 #include "../common/options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_WRONG = 1, EXIT_OPTIONS = 2 };
@@ -104,48 +102,22 @@ static void measure_layouts(run_t *run)
     }
 }
 
-/* Rank 0, or the only process. */
-static int write_table(const tune_options_t *options, json_t *const *documents, int num_documents)
-{
-    char error[512] = "out of memory";
-    size_t num;
-    const tune_rules_t rules = {.margin = options->margin_percent / 100,
-                                .saving = options->saving_percent / 100};
-    tune_row_t *rows = tune_decide(documents, num_documents, &rules, &num, error, sizeof error);
-    char *source = rows ? tune_source(documents, num_documents) : NULL;
-    char *table = source ? tune_table(rows, num, options->source ? options->source : source) : NULL;
-    bool good = table && tune_write(table, options->output, error, sizeof error);
-    if (good) {
-        tune_summary(rows, num);
-        printf("Table: %s; use it with --mca coll_poweraware_decision_table PATH\n",
-               options->output);
-    } else {
-        complain(error);
-    }
-    free(table);
-    free(source);
-    free(rows);
-    return good ? 0 : EXIT_WRONG;
-}
-
+/* Rank 0. */
 static int write_results(const run_t *run)
 {
-    char error[512] = "out of memory";
-    const tune_options_t *options = run->options;
+    char error[512];
+    const char *path = run->options->output;
     if (json_array_size(json_object_get(run->document, "points")) == 0) {
         complain("nothing was measured");
         return EXIT_WRONG;
     }
-    if (options->measurements) {
-        char *text = json_dumps(run->document, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        bool good = text && tune_write(text, options->measurements, error, sizeof error);
-        free(text);
-        if (!good) {
-            complain(error);
-            return EXIT_WRONG;
-        }
+    if (!tune_document_write(run->document, path, error, sizeof error)) {
+        complain(error);
+        return EXIT_WRONG;
     }
-    return options->output ? write_table(options, &run->document, 1) : 0;
+    printf("Measurements: %s; a decision table is made of them by poweraware decide %s -o FILE\n",
+           path, path);
+    return 0;
 }
 
 static bool check_collectives(const tune_options_t *options, char *error, size_t size)
@@ -172,8 +144,7 @@ static bool can_write(const tune_options_t *options, int rank, char *error, size
 {
     int good = 1;
     if (rank == 0) {
-        good = (!options->output || tune_can_write(options->output, error, size)) &&
-               (!options->measurements || tune_can_write(options->measurements, error, size));
+        good = tune_can_write(options->output, error, size);
     }
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return good != 0;
@@ -203,28 +174,6 @@ static int run_job(const tune_options_t *options, int argc, char **argv)
     return status;
 }
 
-static int decide_only(const tune_options_t *options)
-{
-    char error[512] = "out of memory";
-    int num = 0;
-    json_t **documents = calloc((size_t)options->num_from, sizeof *documents);
-    while (documents && num < options->num_from &&
-           (documents[num] = tune_document_read(options->from[num], error, sizeof error))) {
-        num++;
-    }
-    int status = EXIT_WRONG;
-    if (num == options->num_from) {
-        status = write_table(options, documents, num);
-    } else {
-        complain(error);
-    }
-    for (int i = 0; documents && i < num; i++) {
-        json_decref(documents[i]);
-    }
-    free(documents);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
     char error[512];
@@ -239,8 +188,7 @@ int main(int argc, char **argv)
             printf("poweraware-tune (poweraware) %s\n", PACKAGE_VERSION);
         }
     } else {
-        status = options.num_from > 0 ? decide_only(&options) : run_job(&options, argc, argv);
+        status = run_job(&options, argc, argv);
     }
-    free(options.from);
     return status;
 }

@@ -4,7 +4,7 @@
  * poweraware-tune: what its parts hand to each other.
  *
  *   options -> layouts -> cells: every variant of a collective at one size, in one job, interleaved
- *           -> measurements (JSON) -> decide -> rows -> decision table (JSON)
+ *           -> measurements (JSON), of which "poweraware decide" makes a decision table
  */
 #ifndef PWR_TUNE_H
 #define PWR_TUNE_H
@@ -13,12 +13,11 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "../osu/osu.h"
-#include "decide.h"
 
 enum {
+    TUNE_NAME_MAX = 32,
     TUNE_VARIANTS_MAX = 16,
     TUNE_SIZES_MAX = 32,
     TUNE_LAYOUTS_MAX = 64,
@@ -34,18 +33,12 @@ typedef struct tune_layout {
 } tune_layout_t;
 
 typedef struct tune_options {
-    const char *output;       /* decision table; NULL: none */
-    const char *measurements; /* NULL: none */
-    char **from;              /* [num_from] measure nothing, read these */
-    int num_from;
-    const char *source;      /* of the table; NULL: the commands of the measurements */
+    const char *output;      /* of the measurements */
     const char *layouts;     /* as given */
     const char *collectives; /* as given; NULL: all */
     const char *variants;    /* as given; NULL: stock and all of ours */
     size_t sizes[TUNE_SIZES_MAX];
     int num_sizes;
-    double margin_percent;
-    double saving_percent;
     double seconds; /* per collective and size */
     int blocks;
     unsigned long seed;
@@ -126,18 +119,15 @@ json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective,
 /* ---- document.c ---- */
 
 json_t *tune_document_new(int argc, char **argv);
-/* Returns NULL and says why. */
-json_t *tune_document_read(const char *path, char *error, size_t size);
 /* Whether path can be written, before a long run. */
 bool tune_can_write(const char *path, char *error, size_t size);
 /* Replaced in one step. */
-bool tune_write(const char *text, const char *path, char *error, size_t size);
+bool tune_document_write(const json_t *document, const char *path, char *error, size_t size);
 
-/* ---- summary.c ---- */
+/* ---- progress.c ---- */
 
 void tune_progress(const tune_layout_t *layout, const char *collective, size_t size, int done,
                    int all);
 void tune_progress_end(void);
-void tune_summary(const tune_row_t *rows, size_t num);
 
 #endif

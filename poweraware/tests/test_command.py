@@ -36,7 +36,8 @@ def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[st
 
 
 def test_help_everywhere(tmp_path: Path) -> None:
-    for arguments in (["--help"], *([name, "--help"] for name in ("run", "report", "show", "compare", "timeline", "export", "validate"))):
+    names = ("run", "report", "show", "compare", "timeline", "export", "validate", "decide")
+    for arguments in (["--help"], *([name, "--help"] for name in names)):
         done = poweraware(*arguments, folder=tmp_path)
         assert done.returncode == 0 and "usage: poweraware" in done.stdout, done.stderr
     assert poweraware(folder=tmp_path).returncode == 2

@@ -117,12 +117,19 @@ def test_wrong_data_is_said(world: World) -> None:
 def test_a_table_is_made_of_all_runs(world: World) -> None:
     table = world.folder / "table.json"
     done = world.run("--table", str(table), "--layouts", "1x2,2x2", "--repetitions", "1")
-    assert done.returncode == 0 and table.read_text() == "the table"
-    measured = [line for line in world.calls() if "--measurements" in line]
-    assert all("--variants" not in line for line in measured)
-    last = world.calls()[-1]
-    assert f"--output {table}" in last and last.count("--from") == 2
-    assert "--source bench/collectives/collectives " in last and f"--table {table}" in last.partition("--source")[2]
+    assert done.returncode == 0 and "bcast" in done.stdout, done.stderr
+    measured = [line for line in world.calls() if line.startswith("tune ")]
+    assert len(measured) == 2 and all("--variants" not in line for line in measured)
+    written = json.loads(table.read_text())
+    assert [(row["collective"], row["nodes"], row["ranks_per_node"], row["algorithm"]) for row in written["rows"]] == [
+        ("bcast", [1, 1], [2, None], "box"), ("bcast", [2, None], [2, None], "box")]
+    assert written["source"].startswith("bench/collectives/collectives ") and f"--table {table}" in written["source"]
+
+
+def test_a_table_that_cannot_be_written_is_said_before_the_jobs(world: World) -> None:
+    done = world.run("--table", str(world.folder / "no" / "table.json"), "--layouts", "1x2")
+    assert done.returncode == 1 and "no/table.json: cannot be written" in done.stderr
+    assert not (world.folder / "calls").exists()
 
 
 def test_what_is_not_built_is_named(world: World) -> None:

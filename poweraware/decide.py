@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""From measurements to the decision table of scheme auto.
+
+1. Points are read (measurements.py).
+2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of the blocks at most, or
+   where it saves CPU time and is at most the margin slower.  It must not be worse than a given bound in more than a
+   tenth of the documents, which may come from different days and placements of the ranks.  Where bytes are not known to
+   all ranks, one answer has to do for all sizes: it must pay on average and keep to the same bound everywhere.
+3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and the next point that was
+   measured, for bytes, ranks per node and nodes alike.  Beyond the largest it goes on; below the fewest nodes or ranks
+   that were measured nothing is said.  One node tells nothing about several.
+"""
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+
+from poweraware import measurements
+from poweraware.measurements import Point, Result
+from poweraware.table import Table, as_table
+
+_SLOWER_MOST = 0.25  # of the blocks: what looks faster may be noise
+_BAD_MOST = 0.1  # of the documents in which it was bad: it does not depend on us alone whether it pays
+_ALGORITHMS_MOST = 4  # of a point
+_BYTES_UNKNOWN = ("alltoallv", "alltoallw")  # to all ranks
+
+Range = Tuple[int, Optional[int]]  # both ends belong to it; None: no limit
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Parts of 1."""
+
+    margin: float = 0.03  # time that must be gained
+    saving: float = 0.20  # CPU time that must be saved where time is within the margin
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of the table."""
+
+    collective: str
+    nodes: Range
+    ranks_per_node: Range
+    bytes: Range
+    algorithm: str
+    best: float  # of times to stock's, at all points of the row
+    worst: float
+
+
+def write(paths: Sequence[Path], output: Path, rules: Rules, source: Optional[str] = None) -> str:
+    """Makes the table of these measurements, replaced in one step; returns the rows in words.  source: where its figures
+    come from, by default the commands that measured."""
+    documents = [measurements.load(path) for path in paths]
+    found = list(rows(measurements.points(documents), rules))
+    beside = output.with_name(output.name + ".new")
+    beside.write_text(table(found, measurements.source(documents) if source is None else source), encoding="utf-8")
+    beside.replace(output)
+    return summary(found)
+
+
+# ---- step 2 ----
+
+
+def _is_bad(result: Result) -> bool:
+    return result.bad > _BAD_MOST * result.documents
+
+
+def _pays(result: Result, rules: Rules) -> bool:
+    is_faster = result.time <= 1 - rules.margin and result.slower / result.documents <= _SLOWER_MOST
+    return not _is_bad(result) and (is_faster or (result.time <= 1 + rules.margin and result.cpu <= 1 - rules.saving))
+
+
+def _paying(point: Point, rules: Rules) -> List[Tuple[str, float]]:
+    """Algorithms and their times, the fastest first."""
+    found = [(name, result.time) for name, result in point.results.items() if _pays(result, rules)]
+    return sorted(found, key=lambda each: each[1])[:_ALGORITHMS_MOST]
+
+
+def _one_for_all(line: Sequence[Point]) -> Point:
+    """One point for all sizes of a layout: means of the algorithms that all of them have and that are bad nowhere."""
+    point = Point(line[0].collective, line[0].nodes, line[0].ranks_per_node, 0)
+    for name in line[0].results:
+        parts = [each.results[name] for each in line if name in each.results and not _is_bad(each.results[name])]
+        if len(parts) == len(line):
+            result = point.results.setdefault(name, Result())
+            for part in parts:
+                result.log_time += part.log_time / part.documents
+                result.log_cpu += part.log_cpu / part.documents
+                result.documents += 1
+    return point
+
+
+# ---- step 3 ----
+
+
+def rows(points: Sequence[Point], rules: Rules) -> Iterator[Row]:
+    """What the points ask for."""
+    for collective in dict.fromkeys(point.collective for point in points):
+        for nodes, of_nodes in _neighbourhoods(point.nodes for point in points):
+            here = [point for point in points if point.nodes == nodes]
+            for ranks, of_ranks in _neighbourhoods(point.ranks_per_node for point in here):
+                line = [point for point in here if (point.collective, point.ranks_per_node) == (collective, ranks)]
+                line.sort(key=lambda point: point.bytes)
+                if line and collective in _BYTES_UNKNOWN:
+                    line = [_one_for_all(line)]
+                yield from _rows_of_line(line, (1, 1) if nodes == 1 else of_nodes, of_ranks, rules)
+
+
+def _rows_of_line(line: Sequence[Point], nodes: Range, ranks: Range, rules: Rules) -> Iterator[Row]:
+    """Of one collective on one layout; points ascend in bytes.  Neighbours with the same algorithms in the same order
+    share a row."""
+    paying = [_paying(point, rules) for point in line]
+    ends = [0, *(_middle_bytes(low.bytes, high.bytes) for low, high in zip(line, line[1:]))]
+    for names, group in groupby(range(len(line)), key=lambda i: [name for name, _ in paying[i]]):
+        alike = list(group)
+        first, after = alike[0], alike[-1] + 1
+        of_bytes = (ends[first], ends[after] - 1 if after < len(line) else None)
+        for k, name in enumerate(names):
+            times = [paying[i][k][1] for i in alike]
+            yield Row(line[0].collective, nodes, ranks, of_bytes, name, min(times), max(times))
+
+
+def _neighbourhoods(values: Iterable[int]) -> Iterable[Tuple[int, Range]]:
+    """The distinct numbers that were measured, ascending, and what each of them speaks for."""
+    known = sorted(set(values))
+    begins = [*known[:1], *(math.ceil(math.sqrt(low * high) - 1e-9) for low, high in zip(known, known[1:]))]
+    return zip(known, zip(begins, [*(begin - 1 for begin in begins[1:]), None]))
+
+
+def _middle_bytes(low: int, high: int) -> int:
+    """The power of two that is nearest to the geometric middle."""
+    return 1 if low == 0 else 1 << math.floor(0.5 * (math.log2(low) + math.log2(high)) + 0.5)
+
+
+# ---- the table ----
+
+
+def table(found: Sequence[Row], source: str) -> str:
+    """A decision table, one row to a line; see poweraware-decision(5)."""
+    lines = ",".join(f"\n    {_line(row)}" for row in found) + ("\n  " if found else "")
+    return f'{{\n  "format_version": 1,\n  "source": {json.dumps(source, ensure_ascii=False)},\n  "rows": [{lines}]\n}}\n'
+
+
+def _line(row: Row) -> str:
+    return json.dumps({
+        "collective": row.collective,
+        "nodes": row.nodes,
+        "ranks_per_node": row.ranks_per_node,
+        "bytes": row.bytes,
+        "algorithm": row.algorithm,
+        "comment": f"time {row.best:.2f} to {row.worst:.2f} of stock's",
+    }, ensure_ascii=False)  # fmt: skip
+
+
+def summary(found: Sequence[Row]) -> str:
+    """The rows in words."""
+    if not found:
+        return "Stock functions everywhere: nothing of ours paid."
+    heads = ["collective", "nodes", "ranks", "bytes", "algorithm", "time, of stock"]
+    cells = [[row.collective, *map(_as_text, (row.nodes, row.ranks_per_node, row.bytes)), row.algorithm,
+              f"{row.best:.2f} to {row.worst:.2f}"] for row in found]  # fmt: skip
+    return as_table(Table("Where ours pay", heads, cells, "Time: at the best and at the worst point."))
+
+
+def _as_text(limits: Range) -> str:
+    low, high = limits
+    return f"{low}.." if high is None else str(low) if low == high else f"{low}..{high}"
