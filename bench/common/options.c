@@ -9,11 +9,13 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    OPTIONS_MAX = 32,
+    ROWS_MAX = 32,
     /* getopt_long returns FIRST_KEY + the row's index for long names, the letter for short ones. */
     FIRST_KEY = 256,
 };
@@ -96,101 +98,10 @@ const char *pwr_option_real(const pwr_option_t *option, void *options, char *val
     return NULL;
 }
 
-static const pwr_option_t *option_of(const pwr_option_t *table, int key)
-{
-    if (key >= FIRST_KEY) {
-        return &table[key - FIRST_KEY];
-    }
-    for (; table->name; table++) {
-        if (table->letter != 0 && table->letter == key) {
-            return table;
-        }
-    }
-    return NULL;
-}
+/* ---- the command line ---- */
 
-static void make_getopt_tables(const pwr_option_t *table, char *letters, struct option *names)
-{
-    *letters++ = ':'; /* tell a missing value from an unknown option */
-    for (int i = 0; table[i].name; i++) {
-        *names++ = (struct option){.name = table[i].name,
-                                   .has_arg = table[i].value ? required_argument : no_argument,
-                                   .val = FIRST_KEY + i};
-        if (table[i].letter != 0) {
-            *letters++ = table[i].letter;
-            if (table[i].value) {
-                *letters++ = ':';
-            }
-        }
-    }
-    *names = (struct option){0};
-    *letters = '\0';
-}
-
-/* What getopt_long did not accept; word is the argument it looked at last. */
-static void explain_refusal(const pwr_option_t *option, int key, const char *word, char *error,
-                            size_t size)
-{
-    if (key == ':' && option) {
-        snprintf(error, size, "option --%s: needs a value, %s", option->name, option->value);
-    } else if (option) {
-        snprintf(error, size, "option --%s: takes no value", option->name);
-    } else if (optopt != 0) {
-        snprintf(error, size, "unknown option -%c (--help lists them)", optopt);
-    } else {
-        snprintf(error, size, "unknown option %s (--help lists them)", word);
-    }
-}
-
-bool pwr_options_parse(const pwr_option_t *table, void *options, const char **operand, int argc,
-                       char **argv, char *error, size_t size)
-{
-    char letters[2 * OPTIONS_MAX + 3];
-    struct option names[OPTIONS_MAX + 1];
-    make_getopt_tables(table, letters, names);
-    opterr = 0;
-    for (;;) {
-        int key = getopt_long(argc, argv, letters, names, NULL);
-        if (key == -1) {
-            break;
-        }
-        if (key == '?' || key == ':') {
-            explain_refusal(option_of(table, optopt), key, argv[optind - 1], error, size);
-            return false;
-        }
-        const pwr_option_t *option = option_of(table, key);
-        const char *reason = option->set(option, options, optarg);
-        if (reason) {
-            snprintf(error, size, "option --%s: \"%s\" is %s", option->name, optarg, reason);
-            return false;
-        }
-    }
-    if (operand && optind < argc) {
-        *operand = argv[optind++];
-    }
-    if (optind < argc) {
-        snprintf(error, size, "unexpected argument \"%s\" (--help lists the options)",
-                 argv[optind]);
-        return false;
-    }
-    return true;
-}
-
-void pwr_options_help(const pwr_option_t *table, FILE *out)
-{
-    for (; table->name; table++) {
-        char left[64];
-        const char *value = table->value ? table->value : "";
-        if (table->letter != 0) {
-            snprintf(left, sizeof left, "-%c, --%s %s", table->letter, table->name, value);
-        } else {
-            snprintf(left, sizeof left, "    --%s %s", table->name, value);
-        }
-        fprintf(out, "  %-30s %s\n", left, table->help);
-    }
-}
-
-bool pwr_options_is_first(void)
+/* Of mpirun's and srun's ranks, before MPI_Init says which it is. */
+static bool is_first(void)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
@@ -202,11 +113,133 @@ bool pwr_options_is_first(void)
     return true;
 }
 
-int pwr_options_refuse(const char *program, const char *error)
+void pwr_command_refuse(const pwr_command_t *command, const char *format, ...)
 {
-    if (!pwr_options_is_first()) {
-        return 0;
+    if (!is_first()) {
+        exit(0);
     }
-    fprintf(stderr, "%s: %s\n", program, error);
-    return 2;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(2);
+}
+
+static void print_option(const pwr_option_t *option)
+{
+    char left[64];
+    const char *value = option->value ? option->value : "";
+    if (option->letter != 0) {
+        snprintf(left, sizeof left, "-%c, --%s %s", option->letter, option->name, value);
+    } else {
+        snprintf(left, sizeof left, "    --%s %s", option->name, value);
+    }
+    printf("  %-30s %s\n", left, option->help);
+}
+
+/* --help or --version. */
+static _Noreturn void answer(const pwr_command_t *command, const pwr_option_t *rows, char letter)
+{
+    if (!is_first()) {
+        exit(0);
+    }
+    if (letter == 'v') {
+        printf("%s (poweraware) %s\n", command->name, PACKAGE_VERSION);
+        exit(0);
+    }
+    fputs(command->usage, stdout);
+    for (; rows->name; rows++) {
+        print_option(rows);
+    }
+    fputs(command->epilog ? command->epilog : "", stdout);
+    exit(0);
+}
+
+/* The command's rows and those that all commands have; the latter set nothing. */
+static void make_rows(const pwr_option_t *options, pwr_option_t rows[ROWS_MAX])
+{
+    while (options->name) {
+        *rows++ = *options++;
+    }
+    rows[0] = (pwr_option_t){'h', "help", NULL, "print this and end", .set = NULL};
+    rows[1] = (pwr_option_t){'v', "version", NULL, "print the version and end", .set = NULL};
+    rows[2] = (pwr_option_t){.name = NULL};
+}
+
+static const pwr_option_t *option_of(const pwr_option_t *rows, int key)
+{
+    if (key >= FIRST_KEY) {
+        return &rows[key - FIRST_KEY];
+    }
+    while (rows->name && (rows->letter == 0 || rows->letter != key)) {
+        rows++;
+    }
+    return rows->name ? rows : NULL;
+}
+
+static void make_getopt_tables(const pwr_option_t *rows, char *letters, struct option *names)
+{
+    *letters++ = ':'; /* tell a missing value from an unknown option */
+    for (int i = 0; rows[i].name; i++) {
+        *names++ = (struct option){.name = rows[i].name,
+                                   .has_arg = rows[i].value ? required_argument : no_argument,
+                                   .val = FIRST_KEY + i};
+        if (rows[i].letter != 0) {
+            *letters++ = rows[i].letter;
+            if (rows[i].value) {
+                *letters++ = ':';
+            }
+        }
+    }
+    *names = (struct option){0};
+    *letters = '\0';
+}
+
+/* What getopt_long did not accept; word is the argument it looked at last. */
+static _Noreturn void refuse(const pwr_command_t *command, const pwr_option_t *option, int key,
+                             const char *word)
+{
+    if (key == ':' && option) {
+        pwr_command_refuse(command, "option --%s: needs a value, %s", option->name, option->value);
+    } else if (option) {
+        pwr_command_refuse(command, "option --%s: takes no value", option->name);
+    } else if (optopt != 0) {
+        pwr_command_refuse(command, "unknown option -%c (--help lists them)", optopt);
+    } else {
+        pwr_command_refuse(command, "unknown option %s (--help lists them)", word);
+    }
+}
+
+void pwr_command_read(const pwr_command_t *command, void *options, const char **operand, int argc,
+                      char **argv)
+{
+    pwr_option_t rows[ROWS_MAX];
+    char letters[2 * ROWS_MAX + 2];
+    struct option names[ROWS_MAX];
+    make_rows(command->options, rows);
+    make_getopt_tables(rows, letters, names);
+    opterr = 0;
+    int key;
+    while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+        if (key == '?' || key == ':') {
+            refuse(command, option_of(rows, optopt), key, argv[optind - 1]);
+        }
+        const pwr_option_t *option = option_of(rows, key);
+        if (!option->set) {
+            answer(command, rows, option->letter);
+        }
+        const char *reason = option->set(option, options, optarg);
+        if (reason) {
+            pwr_command_refuse(command, "option --%s: \"%s\" is %s", option->name, optarg, reason);
+        }
+    }
+    if (operand && optind < argc) {
+        *operand = argv[optind++];
+    }
+    if (optind < argc) {
+        pwr_command_refuse(command, "unexpected argument \"%s\" (--help lists the options)",
+                           argv[optind]);
+    }
 }

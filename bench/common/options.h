@@ -2,14 +2,13 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Command lines of the benchmarks in C: one table of options, from which getopt's tables and the
- * help text are made.
+ * help text are made.  Every command has --help and --version besides.
  */
 #ifndef PWR_BENCH_OPTIONS_H
 #define PWR_BENCH_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 typedef struct pwr_option pwr_option_t;
 
@@ -17,7 +16,6 @@ typedef struct pwr_option pwr_option_t;
    ("not a ..."), or NULL. */
 typedef const char *pwr_option_set_t(const pwr_option_t *option, void *options, char *value);
 
-/* A table ends with a row without a name. */
 struct pwr_option {
     char letter; /* 0: the long name only */
     const char *name;
@@ -39,18 +37,22 @@ pwr_option_set_t pwr_option_real;
 /* A number without sign and blanks; *end is what follows it. */
 bool pwr_option_digits(const char *text, const char **end, unsigned long *number);
 
-/* Options and, unless operand is NULL, at most one argument that is none.  False: error[size] says
-   which option and why, in one line. */
-bool pwr_options_parse(const pwr_option_t *table, void *options, const char **operand, int argc,
-                       char **argv, char *error, size_t size);
+typedef struct pwr_command {
+    const char *name;
+    const char *usage;           /* what --help says before the options ... */
+    const char *epilog;          /* ... and after them; NULL: nothing */
+    const pwr_option_t *options; /* the last row has no name */
+} pwr_command_t;
 
-/* Of mpirun's and srun's ranks only the first one speaks, before MPI_Init says which it is. */
-bool pwr_options_is_first(void);
+/* Reads options and, unless operand is NULL, at most one argument that is none, before MPI_Init.
+   Ends the program for --help, for --version and for what is wrong. */
+void pwr_command_read(const pwr_command_t *command, void *options, const char **operand, int argc,
+                      char **argv);
 
-/* The same of what parse said is wrong.  Returns the exit status: 2; of other ranks 0, or mpirun
-   might end the first one because of them before it has spoken. */
-int pwr_options_refuse(const char *program, const char *error);
-
-void pwr_options_help(const pwr_option_t *table, FILE *out);
+/* Ends the program, before MPI_Init: which option is wrong and why, in one line.  Of mpirun's and
+   srun's ranks only the first one speaks, with status 2; that of the others is 0, or mpirun might
+   end the first one because of them before it has spoken. */
+_Noreturn void pwr_command_refuse(const pwr_command_t *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -26,7 +26,6 @@ typedef struct options {
     int classes;
     double latency_us;
     double gbit_s;
-    bool help;
 } options_t;
 
 /* Of the subtree below a rank, when it has everything. */
@@ -137,29 +136,20 @@ static const pwr_option_t table[] = {
      AT(classes), 1, 1000},
     {0, "latency-us", "X", "of a message (default 2)", pwr_option_real, AT(latency_us), 0, 1e6},
     {0, "gbit-s", "X", "of the network (default 100)", pwr_option_real, AT(gbit_s), 1e-3, 1e6},
-    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = AT(help)},
     {0},
 };
 
-static void parse(int argc, char **argv)
-{
-    char error[256];
-    if (!pwr_options_parse(table, &options, NULL, argc, argv, error, sizeof error)) {
-        fprintf(stderr, "gather: %s\n", error);
-        exit(2);
-    }
-    if (options.help) {
-        puts("Usage: gather [options]\n\n"
+static const pwr_command_t command = {
+    .name = "gather",
+    .usage = "Usage: gather [options]\n\n"
              "What it takes to add up the reports of a job in MPI_Finalize.  Work on ledgers is\n"
-             "measured on this machine, messages are modelled.\n");
-        pwr_options_help(table, stdout);
-        exit(0);
-    }
-}
+             "measured on this machine, messages are modelled.\n\n",
+    .options = table,
+};
 
 int main(int argc, char **argv)
 {
-    parse(argc, argv);
+    pwr_command_read(&command, &options, NULL, argc, argv);
     int below = 1;
     while (below < options.ranks) {
         below *= 2;

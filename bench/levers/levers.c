@@ -31,7 +31,6 @@ typedef struct options {
     int pairs;
     int cpu;             /* -1: the first of the affinity mask */
     const char *helpers; /* NULL: installed */
-    bool help;
 } options_t;
 
 /* The three methods that are compared, each a pair "down, up". */
@@ -238,25 +237,17 @@ static const pwr_option_t table[] = {
      offsetof(options_t, cpu), 0, CPU_SETSIZE - 1},
     {0, "helpers", "DIR", "where poweraware-guard is (default: where it is installed)",
      pwr_option_text, .at = offsetof(options_t, helpers)},
-    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = offsetof(options_t, help)},
     {0},
 };
 
-static void parse(int argc, char **argv, options_t *options)
-{
-    char error[256];
-    if (!pwr_options_parse(table, options, NULL, argc, argv, error, sizeof error)) {
-        exit(pwr_options_refuse("levers", error));
-    }
-    if (options->help) {
-        puts("usage: levers [options]\n\n"
+static const pwr_command_t command = {
+    .name = "levers",
+    .usage = "usage: levers [options]\n\n"
              "Times each lever of one CPU through every back end that works here, beside bare\n"
              "writes; prints microseconds and read and write system calls per transition.\n"
-             "Everything is put back.\n");
-        pwr_options_help(table, stdout);
-        exit(EXIT_SUCCESS);
-    }
-}
+             "Everything is put back.\n\n",
+    .options = table,
+};
 
 int main(int argc, char **argv)
 {
@@ -265,7 +256,7 @@ int main(int argc, char **argv)
     pwr_topo_t *topo;
     pwr_guard_t *guard;
     const pwr_guard_config_t config = {.run_directory = NULL};
-    parse(argc, argv, &options);
+    pwr_command_read(&command, &options, NULL, argc, argv);
     env.helper_dir = options.helpers;
     if (!bind_to(options.cpu)) {
         fprintf(stderr, "levers: cannot bind to CPU %d: %s\n", options.cpu, strerror(errno));

@@ -11,8 +11,6 @@
 #include "options.h"
 #include "output.h"
 
-#include "../common/options.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,21 +181,7 @@ static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t
 
 int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
 {
-    char error[256];
-    pwr_osu_options_t options;
-    if (!pwr_osu_options_parse(&options, benchmark, argc, argv, error, sizeof error)) {
-        char program[64];
-        snprintf(program, sizeof program, "osu_%s", benchmark->name);
-        return pwr_options_refuse(program, error);
-    }
-    if (options.help || options.version) {
-        if (pwr_options_is_first() && options.help) {
-            pwr_osu_options_help(benchmark, stdout);
-        } else if (pwr_options_is_first()) {
-            printf("osu_%s (poweraware) %s\n", benchmark->name, PACKAGE_VERSION);
-        }
-        return 0;
-    }
+    const pwr_osu_options_t options = pwr_osu_options_read(benchmark, argc, argv);
     MPI_Init(&argc, &argv);
     int status = run_job(benchmark, &options);
     MPI_Finalize();

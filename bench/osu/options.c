@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *set_message_size(const pwr_option_t *option, void *to, char *value)
@@ -82,45 +83,46 @@ static const pwr_option_t table[] = {
      AT(root), 0, INT_MAX},
     {0, "json", "FILE", "also write the results, times and CPU seconds as JSON", pwr_option_text,
      AT(json_path)},
-    {'h', "help", NULL, "print this and end", pwr_option_flag, AT(help)},
-    {'v', "version", NULL, "print the version and end", pwr_option_flag, AT(version)},
     {0},
 };
 
 /* What no single option can know. */
-static bool check_together(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark,
-                           char *error, size_t size)
+static void check_together(const pwr_command_t *command, pwr_osu_options_t *options,
+                           const pwr_osu_benchmark_t *benchmark)
 {
+    size_t unit = benchmark->data->unit;
     if (options->root != 0 && !benchmark->rooted) {
-        snprintf(error, size, "option --root: this collective has no root");
-        return false;
+        pwr_command_refuse(command, "option --root: this collective has no root");
     }
-    if (benchmark->data->unit == 0) {
-        if (options->max_bytes != 0) {
-            snprintf(error, size, "option --message-size: this collective has no messages");
-        }
-        return options->max_bytes == 0;
+    if (unit == 0 && options->max_bytes != 0) {
+        pwr_command_refuse(command, "option --message-size: this collective has no messages");
     }
-    if (options->min_bytes < benchmark->data->unit && benchmark->data->unit > 1) {
-        options->min_bytes = benchmark->data->unit; /* as OSU does: one element at least */
+    if (options->min_bytes < unit && unit > 1) {
+        options->min_bytes = unit; /* as OSU does: one element at least */
     }
-    if (options->min_bytes % benchmark->data->unit != 0) {
-        snprintf(error, size, "option --message-size: MIN %zu is not a multiple of %zu (%s)",
-                 options->min_bytes, benchmark->data->unit, benchmark->data->datatype);
-        return false;
+    if (unit > 0 && options->min_bytes % unit != 0) {
+        pwr_command_refuse(command, "option --message-size: MIN %zu is not a multiple of %zu (%s)",
+                           options->min_bytes, unit, benchmark->data->datatype);
     }
     if (options->min_bytes > options->max_bytes) {
-        snprintf(error, size, "option --message-size: MIN %zu is above MAX %zu", options->min_bytes,
-                 options->max_bytes);
-        return false;
+        pwr_command_refuse(command, "option --message-size: MIN %zu is above MAX %zu",
+                           options->min_bytes, options->max_bytes);
     }
-    return true;
 }
 
-bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark,
-                           int argc, char **argv, char *error, size_t size)
+pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
 {
-    *options = (pwr_osu_options_t){
+    char name[64];
+    char sizes[96] = "";
+    char usage[512];
+    const pwr_command_t command = {
+        .name = name,
+        .usage = usage,
+        .epilog =
+            "\nexit status: 0, 1 (wrong data, or a file that cannot be written), 2 (options)\n",
+        .options = table,
+    };
+    pwr_osu_options_t options = {
         .min_bytes = benchmark->data->unit,
         .max_bytes = benchmark->data->unit == 0 ? 0 : 1 << 20,
         .small = {.timed = 1000, .warmup = 200},
@@ -128,27 +130,21 @@ bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t
         .validated_calls = 10,
         .mem_limit = 512ul << 20,
     };
-    if (!pwr_options_parse(table, options, NULL, argc, argv, error, size)) {
-        return false;
+    snprintf(name, sizeof name, "osu_%s", benchmark->name);
+    if (benchmark->data->unit > 0) {
+        snprintf(sizes, sizeof sizes, " over message sizes %zu to 1048576 bytes (%s)",
+                 benchmark->data->unit, benchmark->data->datatype);
     }
-    return options->help || options->version || check_together(options, benchmark, error, size);
+    snprintf(usage, sizeof usage,
+             "usage: mpirun -np N %s [options]\nLatency of the MPI collective%s.\n"
+             "Options and output are those of the OSU micro-benchmarks.\n\n",
+             name, sizes);
+    pwr_command_read(&command, &options, NULL, argc, argv);
+    check_together(&command, &options, benchmark);
+    return options;
 }
 
 pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes)
 {
     return bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
-}
-
-void pwr_osu_options_help(const pwr_osu_benchmark_t *benchmark, FILE *out)
-{
-    fprintf(out, "usage: mpirun -np N osu_%s [options]\nLatency of the MPI collective",
-            benchmark->name);
-    if (benchmark->data->unit > 0) {
-        fprintf(out, " over message sizes %zu to 1048576 bytes (%s)", benchmark->data->unit,
-                benchmark->data->datatype);
-    }
-    fprintf(out, ".\nOptions and output are those of the OSU micro-benchmarks.\n\n");
-    pwr_options_help(table, out);
-    fprintf(out,
-            "\nexit status: 0, 1 (wrong data, or a file that cannot be written), 2 (options)\n");
 }

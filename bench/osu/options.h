@@ -6,8 +6,6 @@
 #ifndef PWR_OSU_OPTIONS_H
 #define PWR_OSU_OPTIONS_H
 
-#include <stdio.h>
-
 #include "osu.h"
 
 enum {
@@ -32,18 +30,13 @@ typedef struct pwr_osu_options {
     int root;                /* or PWR_OSU_ROOT_ROTATES */
     bool full;
     bool validate;
-    bool help;
-    bool version;
     const char *json_path; /* points into argv; NULL: none */
 } pwr_osu_options_t;
 
-/* Fills *options from the command line.  False: error[size] says which option and why, in one
-   line.  The same on every rank, as argv is; before MPI_Init. */
-bool pwr_osu_options_parse(pwr_osu_options_t *options, const pwr_osu_benchmark_t *benchmark,
-                           int argc, char **argv, char *error, size_t size);
+/* The same on every rank, as argv is; before MPI_Init.  Ends the program for --help and for what is
+   wrong. */
+pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int argc, char **argv);
 
 pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes);
-
-void pwr_osu_options_help(const pwr_osu_benchmark_t *benchmark, FILE *out);
 
 #endif

@@ -66,40 +66,33 @@ static const pwr_option_t table[] = {
     {'M', "mem-limit", "BYTES",
      "message buffers per rank; larger sizes are left out (default 268435456)", pwr_option_count,
      AT(mem_limit), 1, LONG_MAX},
-    {'h', "help", NULL, "print this and end", pwr_option_flag, AT(help)},
-    {'v', "version", NULL, "print the version and end", pwr_option_flag, AT(version)},
     {0},
 };
 
-bool tune_options_parse(tune_options_t *options, int argc, char **argv, char *error, size_t size)
-{
-    *options = (tune_options_t){.seconds = 0.5,
-                                .blocks = 21,
-                                .seed = 1,
-                                .mem_limit = 256ul << 20,
-                                .num_sizes = sizeof all_sizes / sizeof all_sizes[0]};
-    memcpy(options->sizes, all_sizes, sizeof all_sizes);
-    if (!pwr_options_parse(table, options, NULL, argc, argv, error, size)) {
-        return false;
-    }
-    if (!options->output && !options->help && !options->version) {
-        snprintf(error, size, "nothing to do: give --output");
-        return false;
-    }
-    return true;
-}
-
-void tune_options_help(void)
-{
-    fputs(
+static const pwr_command_t command = {
+    .name = "poweraware-tune",
+    .usage =
         "usage: mpirun -np N [mpirun options] poweraware-tune --output FILE [options]\n"
         "Measures where the algorithms of coll_poweraware pay on this machine.  Of what it writes\n"
         "\"poweraware decide\" makes the decision table of scheme auto.\n\n",
-        stdout);
-    pwr_options_help(table, stdout);
-    fputs("\nexit status: 0, 1 (nothing usable was measured, or the file cannot be written),\n"
-          "2 (options)\n",
-          stdout);
+    .epilog = "\nexit status: 0, 1 (nothing usable was measured, or the file cannot be written),\n"
+              "2 (options)\n",
+    .options = table,
+};
+
+tune_options_t tune_options_read(int argc, char **argv)
+{
+    tune_options_t options = {.seconds = 0.5,
+                              .blocks = 21,
+                              .seed = 1,
+                              .mem_limit = 256ul << 20,
+                              .num_sizes = sizeof all_sizes / sizeof all_sizes[0]};
+    memcpy(options.sizes, all_sizes, sizeof all_sizes);
+    pwr_command_read(&command, &options, NULL, argc, argv);
+    if (!options.output) {
+        pwr_command_refuse(&command, "nothing to do: give --output");
+    }
+    return options;
 }
 
 bool tune_list_has(const char *list, const char *name)

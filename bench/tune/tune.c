@@ -10,8 +10,6 @@
 
 #include "tune.h"
 
-#include "../common/options.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -176,19 +174,6 @@ static int run_job(const tune_options_t *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char error[512];
-    tune_options_t options;
-    int status = 0;
-    if (!tune_options_parse(&options, argc, argv, error, sizeof error)) {
-        status = pwr_options_refuse("poweraware-tune", error);
-    } else if (options.help || options.version) {
-        if (pwr_options_is_first() && options.help) {
-            tune_options_help();
-        } else if (pwr_options_is_first()) {
-            printf("poweraware-tune (poweraware) %s\n", PACKAGE_VERSION);
-        }
-    } else {
-        status = run_job(&options, argc, argv);
-    }
-    return status;
+    const tune_options_t options = tune_options_read(argc, argv);
+    return run_job(&options, argc, argv);
 }

@@ -43,13 +43,10 @@ typedef struct tune_options {
     int blocks;
     unsigned long seed;
     unsigned long mem_limit;
-    bool help;
-    bool version;
 } tune_options_t;
 
-/* False: error says which option and why, in a line. */
-bool tune_options_parse(tune_options_t *options, int argc, char **argv, char *error, size_t size);
-void tune_options_help(void);
+/* Ends the program for --help and for what is wrong. */
+tune_options_t tune_options_read(int argc, char **argv);
 
 /* "name" in "a,name,b". */
 bool tune_list_has(const char *list, const char *name);

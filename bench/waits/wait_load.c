@@ -35,7 +35,6 @@ typedef struct options {
     int calls;   /* of one iteration of tight */
     int late_us;
     int compute_us;
-    bool help;
 } options_t;
 
 enum { FEWEST_ITERATIONS = 5 };
@@ -447,32 +446,18 @@ static const pwr_option_t table[] = {
     NUMBER('l', "late-us", "skew: how late the last rank is (1000)", late_us, 0),
     NUMBER('u', "compute-us", "imbalance: what a rank computes between calls (5000)", compute_us,
            0),
-    {'h', "help", NULL, "print this and end", pwr_option_flag, .at = offsetof(options_t, help)},
     {0},
 };
 
-static void usage(void)
-{
-    puts(
+static const pwr_command_t command = {
+    .name = "wait_load",
+    .usage =
         "Usage: mpirun ... wait_load [options] LOAD\n"
         "What ranks that wait cost: time and CPU seconds.  Prints one JSON object.\n\n"
         "LOAD: skew (one rank is late), tight (nobody is), apart (the same, a barrier before each\n"
-        "call), imbalance (compute, collective)");
-    pwr_options_help(table, stdout);
-}
-
-static bool parse(int argc, char **argv, options_t *o, char *error, size_t error_size)
-{
-    if (!pwr_options_parse(table, o, &o->load, argc, argv, error, error_size) || o->help) {
-        return o->help;
-    }
-    if (0 != o->bytes % (int)sizeof(int) || NULL == collective_named(o->collective) ||
-        NULL == load_named(o->load)) {
-        snprintf(error, error_size, "no such load or collective, or no whole ints (see --help)");
-        return false;
-    }
-    return true;
-}
+        "call), imbalance (compute, collective)\n",
+    .options = table,
+};
 
 static void run(options_t *o)
 {
@@ -496,15 +481,10 @@ int main(int argc, char **argv)
                          .calls = 100,
                          .late_us = 1000,
                          .compute_us = 5000};
-    char error[256];
-    if (!parse(argc, argv, &options, error, sizeof error)) {
-        return pwr_options_refuse("wait_load", error);
-    }
-    if (options.help) {
-        if (pwr_options_is_first()) {
-            usage();
-        }
-        return 0;
+    pwr_command_read(&command, &options, &options.load, argc, argv);
+    if (0 != options.bytes % (int)sizeof(int) || NULL == collective_named(options.collective) ||
+        NULL == load_named(options.load)) {
+        pwr_command_refuse(&command, "no such load or collective, or no whole ints (see --help)");
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
