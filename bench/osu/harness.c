@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The program around a benchmark: options, sizes, buffers, rows and the JSON file.
+ * All benchmarks in one program, which runs the one that it is called by, osu_<collective>:
+ * options, sizes, buffers, rows and the JSON file.
  */
 #include "config.h"
 
-#include "osu.h"
-
-#include "measure.h"
-#include "options.h"
-#include "output.h"
+#include "harness.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -179,8 +176,26 @@ static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t
     return EXIT_OPTIONS;
 }
 
-int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv)
+/* By what the program is called; NULL: not like one of them. */
+static const pwr_osu_benchmark_t *find_benchmark(const char *called)
 {
+    for (int i = 0; i < pwr_osu_num_benchmarks; i++) {
+        if (strncmp(called, "osu_", 4) == 0 &&
+            strcmp(called + 4, pwr_osu_benchmarks[i].name) == 0) {
+            return &pwr_osu_benchmarks[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const char *called = basename(argv[0]);
+    const pwr_osu_benchmark_t *benchmark = find_benchmark(called);
+    if (!benchmark) {
+        fprintf(stderr, "%s: call it osu_<collective>\n", called);
+        return EXIT_OPTIONS;
+    }
     const pwr_osu_options_t options = pwr_osu_options_read(benchmark, argc, argv);
     MPI_Init(&argc, &argv);
     int status = run_job(benchmark, &options);

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "measure.h"
+#include "harness.h"
 
-#include <time.h>
+#include "pwr/clock.h"
 
 pwr_osu_call_t pwr_osu_call(const pwr_osu_run_t *run, size_t bytes, unsigned long index)
 {
@@ -39,20 +39,6 @@ static double timed_calls(const pwr_osu_run_t *run, size_t bytes, unsigned long 
     return inside;
 }
 
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-double pwr_osu_cpu_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static double reduce_real(const pwr_osu_run_t *run, double value, MPI_Op op)
 {
     double result = 0;
@@ -60,10 +46,10 @@ static double reduce_real(const pwr_osu_run_t *run, double value, MPI_Op op)
     return result;
 }
 
-static int64_t reduce_time(const pwr_osu_run_t *run, int64_t value, MPI_Op op)
+static uint64_t reduce_time(const pwr_osu_run_t *run, uint64_t value, MPI_Op op)
 {
-    int64_t result = 0;
-    MPI_Reduce(&value, &result, 1, MPI_INT64_T, op, 0, run->comm);
+    uint64_t result = 0;
+    MPI_Reduce(&value, &result, 1, MPI_UINT64_T, op, 0, run->comm);
     return result;
 }
 
@@ -79,13 +65,13 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     timed_calls(run, bytes, calls.warmup);
     MPI_Barrier(run->comm);
 
-    double cpu_begin = pwr_osu_cpu_s();
-    int64_t begin_ns = realtime_ns();
+    uint64_t cpu_begin_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     double wall_begin = MPI_Wtime();
     double mean_us = 1e6 * timed_calls(run, bytes, calls.timed) / (double)calls.timed;
     double wall_s = MPI_Wtime() - wall_begin;
-    int64_t end_ns = realtime_ns();
-    double cpu_s = pwr_osu_cpu_s() - cpu_begin;
+    uint64_t end_ns = pwr_clock_ns(CLOCK_REALTIME);
+    double cpu_s = 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin_ns);
 
     run->cpu_s += cpu_s;
     run->wall_s += wall_s;

@@ -5,13 +5,11 @@
  */
 #include "config.h"
 
-#include "options.h"
+#include "harness.h"
 
 #include "../common/options.h"
 
 #include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *set_message_size(const pwr_option_t *option, void *to, char *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What one collective benchmark is: a row of a table, which the harness runs.
+ * What one collective benchmark is: a row of a table, which the harness and poweraware-tune run.
  *
  * Options, output and timing follow the documented behaviour of the OSU micro-benchmarks, so that
  * scripts and readers need not care which of the two ran; the code is our own.
@@ -90,12 +90,5 @@ struct pwr_osu_benchmark {
 
 extern const pwr_osu_benchmark_t pwr_osu_benchmarks[];
 extern const int pwr_osu_num_benchmarks;
-
-/* The whole program.  Exit status: 0, 1 (wrong data, or a file that cannot be written) or 2
-   (options). */
-int pwr_osu_main(const pwr_osu_benchmark_t *benchmark, int argc, char **argv);
-
-/* CPU seconds of this process. */
-double pwr_osu_cpu_s(void);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "output.h"
+#include "harness.h"
 
 #include <jansson.h>
 

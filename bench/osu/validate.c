@@ -9,9 +9,7 @@
  */
 #include "config.h"
 
-#include "measure.h"
-
-#include <stdio.h>
+#include "harness.h"
 
 typedef struct failure {
     bool seen;

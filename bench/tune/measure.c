@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pwr/clock.h"
 #include "pwr_verify/buffer.h"
 
 enum { PROBES = 4, PROBE_CALLS = 3, CALLS_MAX = 5000, BLOCKS_MIN = 5, SLOW_BLOCKS_MIN = 3 };
@@ -77,11 +78,11 @@ static spent_t timed_calls(const cell_t *cell, const series_t *series, unsigned 
     spent_t spent = {0, 0};
     pwr_osu_call_t call = call_of(cell, series, 0);
     for (unsigned long i = 0; i < count; i++) {
-        double cpu = pwr_osu_cpu_s();
+        uint64_t cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         double begin = MPI_Wtime();
         cell->benchmark->run(&call);
         spent.wall_s += MPI_Wtime() - begin;
-        spent.cpu_s += pwr_osu_cpu_s() - cpu;
+        spent.cpu_s += 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns);
         MPI_Barrier(cell->place->neutral);
     }
     return spent;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the parts of the benchmark program hand to each other: options, a row for each message size,
+ * output.
+ */
+#ifndef PWR_OSU_HARNESS_H
+#define PWR_OSU_HARNESS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "osu.h"
+#include "pwr_verify/buffer.h"
+
+/* ---- options.c ---- */
+
+enum {
+    PWR_OSU_ROOT_ROTATES = -1,
+    /* Above this size fewer calls are timed and warmed up. */
+    PWR_OSU_LARGE_BYTES = 8192,
+};
+
+/* Numbers of calls per message size. */
+typedef struct pwr_osu_calls {
+    unsigned long timed;
+    unsigned long warmup;
+} pwr_osu_calls_t;
+
+typedef struct pwr_osu_options {
+    size_t min_bytes;
+    size_t max_bytes;
+    pwr_osu_calls_t small;
+    pwr_osu_calls_t large;
+    unsigned long validated_calls;
+    unsigned long mem_limit; /* bytes of message buffers per process */
+    int root;                /* or PWR_OSU_ROOT_ROTATES */
+    bool full;
+    bool validate;
+    const char *json_path; /* points into argv; NULL: none */
+} pwr_osu_options_t;
+
+/* The same on every rank, as argv is; before MPI_Init.  Ends the program for --help and for what is
+   wrong. */
+pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int argc, char **argv);
+
+pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes);
+
+/* ---- measure.c, validate.c: called by all ranks together ---- */
+
+typedef enum pwr_osu_verdict {
+    PWR_OSU_NOT_CHECKED,
+    PWR_OSU_PASS,
+    PWR_OSU_FAIL,
+} pwr_osu_verdict_t;
+
+/* One message size.  Latencies are of the ranks' own means per call. */
+typedef struct pwr_osu_row {
+    size_t bytes;
+    unsigned long iterations;
+    double avg_us;
+    double min_us;
+    double max_us;
+    uint64_t begin_ns; /* CLOCK_REALTIME: the first rank to start the timed calls ... */
+    uint64_t end_ns;   /* ... and the last one to end them */
+    double cpu_s;      /* user and system time of all ranks in between */
+    pwr_osu_verdict_t verdict;
+} pwr_osu_row_t;
+
+typedef struct pwr_osu_run {
+    const pwr_osu_benchmark_t *benchmark;
+    const pwr_osu_options_t *options;
+    MPI_Comm comm;
+    int np;
+    int rank;
+    pwr_buffer_t send;
+    pwr_buffer_t recv;
+    /* This rank, over the timed calls of all sizes so far. */
+    double cpu_s;
+    double wall_s;
+    /* This rank saw wrong data.  Kept apart from the verdict all ranks agreed on, because that
+       agreement is made by collectives of the library under test. */
+    bool failed_here;
+} pwr_osu_run_t;
+
+/* Times the calls of one size.  *row is complete on rank 0 except for the verdict. */
+void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row);
+
+/* Makes checked calls of the size pwr_osu_measure was last called for; wrong data is described in
+   one line on stderr.  The same result on every rank. */
+pwr_osu_verdict_t pwr_osu_validate(pwr_osu_run_t *run, size_t bytes);
+
+/* The call number index of a size, as this rank sees it. */
+pwr_osu_call_t pwr_osu_call(const pwr_osu_run_t *run, size_t bytes, unsigned long index);
+
+/* ---- output.c: OSU's text table, and JSON (osu.schema.json) ---- */
+
+/* One rank, for the JSON document.  Sent between ranks as bytes. */
+typedef struct pwr_osu_rank {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int64_t pid;
+    double cpu_s;
+    double wall_s;
+} pwr_osu_rank_t;
+
+/* Title and column names. */
+void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out);
+
+/* One line, flushed: it is also the progress a user sees. */
+void pwr_osu_output_row(const pwr_osu_run_t *run, const pwr_osu_row_t *row, FILE *out);
+
+/* The document of rows[row_count] and ranks[run->np].  False: not all is written. */
+bool pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size_t row_count,
+                         const pwr_osu_rank_t *ranks, FILE *out);
+
+#endif
