@@ -21,9 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <mpi.h>
+
+#include "pwr/clock.h"
 
 typedef struct options {
     const char *load;
@@ -42,21 +43,14 @@ enum { FEWEST_ITERATIONS = 5 };
 static int rank, size;
 static char *from, *to;
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t cpu_ns(void)
 {
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void compute_until(uint64_t end_ns)
@@ -208,6 +202,27 @@ static void limit_iterations(options_t *o, uint64_t warmup_ns)
     MPI_Bcast(&o->iterations, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+/* What an iteration leaves on a rank. */
+enum { BEGUN, ARRIVED, CALLED, ENDED, SPENT, STAMPS };
+
+/* Over all iterations that count. */
+typedef struct sums {
+    uint64_t cpu_ns;
+    uint64_t waiting_ns; /* of the ranks that wait for the late one, in the calls alone */
+    uint64_t waiting_cpu_ns;
+} sums_t;
+
+typedef struct load {
+    const char *name;
+    /* All ranks. */
+    void (*iterate)(const options_t *o, collective_fn_t collective, uint64_t stamps[STAMPS],
+                    sums_t *sums);
+    bool adds_up; /* stamps are added over ranks; else the largest of each counts */
+    /* Of a call.  at[0]: the stamps of all ranks, at[-1]: those of the iteration before. */
+    double (*time_us)(const options_t *o, const uint64_t (*at)[STAMPS]);
+    bool has_late_rank;
+} load_t;
+
 /* ---- one rank is late ---- */
 
 /*
@@ -222,15 +237,8 @@ static void limit_iterations(options_t *o, uint64_t warmup_ns)
  * The time of the call is from the beginning of 2 to 4.  That after the arrival is from the last
  * call of 2 and 3 on: where ranks share CPUs, a late rank need not be the last.
  */
-enum { BEGUN, ARRIVED, CALLED, ENDED, STAMPS };
-
-typedef struct waits {
-    uint64_t cpu_ns; /* of waiting ranks, in the calls that count */
-    uint64_t ns;     /* how long those calls took them */
-} waits_t;
-
 static void come_late(const options_t *o, collective_fn_t collective, uint64_t stamps[STAMPS],
-                      waits_t *waits)
+                      sums_t *sums)
 {
     bool late = rank == size - 1;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -244,66 +252,41 @@ static void come_late(const options_t *o, collective_fn_t collective, uint64_t s
     stamps[ENDED] = now_ns();
     stamps[late ? ARRIVED : CALLED] = called_ns;
     if (!late) {
-        waits->cpu_ns += cpu_ns() - cpu_begin_ns;
-        waits->ns += stamps[ENDED] - called_ns;
+        sums->waiting_cpu_ns += cpu_ns() - cpu_begin_ns;
+        sums->waiting_ns += stamps[ENDED] - called_ns;
     }
 }
 
-static void print_skew(const options_t *o, uint64_t (*stamps)[STAMPS], const waits_t *all)
+static double since_late(const options_t *o, const uint64_t (*at)[STAMPS])
 {
-    double *time_us = array_of(o->iterations, sizeof *time_us);
-    double *after_us = array_of(o->iterations, sizeof *after_us);
-    double calls = (double)o->iterations * (size - 1);
+    (void)o;
+    return 1e-3 * (double)(at[0][ENDED] - at[0][BEGUN]);
+}
+
+static void print_after_arrival(const options_t *o, const uint64_t (*stamps)[STAMPS], double *us)
+{
     int last = 0;
     for (int i = 0; i < o->iterations; ++i) {
         const uint64_t *at = stamps[i];
         bool is_last = at[ARRIVED] >= at[CALLED];
-        time_us[i] = 1e-3 * (double)(at[ENDED] - at[BEGUN]);
-        after_us[i] = 1e-3 * (double)(at[ENDED] - at[is_last ? ARRIVED : CALLED]);
+        us[i] = 1e-3 * (double)(at[ENDED] - at[is_last ? ARRIVED : CALLED]);
         last += is_last;
     }
-    print_head(o);
-    print_times("time_us", time_us, o->iterations);
-    print_times("after_us", after_us, o->iterations);
-    printf(", \"waiting_us\": %.4f, \"cpu_us\": %.4f, \"late_was_last\": %.4f}\n",
-           1e-3 * (double)all->ns / calls, 1e-3 * (double)all->cpu_ns / calls,
-           (double)last / o->iterations);
-    free(time_us);
-    free(after_us);
-}
-
-static void run_skew(options_t *o, collective_fn_t collective)
-{
-    uint64_t unused[STAMPS];
-    waits_t waits = {0, 0}, all = {0, 0};
-    uint64_t begin_ns = now_ns();
-    for (int i = 0; i < o->warmup; ++i) {
-        come_late(o, collective, unused, &waits);
-    }
-    limit_iterations(o, now_ns() - begin_ns);
-    uint64_t(*stamps)[STAMPS] = array_of(o->iterations, sizeof *stamps);
-    waits = (waits_t){0, 0};
-    for (int i = 0; i < o->iterations; ++i) {
-        come_late(o, collective, stamps[i], &waits);
-    }
-    MPI_Reduce(0 == rank ? MPI_IN_PLACE : stamps, stamps, STAMPS * o->iterations, MPI_UINT64_T,
-               MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&waits, &all, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        print_skew(o, stamps, &all);
-    }
-    free(stamps);
+    print_times("after_us", us, o->iterations);
+    printf(", \"late_was_last\": %.4f", (double)last / o->iterations);
 }
 
 /* ---- all ranks do the same ---- */
 
 /* Deterministic, so that every way of waiting gets the same load. */
-static double next_share(uint64_t *state)
+static double next_share(void)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (double)(*state >> 11) / (double)(UINT64_C(1) << 53);
+    static uint64_t state;
+    state = 0 == state ? UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(rank + 1) : state;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (double)(state >> 11) / (double)(UINT64_C(1) << 53);
 }
 
 /* CPU time of the process, so computing costs the same however long it is kept off the CPU. */
@@ -314,116 +297,110 @@ static void compute_for(double us)
     }
 }
 
-static void iterate(const options_t *o, collective_fn_t collective, uint64_t *state)
+static void compute_and_call(const options_t *o, collective_fn_t collective,
+                             uint64_t stamps[STAMPS], sums_t *sums)
 {
+    (void)sums;
     for (int i = 0; i < o->calls; ++i) {
         if (o->compute_us > 0) {
-            compute_for(o->compute_us * (0.95 + 0.1 * next_share(state)));
+            compute_for(o->compute_us * (0.95 + 0.1 * next_share()));
         }
         collective(o->bytes);
     }
-}
-
-static void print_calls(const options_t *o, double *time_us, uint64_t cpu_all_ns)
-{
-    print_head(o);
-    print_times("time_us", time_us, o->iterations);
-    printf(", \"cpu_us\": %.4f}\n", 1e-3 * (double)cpu_all_ns / o->iterations / o->calls);
+    stamps[ENDED] = now_ns();
 }
 
 /*
  * A rank may be ahead of others, as the root of a Bcast: an iteration is over when the last
  * rank has done it, and took the time since the one before was over.
  */
-static void print_loop(const options_t *o, const uint64_t *ended_ns, uint64_t cpu_all_ns)
+static double since_the_one_before(const options_t *o, const uint64_t (*at)[STAMPS])
 {
-    double *time_us = array_of(o->iterations, sizeof *time_us);
-    for (int i = 0; i < o->iterations; ++i) {
-        time_us[i] = 1e-3 * (double)(ended_ns[i + 1] - ended_ns[i]) / o->calls;
-    }
-    print_calls(o, time_us, cpu_all_ns);
-    free(time_us);
-}
-
-static void run_loop(options_t *o, collective_fn_t collective)
-{
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(rank + 1);
-    uint64_t cpu_all_ns = 0, begin_ns = now_ns();
-    for (int i = 0; i < o->warmup; ++i) {
-        iterate(o, collective, &state);
-    }
-    limit_iterations(o, now_ns() - begin_ns);
-    uint64_t *ended_ns = array_of(o->iterations + 1, sizeof *ended_ns);
-    MPI_Barrier(MPI_COMM_WORLD);
-    uint64_t cpu_begin_ns = cpu_ns();
-    ended_ns[0] = now_ns();
-    for (int i = 0; i < o->iterations; ++i) {
-        iterate(o, collective, &state);
-        ended_ns[i + 1] = now_ns();
-    }
-    uint64_t cpu_used_ns = cpu_ns() - cpu_begin_ns;
-    MPI_Reduce(0 == rank ? MPI_IN_PLACE : ended_ns, ended_ns, o->iterations + 1, MPI_UINT64_T,
-               MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&cpu_used_ns, &cpu_all_ns, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        print_loop(o, ended_ns, cpu_all_ns);
-    }
-    free(ended_ns);
+    return 1e-3 * (double)(at[0][ENDED] - at[-1][ENDED]) / o->calls;
 }
 
 /* ---- all ranks meet before each call ---- */
 
-static uint64_t meet_and_call(const options_t *o, collective_fn_t collective)
+static void meet_and_call(const options_t *o, collective_fn_t collective, uint64_t stamps[STAMPS],
+                          sums_t *sums)
 {
+    (void)sums;
     MPI_Barrier(MPI_COMM_WORLD);
     uint64_t begin_ns = now_ns();
     collective(o->bytes);
-    return now_ns() - begin_ns;
+    stamps[SPENT] = now_ns() - begin_ns;
 }
 
-/* Of a call: the mean of its ranks' times. */
-static void run_apart(options_t *o, collective_fn_t collective)
+static double mean_over_ranks(const options_t *o, const uint64_t (*at)[STAMPS])
 {
-    uint64_t cpu_all_ns = 0, begin_ns = now_ns();
-    for (int i = 0; i < o->warmup; ++i) {
-        meet_and_call(o, collective);
-    }
-    limit_iterations(o, now_ns() - begin_ns);
-    double *time_us = array_of(o->iterations, sizeof *time_us);
-    uint64_t cpu_begin_ns = cpu_ns();
-    for (int i = 0; i < o->iterations; ++i) {
-        time_us[i] = 1e-3 * (double)meet_and_call(o, collective) / size;
-    }
-    uint64_t cpu_used_ns = cpu_ns() - cpu_begin_ns;
-    MPI_Reduce(0 == rank ? MPI_IN_PLACE : time_us, time_us, o->iterations, MPI_DOUBLE, MPI_SUM, 0,
-               MPI_COMM_WORLD);
-    MPI_Reduce(&cpu_used_ns, &cpu_all_ns, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        print_calls(o, time_us, cpu_all_ns);
-    }
-    free(time_us);
+    (void)o;
+    return 1e-3 * (double)at[0][SPENT] / size;
 }
 
 /* ---- loads ---- */
 
-typedef void (*load_fn_t)(options_t *o, collective_fn_t collective);
+static const load_t loads[] = {
+    {"skew", come_late, .time_us = since_late, .has_late_rank = true},
+    {"tight", compute_and_call, .time_us = since_the_one_before},
+    {"apart", meet_and_call, .adds_up = true, .time_us = mean_over_ranks},
+    {"imbalance", compute_and_call, .time_us = since_the_one_before},
+};
 
-static load_fn_t load_named(const char *name)
+static const load_t *load_named(const char *name)
 {
-    static const struct {
-        const char *name;
-        load_fn_t run;
-    } all[] = {{"skew", run_skew},
-               {"tight", run_loop},
-               {"apart", run_apart},
-               {"imbalance", run_loop},
-               {NULL, NULL}};
-    for (int i = 0; NULL != all[i].name; ++i) {
-        if (0 == strcmp(all[i].name, name)) {
-            return all[i].run;
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; ++i) {
+        if (0 == strcmp(loads[i].name, name)) {
+            return &loads[i];
         }
     }
     return NULL;
+}
+
+static void print_results(const options_t *o, const load_t *load, const uint64_t (*stamps)[STAMPS],
+                          const sums_t *all)
+{
+    double *us = array_of(o->iterations, sizeof *us);
+    for (int i = 0; i < o->iterations; ++i) {
+        us[i] = load->time_us(o, &stamps[i]);
+    }
+    print_head(o);
+    print_times("time_us", us, o->iterations);
+    if (load->has_late_rank) {
+        double calls = (double)o->iterations * (size - 1);
+        print_after_arrival(o, stamps, us);
+        printf(", \"waiting_us\": %.4f, \"cpu_us\": %.4f}\n",
+               1e-3 * (double)all->waiting_ns / calls, 1e-3 * (double)all->waiting_cpu_ns / calls);
+    } else {
+        printf(", \"cpu_us\": %.4f}\n", 1e-3 * (double)all->cpu_ns / o->iterations / o->calls);
+    }
+    free(us);
+}
+
+/* The first of the stamps are those before the first iteration. */
+static void run_load(options_t *o, const load_t *load, collective_fn_t collective)
+{
+    uint64_t unused[STAMPS], begin_ns = now_ns();
+    sums_t mine = {0}, all = {0};
+    for (int i = 0; i < o->warmup; ++i) {
+        load->iterate(o, collective, unused, &mine);
+    }
+    limit_iterations(o, now_ns() - begin_ns);
+    uint64_t(*stamps)[STAMPS] = array_of(o->iterations + 1, sizeof *stamps);
+    mine = (sums_t){0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    uint64_t cpu_begin_ns = cpu_ns();
+    stamps[0][ENDED] = now_ns();
+    for (int i = 1; i <= o->iterations; ++i) {
+        load->iterate(o, collective, stamps[i], &mine);
+    }
+    mine.cpu_ns = cpu_ns() - cpu_begin_ns;
+    MPI_Reduce(0 == rank ? MPI_IN_PLACE : stamps, stamps, STAMPS * (o->iterations + 1),
+               MPI_UINT64_T, load->adds_up ? MPI_SUM : MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&mine, &all, 3, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        print_results(o, load, (const uint64_t(*)[STAMPS])stamps + 1, &all);
+    }
+    free(stamps);
 }
 
 /* ---- command line ---- */
@@ -466,7 +443,7 @@ static void run(options_t *o)
     o->calls = 0 == strcmp("tight", o->load) ? o->calls : 1;
     o->late_us = 0 == strcmp("skew", o->load) ? o->late_us : 0;
     o->compute_us = 0 == strcmp("imbalance", o->load) ? o->compute_us : 0;
-    load_named(o->load)(o, collective_named(o->collective));
+    run_load(o, load_named(o->load), collective_named(o->collective));
     free(from);
     free(to);
 }
