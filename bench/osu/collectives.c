@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Counts and displacements of blocks side by side, in elements of MPI_CHAR; or the counts of a
    message that is dealt out, of MPI_FLOAT. */
@@ -204,3 +205,13 @@ const pwr_osu_benchmark_t pwr_osu_benchmarks[] = {
     {"scatter", "Scatter", &pwr_osu_blocks, .rooted = true, .send_each = true, .run = scatter},
 };
 const int pwr_osu_num_benchmarks = sizeof pwr_osu_benchmarks / sizeof pwr_osu_benchmarks[0];
+
+const pwr_osu_benchmark_t *pwr_osu_find(const char *name)
+{
+    for (int i = 0; i < pwr_osu_num_benchmarks; i++) {
+        if (strcmp(name, pwr_osu_benchmarks[i].name) == 0) {
+            return &pwr_osu_benchmarks[i];
+        }
+    }
+    return NULL;
+}

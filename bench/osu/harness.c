@@ -176,22 +176,11 @@ static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t
     return EXIT_OPTIONS;
 }
 
-/* By what the program is called; NULL: not like one of them. */
-static const pwr_osu_benchmark_t *find_benchmark(const char *called)
-{
-    for (int i = 0; i < pwr_osu_num_benchmarks; i++) {
-        if (strncmp(called, "osu_", 4) == 0 &&
-            strcmp(called + 4, pwr_osu_benchmarks[i].name) == 0) {
-            return &pwr_osu_benchmarks[i];
-        }
-    }
-    return NULL;
-}
-
 int main(int argc, char **argv)
 {
     const char *called = basename(argv[0]);
-    const pwr_osu_benchmark_t *benchmark = find_benchmark(called);
+    const pwr_osu_benchmark_t *benchmark =
+        strncmp(called, "osu_", 4) == 0 ? pwr_osu_find(called + 4) : NULL;
     if (!benchmark) {
         fprintf(stderr, "%s: call it osu_<collective>\n", called);
         return EXIT_OPTIONS;

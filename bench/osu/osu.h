@@ -91,4 +91,7 @@ struct pwr_osu_benchmark {
 extern const pwr_osu_benchmark_t pwr_osu_benchmarks[];
 extern const int pwr_osu_num_benchmarks;
 
+/* By the collective's name; NULL: there is none. */
+const pwr_osu_benchmark_t *pwr_osu_find(const char *name);
+
 #endif

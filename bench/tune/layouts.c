@@ -79,50 +79,45 @@ static void add_powers(tune_layouts_t *layouts, const int *counts, int num_nodes
     }
 }
 
-static bool add_named(tune_layouts_t *layouts, const int *counts, int num_nodes, const char *list,
-                      char *error, size_t size)
+static bool add_named(tune_layouts_t *layouts, const int *counts, int num_nodes, const char *list)
 {
-    for (const char *at = list; at; at = strchr(at, ',')) {
+    char word[TUNE_NAME_MAX];
+    for (const char *rest = list; tune_list_next(&rest, word);) {
         int nodes;
         int ranks;
         int length = 0;
-        at += *at == ',';
-        if (strncmp(at, "world", 5) == 0 && (at[5] == ',' || at[5] == '\0')) {
+        if (strcmp(word, "world") == 0) {
             add(layouts, num_nodes, ranks_on_each(counts, num_nodes));
             continue;
         }
-        if (sscanf(at, "%dx%d%n", &nodes, &ranks, &length) != 2 || nodes < 1 || ranks < 1 ||
-            (at[length] != ',' && at[length] != '\0')) {
-            snprintf(error, size, "option --layouts: \"%s\" is not NODESxRANKS,... or \"world\"",
-                     list);
-            return false;
+        if (sscanf(word, "%dx%d%n", &nodes, &ranks, &length) != 2 || nodes < 1 || ranks < 1 ||
+            word[length] != '\0') {
+            return tune_refuse("option --layouts: \"%s\" is not NODESxRANKS,... or \"world\"",
+                               list);
         }
         if (nodes > num_nodes || ranks > ranks_on_each(counts, nodes)) {
-            snprintf(error, size, "option --layouts: this job has not %d nodes with %d ranks each",
-                     nodes, ranks);
-            return false;
+            return tune_refuse("option --layouts: this job has not %d nodes with %d ranks each",
+                               nodes, ranks);
         }
         add(layouts, nodes, ranks);
     }
     return true;
 }
 
-bool tune_layouts_find(tune_layouts_t *layouts, const tune_options_t *options, char *error,
-                       size_t size)
+bool tune_layouts_find(tune_layouts_t *layouts, const tune_options_t *options)
 {
     int num_nodes;
     *layouts = (tune_layouts_t){.num = 0};
     int *counts = count_ranks(layouts, &num_nodes);
     bool good = true;
     if (options->layouts) {
-        good = add_named(layouts, counts, num_nodes, options->layouts, error, size);
+        good = add_named(layouts, counts, num_nodes, options->layouts);
     } else {
         add_powers(layouts, counts, num_nodes);
     }
     free(counts);
     if (good && layouts->num == 0) {
-        snprintf(error, size, "one rank has nobody to talk to: use mpirun -np N");
-        return false;
+        return tune_refuse("one rank has nobody to talk to: use mpirun -np N");
     }
     return good;
 }

@@ -18,7 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pwr/clock.h"
@@ -45,9 +44,11 @@ typedef struct cell {
     tune_place_t *place;
     const pwr_osu_benchmark_t *benchmark;
     size_t size;
+    size_t send_bytes;
+    size_t recv_bytes;
     pwr_buffer_t send;
     pwr_buffer_t recv;
-    series_t *series; /* [num] */
+    series_t series[TUNE_VARIANTS_MAX];
     int num;
     int blocks;
 } cell_t;
@@ -158,7 +159,7 @@ static void shuffle(unsigned long *chance, int *order, int num)
 }
 
 /* Step 3. */
-static void run_block(const cell_t *cell, int block)
+static void run_block(cell_t *cell, int block)
 {
     int order[TUNE_VARIANTS_MAX];
     for (int i = 0; i < cell->num; i++) {
@@ -221,7 +222,7 @@ static json_int_t bytes_of_table(const cell_t *cell)
     return (json_int_t)(messages * cell->size);
 }
 
-static json_t *results(const cell_t *cell)
+static json_t *results(cell_t *cell)
 {
     const tune_layout_t *layout = cell->place->layout;
     json_t *all = json_array();
@@ -261,13 +262,12 @@ static void measure(cell_t *cell)
 /* False on all ranks where one of them has no memory. */
 static bool open_buffers(cell_t *cell)
 {
-    size_t send = cell->benchmark->data->send_bytes(cell->benchmark, cell->place->np, cell->size);
-    size_t recv = cell->benchmark->data->recv_bytes(cell->benchmark, cell->place->np, cell->size);
-    int ok = pwr_buffer_open(&cell->send, send) && pwr_buffer_open(&cell->recv, recv);
+    int ok = pwr_buffer_open(&cell->send, cell->send_bytes) &&
+             pwr_buffer_open(&cell->recv, cell->recv_bytes);
     MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, cell->place->neutral);
     if (ok) {
-        pwr_buffer_use(&cell->send, send);
-        pwr_buffer_use(&cell->recv, recv);
+        pwr_buffer_use(&cell->send, cell->send_bytes);
+        pwr_buffer_use(&cell->recv, cell->recv_bytes);
     }
     return ok != 0;
 }
@@ -275,24 +275,22 @@ static bool open_buffers(cell_t *cell)
 /* Reductions that deal less than an element to each rank do nothing worth measuring. */
 static bool is_measurable(const cell_t *cell)
 {
-    size_t send = cell->benchmark->data->send_bytes(cell->benchmark, cell->place->np, cell->size);
-    size_t recv = cell->benchmark->data->recv_bytes(cell->benchmark, cell->place->np, cell->size);
-    return send + recv <= cell->place->options->mem_limit && (cell->size == 0 || recv > 0);
+    return cell->send_bytes + cell->recv_bytes <= cell->place->options->mem_limit &&
+           (cell->size == 0 || cell->recv_bytes > 0);
 }
 
 json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective, size_t size)
 {
-    series_t *series = calloc((size_t)place->variants->num, sizeof *series);
-    cell_t cell = {.place = place, .benchmark = collective, .size = size, .series = series};
+    cell_t cell = {.place = place,
+                   .benchmark = collective,
+                   .size = size,
+                   .send_bytes = collective->data->send_bytes(collective, place->np, size),
+                   .recv_bytes = collective->data->recv_bytes(collective, place->np, size)};
     json_t *point = NULL;
-    if (!series) {
-        fprintf(stderr, "poweraware-tune: out of memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
     for (int i = 0; i < place->variants->num; i++) {
         if (place->variants->variant[i].has[collective - pwr_osu_benchmarks]) {
-            series[cell.num++] =
-                (series_t){.variant = &place->variants->variant[i], .comm = place->comms[i]};
+            cell.series[cell.num].variant = &place->variants->variant[i];
+            cell.series[cell.num++].comm = place->comms[i];
         }
     }
     if (is_measurable(&cell) && open_buffers(&cell)) {
@@ -301,6 +299,5 @@ json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective,
     }
     pwr_buffer_release(&cell.send);
     pwr_buffer_release(&cell.recv);
-    free(series);
     return point;
 }

@@ -10,6 +10,7 @@
 #include "../common/options.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static const size_t all_sizes[] = {8, 64, 512, 4096, 32768, 262144, 1048576, 4194304};
@@ -92,15 +93,31 @@ tune_options_t tune_options_read(int argc, char **argv)
     if (!options.output) {
         pwr_command_refuse(&command, "nothing to do: give --output");
     }
+    char word[TUNE_NAME_MAX];
+    for (const char *rest = options.collectives; tune_list_next(&rest, word);) {
+        if (!pwr_osu_find(word)) {
+            pwr_command_refuse(&command, "option --collectives: \"%s\" is not known", word);
+        }
+    }
     return options;
+}
+
+bool tune_list_next(const char **rest, char word[TUNE_NAME_MAX])
+{
+    if (!*rest) {
+        return false;
+    }
+    size_t length = strcspn(*rest, ",");
+    snprintf(word, TUNE_NAME_MAX, "%.*s", (int)length, *rest);
+    *rest = (*rest)[length] == ',' ? *rest + length + 1 : NULL;
+    return true;
 }
 
 bool tune_list_has(const char *list, const char *name)
 {
-    size_t length = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
+    char word[TUNE_NAME_MAX];
+    while (tune_list_next(&list, word)) {
+        if (strcmp(word, name) == 0) {
             return true;
         }
     }

@@ -11,7 +11,6 @@
 #include "tune.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { EXIT_WRONG = 1, EXIT_OPTIONS = 2 };
 
@@ -24,11 +23,6 @@ typedef struct run {
     int done;
     int all;
 } run_t;
-
-static void complain(const char *text)
-{
-    fprintf(stderr, "poweraware-tune: %s\n", text);
-}
 
 static bool is_wanted(const run_t *run, const pwr_osu_benchmark_t *collective)
 {
@@ -103,14 +97,12 @@ static void measure_layouts(run_t *run)
 /* Rank 0. */
 static int write_results(const run_t *run)
 {
-    char error[512];
     const char *path = run->options->output;
     if (json_array_size(json_object_get(run->document, "points")) == 0) {
-        complain("nothing was measured");
+        tune_refuse("nothing was measured");
         return EXIT_WRONG;
     }
-    if (!tune_document_write(run->document, path, error, sizeof error)) {
-        complain(error);
+    if (!tune_document_write(run->document, path)) {
         return EXIT_WRONG;
     }
     printf("Measurements: %s; a decision table is made of them by poweraware decide %s -o FILE\n",
@@ -118,62 +110,30 @@ static int write_results(const run_t *run)
     return 0;
 }
 
-static bool check_collectives(const tune_options_t *options, char *error, size_t size)
-{
-    for (const char *at = options->collectives; at; at = strchr(at, ',')) {
-        bool found = false;
-        at += *at == ',';
-        for (int c = 0; c < pwr_osu_num_benchmarks; c++) {
-            size_t length = strcspn(at, ",");
-            found = found || (strlen(pwr_osu_benchmarks[c].name) == length &&
-                              strncmp(at, pwr_osu_benchmarks[c].name, length) == 0);
-        }
-        if (!found) {
-            snprintf(error, size, "option --collectives: \"%.*s\" is not known",
-                     (int)strcspn(at, ","), at);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Rank 0 looks, all learn. */
-static bool can_write(const tune_options_t *options, int rank, char *error, size_t size)
+static bool can_write(const run_t *run)
 {
-    int good = 1;
-    if (rank == 0) {
-        good = tune_can_write(options->output, error, size);
-    }
+    int good = run->rank != 0 || tune_can_write(run->options->output);
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return good != 0;
-}
-
-static int run_job(const tune_options_t *options, int argc, char **argv)
-{
-    char error[512];
-    int status = EXIT_OPTIONS;
-    run_t run = {.options = options};
-    tune_variants_environment(options);
-    MPI_Init(NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
-    if (check_collectives(options, error, sizeof error) &&
-        can_write(options, run.rank, error, sizeof error) &&
-        tune_variants_find(&run.variants, options, error, sizeof error) &&
-        tune_layouts_find(&run.layouts, options, error, sizeof error)) {
-        run.document = run.rank == 0 ? tune_document_new(argc, argv) : NULL;
-        measure_layouts(&run);
-        status = run.rank == 0 ? write_results(&run) : 0;
-        json_decref(run.document);
-    } else if (run.rank == 0) {
-        complain(error);
-    }
-    tune_variants_close(&run.variants);
-    MPI_Finalize();
-    return status;
 }
 
 int main(int argc, char **argv)
 {
     const tune_options_t options = tune_options_read(argc, argv);
-    return run_job(&options, argc, argv);
+    int status = EXIT_OPTIONS;
+    run_t run = {.options = &options};
+    tune_variants_environment(&options);
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    if (can_write(&run) && tune_variants_find(&run.variants, &options) &&
+        tune_layouts_find(&run.layouts, &options)) {
+        run.document = run.rank == 0 ? tune_document_new(argc, argv) : NULL;
+        measure_layouts(&run);
+        status = run.rank == 0 ? write_results(&run) : 0;
+        json_decref(run.document);
+    }
+    tune_variants_close(&run.variants);
+    MPI_Finalize();
+    return status;
 }

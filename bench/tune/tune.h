@@ -48,7 +48,8 @@ typedef struct tune_options {
 /* Ends the program for --help and for what is wrong. */
 tune_options_t tune_options_read(int argc, char **argv);
 
-/* "name" in "a,name,b". */
+/* The words of "a,b,c" one after the other: *rest is the list first, NULL is an empty one. */
+bool tune_list_next(const char **rest, char word[TUNE_NAME_MAX]);
 bool tune_list_has(const char *list, const char *name);
 
 /* ---- variants.c ---- */
@@ -71,8 +72,7 @@ typedef struct tune_variants {
 /* What the job's Open MPI has to be told before MPI_Init; the user's own settings stay. */
 void tune_variants_environment(const tune_options_t *options);
 /* All that options ask for; the first is stock.  Between MPI_Init and MPI_Finalize. */
-bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options, char *error,
-                        size_t size);
+bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options);
 /* How many calls of this process algorithms of ours took so far. */
 unsigned long long tune_variants_handled(const tune_variants_t *variants);
 void tune_variants_close(tune_variants_t *variants);
@@ -88,8 +88,7 @@ typedef struct tune_layouts {
 } tune_layouts_t;
 
 /* Those asked for; an error where this job's ranks cannot make one. */
-bool tune_layouts_find(tune_layouts_t *layouts, const tune_options_t *options, char *error,
-                       size_t size);
+bool tune_layouts_find(tune_layouts_t *layouts, const tune_options_t *options);
 /* MPI_COMM_NULL on ranks that have no part in it. */
 MPI_Comm tune_layout_open(const tune_layouts_t *layouts, const tune_layout_t *layout);
 /* All ranks of the world; those without a part sleep until the others are done. */
@@ -113,18 +112,21 @@ typedef struct tune_place {
    the others and where there is nothing to measure. */
 json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective, size_t size);
 
-/* ---- document.c ---- */
+/* ---- output.c: what rank 0 tells the user ---- */
 
-json_t *tune_document_new(int argc, char **argv);
-/* Whether path can be written, before a long run. */
-bool tune_can_write(const char *path, char *error, size_t size);
-/* Replaced in one step. */
-bool tune_document_write(const json_t *document, const char *path, char *error, size_t size);
+/* Why the job cannot be done, in a line; all ranks may call it.  Returns false. */
+bool tune_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- progress.c ---- */
-
+/* On a terminal one line that changes, elsewhere a line now and then. */
 void tune_progress(const tune_layout_t *layout, const char *collective, size_t size, int done,
                    int all);
 void tune_progress_end(void);
+
+/* The document with the measurements; no points yet. */
+json_t *tune_document_new(int argc, char **argv);
+/* Whether path can be written, before a long run. */
+bool tune_can_write(const char *path);
+/* Replaced in one step. */
+bool tune_document_write(const json_t *document, const char *path);
 
 #endif

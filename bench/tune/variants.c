@@ -173,25 +173,20 @@ static void add_stock(tune_variants_t *variants, const char *name, const char *w
 }
 
 /* Every word of the option must have become a variant. */
-static bool all_found(tune_variants_t *variants, const char *list, char *error, size_t size)
+static bool all_found(tune_variants_t *variants, const char *list)
 {
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        char name[TUNE_NAME_MAX];
-        at += *at == ',';
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    char name[TUNE_NAME_MAX];
+    while (tune_list_next(&list, name)) {
         if (!find(variants, name)) {
-            snprintf(error, size,
-                     "option --variants: \"%s\" is neither stock, auto, one of our "
-                     "algorithms nor a component of Open MPI known here",
-                     name);
-            return false;
+            return tune_refuse("option --variants: \"%s\" is neither stock, auto, one of our "
+                               "algorithms nor a component of Open MPI known here",
+                               name);
         }
     }
     return true;
 }
 
-bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options, char *error,
-                        size_t size)
+bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options)
 {
     *variants = (tune_variants_t){.num = 0};
     add_stock(variants, stock, left_alone, NULL, NULL);
@@ -209,12 +204,11 @@ bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options
     if (!find_algorithms(variants, options) || !open_counter(variants)) {
         variants->num = 0;
         MPI_T_finalize();
-        snprintf(error, size,
-                 "Open MPI has not loaded coll_poweraware: install it, or name its folder with "
-                 "OMPI_MCA_mca_base_component_path, and do not leave it out with --mca coll");
-        return false;
+        return tune_refuse(
+            "Open MPI has not loaded coll_poweraware: install it, or name its folder with "
+            "OMPI_MCA_mca_base_component_path, and do not leave it out with --mca coll");
     }
-    return all_found(variants, options->variants, error, size);
+    return all_found(variants, options->variants);
 }
 
 MPI_Comm tune_variant_open(const tune_variant_t *variant, MPI_Comm base)
