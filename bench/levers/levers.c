@@ -79,16 +79,6 @@ static double median(double *values, unsigned count)
 
 /* ---- the methods ---- */
 
-static pwr_status_t ours_down(const subject_t *subject)
-{
-    return pwr_lever_set(subject->lever, pwr_lever_lowest(subject->lever));
-}
-
-static pwr_status_t ours_up(const subject_t *subject)
-{
-    return pwr_lever_restore(subject->lever);
-}
-
 static pwr_status_t reopen_write(const subject_t *subject, unsigned cpu, uint64_t value)
 {
     char text[WHY_BYTES];
@@ -108,8 +98,8 @@ static pwr_status_t one_pair(const subject_t *subject, method_t method,
 {
     pwr_status_t down, up;
     if (method == OURS) {
-        down = ours_down(subject);
-        up = ours_up(subject);
+        down = pwr_lever_set(subject->lever, pwr_lever_lowest(subject->lever));
+        up = pwr_lever_restore(subject->lever);
     } else if (method == BARE) {
         down = control->access->write(control, low);
         up = control->access->write(control, high);
@@ -172,19 +162,17 @@ static int measure(const subject_t *subject, unsigned cpu, unsigned pairs)
         return EXIT_FAILURE;
     }
     uint64_t low_speed = pwr_lever_lowest(subject->lever) / subject->backend->per_unit;
-    for (int method = 0; method < METHODS; method++) {
-        series.us[method] = calloc(pairs, sizeof series.us[method][0]);
+    double *us = calloc((size_t)METHODS * pairs, sizeof *us);
+    for (unsigned method = 0; us && method < METHODS; method++) {
+        series.us[method] = us + method * pairs;
     }
-    if (series.us[OURS] && series.us[BARE] && series.us[REOPEN] &&
-        control.access->read(&control, &high) == PWR_OK &&
+    if (us && control.access->read(&control, &high) == PWR_OK &&
         run_pairs(subject, &control, pwr_control_lowered(subject->backend->main, high, low_speed),
                   high, pairs, &series) == PWR_OK) {
         print_series(subject, pairs, &series);
         result = EXIT_SUCCESS;
     }
-    for (int method = 0; method < METHODS; method++) {
-        free(series.us[method]);
-    }
+    free(us);
     control.access->close(&control);
     return result;
 }

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "pwr/clock.h"
 
 static void print_usage(const char *kernel, const pwr_npb_class_t *classes, const char *program,
                         FILE *out)
@@ -90,18 +91,11 @@ void *pwr_npb_allocate(size_t bytes)
     return memory;
 }
 
-static int64_t realtime_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void pwr_npb_begin(pwr_npb_run_t *run)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     run->inside_s = 0;
-    run->begin_ns = realtime_ns();
+    run->begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     run->begin_s = MPI_Wtime();
 }
 
@@ -119,9 +113,9 @@ int pwr_npb_report(const pwr_npb_run_t *run, bool right)
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     MPI_Reduce(&run->inside_s, &inside_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (run->rank == 0) {
-        printf("Begin            = %" PRId64 " ns since 1970-01-01\n", run->begin_ns);
-        printf("End              = %" PRId64 " ns since 1970-01-01\n",
-               run->begin_ns + (int64_t)(run->seconds * 1e9));
+        printf("Begin            = %" PRIu64 " ns since 1970-01-01\n", run->begin_ns);
+        printf("End              = %" PRIu64 " ns since 1970-01-01\n",
+               run->begin_ns + (uint64_t)(run->seconds * 1e9));
         printf("Exchange seconds = %.6f (mean over processes)\n", inside_s / run->np);
         printf("Time in seconds  = %.6f\n", run->seconds);
         printf("Verification     = %s\n", all != 0 ? "SUCCESSFUL" : "UNSUCCESSFUL");

@@ -141,14 +141,14 @@ static void pairwise(void)
     }
 }
 
-/* With the ranks of a group on another node. */
-static void exchange_with(int node, int of_group)
+/* With the ranks of a group: to those of one node, from those of another. */
+static void exchange_with(int to, int from, int of_group)
 {
+    int first = of_group * me.half;
     for (int k = 0; k < me.half; k++) {
         int peer = (me.local % me.half + k) % me.half;
         int back = (me.local % me.half - k + me.half) % me.half;
-        int base = of_group * me.half;
-        exchange(rank_of(node, base + peer), rank_of(node, base + back));
+        exchange(rank_of(to, first + peer), rank_of(from, first + back));
     }
 }
 
@@ -166,12 +166,7 @@ static void same_group(int active)
     bool mine = group() == active;
     throttle(!mine);
     for (int d = 1; mine && d < me.nodes; d++) {
-        int to = (me.node + d) % me.nodes, from = (me.node - d + me.nodes) % me.nodes;
-        for (int k = 0; k < me.half; k++) {
-            int peer = (me.local % me.half + k) % me.half;
-            int back = (me.local % me.half - k + me.half) % me.half;
-            exchange(rank_of(to, active * me.half + peer), rank_of(from, active * me.half + back));
-        }
+        exchange_with((me.node + d) % me.nodes, (me.node - d + me.nodes) % me.nodes, active);
     }
     meet_on_node();
 }
@@ -184,7 +179,7 @@ static void half_step(const int *partners, int num, bool lower)
         bool mine = group() == active;
         throttle(!mine);
         for (int i = 0; mine && i < num; i++) {
-            exchange_with(partners[i], 1 - active);
+            exchange_with(partners[i], partners[i], 1 - active);
         }
         meet_on_node();
     }
