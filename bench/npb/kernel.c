@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
+ *
+ * What the two kernels share.
  */
 #include "config.h"
 
 #include "kernel.h"
+
+#include "../common/options.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,52 +17,42 @@
 
 #include "pwr/clock.h"
 
-static void print_usage(const char *kernel, const pwr_npb_class_t *classes, const char *program,
-                        FILE *out)
+/* Ends the program for other command lines than "CLASS". */
+static const pwr_npb_class_t *read_class(const char *kernel, const pwr_npb_class_t *classes,
+                                         int argc, char **argv)
 {
-    fprintf(
-        out,
+    static const pwr_option_t no_options[] = {{0}};
+    char letters[16] = "";
+    char usage[512];
+    const char *wanted = "";
+    const pwr_command_t command = {
+        .name = basename(argv[0]), .usage = usage, .options = no_options};
+    for (int i = 0; classes[i].name != 0; i++) {
+        snprintf(&letters[2 * i], sizeof letters - 2 * (size_t)i, " %c", classes[i].name);
+    }
+    snprintf(
+        usage, sizeof usage,
         "usage: mpirun -np N %s CLASS\n\n"
         "A kernel with the communication of the NAS Parallel Benchmark %s, by the poweraware\n"
         "authors: not that benchmark. Prints times and whether the results are right; exit status\n"
-        "0 if they are. Classes:",
-        program, kernel);
-    for (const pwr_npb_class_t *class = classes; class->name != 0; class ++) {
-        fprintf(out, " %c", class->name);
+        "0 if they are. Classes:%s\n\n",
+        command.name, kernel, letters);
+    pwr_command_read(&command, NULL, &wanted, argc, argv);
+    for (; classes->name != 0; classes++) {
+        if (wanted[0] == classes->name && wanted[1] == '\0') {
+            return classes;
+        }
     }
-    fputs("\n", out);
-}
-
-/* NULL for other command lines. */
-static const pwr_npb_class_t *find(const pwr_npb_class_t *classes, int argc, char **argv)
-{
-    if (argc != 2 || strlen(argv[1]) != 1) {
-        return NULL;
-    }
-    while (classes->name != 0 && classes->name != argv[1][0]) {
-        classes++;
-    }
-    return classes->name != 0 ? classes : NULL;
+    pwr_command_refuse(&command, "usage: mpirun -np N %s CLASS, one of%s", command.name, letters);
 }
 
 pwr_npb_run_t pwr_npb_start(const char *kernel, const pwr_npb_class_t *classes, int argc,
                             char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        print_usage(kernel, classes, argv[0], stdout);
-        exit(0);
-    }
+    pwr_npb_run_t run = {.kernel = kernel, .class = read_class(kernel, classes, argc, argv)};
     MPI_Init(&argc, &argv);
-    pwr_npb_run_t run = {.kernel = kernel, .class = find(classes, argc, argv)};
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.np);
-    if (run.class == NULL) {
-        if (run.rank == 0) {
-            print_usage(kernel, classes, argv[0], stderr);
-        }
-        MPI_Finalize();
-        exit(2);
-    }
     if (run.rank == 0) {
         printf("%s-like kernel of poweraware (not NPB), class %c\n", kernel, run.class->name);
         printf("Processes        = %d\nIterations       = %d\n", run.np, run.class->iterations);

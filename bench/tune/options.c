@@ -19,19 +19,19 @@ static const size_t quick_sizes[] = {8, 4096, 262144};
 static const char *set_sizes(const pwr_option_t *option, void *to, char *value)
 {
     tune_options_t *options = to;
-    const char *next = value;
+    char word[TUNE_NAME_MAX];
     (void)option;
     options->num_sizes = 0;
-    do {
+    for (const char *rest = value; tune_list_next(&rest, word);) {
+        const char *end;
         unsigned long number;
-        next += *next == ',';
-        if (options->num_sizes == TUNE_SIZES_MAX || !pwr_option_digits(next, &next, &number) ||
-            number == 0 || number % sizeof(float) != 0 || number > INT_MAX) {
+        if (options->num_sizes == TUNE_SIZES_MAX || !pwr_option_digits(word, &end, &number) ||
+            *end != '\0' || number == 0 || number % sizeof(float) != 0 || number > INT_MAX) {
             return "not a list of sizes in bytes, each a multiple of 4";
         }
         options->sizes[options->num_sizes++] = number;
-    } while (*next == ',');
-    return *next == '\0' ? NULL : "not a list of sizes in bytes";
+    }
+    return NULL;
 }
 
 static const char *set_quick(const pwr_option_t *option, void *to, char *value)
