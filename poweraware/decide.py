@@ -54,14 +54,14 @@ class Row:
 
 
 def write(paths: Sequence[Path], output: Path, rules: Rules, source: Optional[str] = None) -> str:
-    """Makes the table of these measurements, replaced in one step; returns the rows in words.  source: where its figures
-    come from, by default the commands that measured."""
+    """Makes the table of these measurements, replaced in one step; returns what to tell the user.  source: where its
+    figures come from, by default the commands that measured."""
     documents = [measurements.load(path) for path in paths]
     found = list(rows(measurements.points(documents), rules))
     beside = output.with_name(output.name + ".new")
     beside.write_text(table(found, measurements.source(documents) if source is None else source), encoding="utf-8")
     beside.replace(output)
-    return summary(found)
+    return f"{summary(found)}\nTable: {output}; use it with --mca coll_poweraware_decision_table PATH"
 
 
 # ---- step 2 ----

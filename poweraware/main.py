@@ -266,7 +266,6 @@ def _decide(options: argparse.Namespace) -> int:
             raise DocumentError(f"decide: --{name} {value:g} is not a number from 0 to {most}")
     rules = decide.Rules(options.margin / 100, options.saving / 100)
     print(decide.write(options.documents, options.output, rules, options.source))
-    print(f"Table: {options.output}; use it with --mca coll_poweraware_decision_table PATH")
     return 0
 
 
