@@ -436,14 +436,14 @@ static const pwr_command_t command = {
     .options = table,
 };
 
-static void run(options_t *o)
+static void run(options_t *o, const load_t *load, collective_fn_t collective)
 {
     from = array_of(size, (size_t)o->bytes + 1);
     to = array_of(size, (size_t)o->bytes + 1);
     o->calls = 0 == strcmp("tight", o->load) ? o->calls : 1;
     o->late_us = 0 == strcmp("skew", o->load) ? o->late_us : 0;
     o->compute_us = 0 == strcmp("imbalance", o->load) ? o->compute_us : 0;
-    run_load(o, load_named(o->load), collective_named(o->collective));
+    run_load(o, load, collective);
     free(from);
     free(to);
 }
@@ -459,8 +459,9 @@ int main(int argc, char **argv)
                          .late_us = 1000,
                          .compute_us = 5000};
     pwr_command_read(&command, &options, &options.load, argc, argv);
-    if (0 != options.bytes % (int)sizeof(int) || NULL == collective_named(options.collective) ||
-        NULL == load_named(options.load)) {
+    const load_t *load = load_named(options.load);
+    collective_fn_t collective = collective_named(options.collective);
+    if (0 != options.bytes % (int)sizeof(int) || NULL == collective || NULL == load) {
         pwr_command_refuse(&command, "no such load or collective, or no whole ints (see --help)");
     }
     MPI_Init(&argc, &argv);
@@ -468,7 +469,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     bool good = size > 1;
     if (good) {
-        run(&options);
+        run(&options, load, collective);
     } else {
         fputs("wait_load: one rank waits for nobody: start at least two\n", stderr);
     }
