@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from poweraware import measurements
+from poweraware.documents import replace
 from poweraware.measurements import Point, Result
 from poweraware.table import Table, as_table
 
@@ -58,9 +59,7 @@ def write(paths: Sequence[Path], output: Path, rules: Rules, source: Optional[st
     figures come from, by default the commands that measured."""
     documents = [measurements.load(path) for path in paths]
     found = list(rows(measurements.points(documents), rules))
-    beside = output.with_name(output.name + ".new")
-    beside.write_text(table(found, measurements.source(documents) if source is None else source), encoding="utf-8")
-    beside.replace(output)
+    replace(output, table(found, measurements.source(documents) if source is None else source))
     return f"{summary(found)}\nTable: {output}; use it with --mca coll_poweraware_decision_table PATH"
 
 

@@ -77,6 +77,13 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
+def replace(path: Path, text: str) -> None:
+    """Writes a file as a whole: nobody ever sees a part of it."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
 def convert(hint: Any, value: Any) -> Any:
     """A checked JSON value as the dataclass, list or plain value that hint asks for."""
     if value is None:

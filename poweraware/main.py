@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import List, Optional, Sequence
 
 from poweraware import compare, decide, export, job, run, sessions, tables, trace
-from poweraware.documents import DocumentError
+from poweraware.documents import DocumentError, replace
 from poweraware.session import text
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed; or a session of bench/run"
@@ -211,9 +211,7 @@ def _export(options: argparse.Namespace) -> int:
     if options.output is None:
         print(exported, end="")
         return 0
-    beside = options.output.with_name(options.output.name + ".new")  # a collector must never see a part
-    beside.write_text(exported, encoding="utf-8")
-    beside.replace(options.output)
+    replace(options.output, exported)  # a collector must never see a part
     return 0
 
 
