@@ -138,31 +138,40 @@ def test_measures_everything(folder: Path) -> None:
     check_schema(document)
     assert document["meter"] == "powercap"
     assert document["cpu"]["model"] == 85
-    assert set(rows) == RUNGS | {"pstate", "tstate"}
+    assert set(rows) == RUNGS | {"pstate", "tstate", "uncore"}
     for row in rows.values():
         assert row["source"] == "measured"
         assert row["samples"] >= 5
         assert row["exit_ns"] > 0
     # Emulated hardware never slows anything down: that must not be mistaken for a fast lever.
-    for name in ("pstate", "tstate"):
+    for name in ("pstate", "tstate", "uncore"):
         assert rows[name]["entry_settle_ns"] is None
         assert rows[name]["exit_settle_ns"] is None
     assert watts_fit_the_machine(watts), watts
     assert watts["epoll"] is None
 
 
-def test_moves_only_its_own_core(folder: Path) -> None:
+def test_moves_only_its_own_core_and_package(folder: Path) -> None:
     run = run_on("skylake", folder, *tool(folder, "--json", "--cpu", "2"))
     assert run.returncode == 0, run.stderr
-    assert run.moved() == {(2, "scaling_max_freq"), (2, "msr:0x19a")}
+    moves = {"pstate": (2, "scaling_max_freq"), "tstate": (2, "msr:0x19a"), "uncore": (0, "uncore_max_khz")}
+    assert run.moved() == set(moves.values())
     rows = rows_of(json.loads(run.stdout))
-    for name, control in (("pstate", "scaling_max_freq"), ("tstate", "msr:0x19a")):
-        first, *later = run.levers()[2, control]
+    for name, control in moves.items():
+        first, *later = run.levers()[control]
         lowered = [value for value in later if value != first]
         assert len(lowered) == rows[name]["samples"] + 1  # once more to measure power
         assert len(set(lowered)) == 1
     assert run.not_restored() == set()
     assert not (folder / ".config").exists()
+
+
+def test_levers_of_packages_need_a_whole_one(folder: Path) -> None:
+    run = run_on("skylake", folder, "taskset", "-c", "1-3", *tool(folder, "--output", str(folder / "table.json")))
+    assert run.returncode == 0, run.stderr
+    assert set(rows_of(json.loads((folder / "table.json").read_text()))) == RUNGS | {"pstate", "tstate"}
+    assert "uncore          not measured" in run.stdout and "uncore frequencies off: " in run.stdout, run.stdout
+    assert {cpu for cpu, _ in run.moved()} == {3} and run.not_restored() == set()
 
 
 def test_takes_smt_siblings_along(folder: Path) -> None:

@@ -5,9 +5,11 @@
  *
  *   1. bind to one core;
  *   2. the wait rungs;
- *   3. the levers, guarded as in any job: whatever ends this program, the guardian restores them;
+ *   3. the levers of cores, guarded as in any job: whatever ends this program, the guardian
+ * restores them;
  *   4. the power of each state, where there is a meter;
- *   5. everything back to what it was, and only then the output.
+ *   5. 3 and 4 for the levers of packages, bound to a whole one;
+ *   6. everything back to what it was, and only then the output.
  */
 #include "config.h"
 
@@ -49,7 +51,7 @@ typedef struct options {
 
 /* Reasons for what is missing, one line per row. */
 typedef struct notes {
-    char levers[WHY_BYTES];
+    char levers[2][WHY_BYTES]; /* of each scope */
     char meter[WHY_BYTES];
     char rows[PWR_POLICY_NUM_ROWS][128];
 } notes_t;
@@ -59,10 +61,10 @@ static void print_help(FILE *out)
     fputs(
         "Usage: poweraware-calibrate [--quick] [--output FILE] [--json] [--cpu N]\n"
         "\n"
-        "Measures on one core of this machine what waiting and moving power levers costs, and\n"
-        "writes the table from which poweraware decides when they pay. Takes about half a\n"
-        "minute; use an idle machine. Needs no rights; without those for levers and meters their\n"
-        "rows stay as built in, and the reason is said.\n"
+        "Measures on one core of this machine what waiting and moving power levers costs; levers\n"
+        "of packages on the whole package. Writes the table from which poweraware decides when\n"
+        "they pay. Takes about half a minute; use an idle machine. Needs no rights; without those\n"
+        "for levers and meters their rows stay as built in, and the reason is said.\n"
         "\n"
         "  -o, --output FILE     where to write; default: your own table,\n"
         "                        ~/.config/poweraware/calibration.json\n"
@@ -149,20 +151,30 @@ static void measure_rungs(const options_t *options, const calibrate_place_t *pla
     }
 }
 
-static void measure_levers(const options_t *options, pwr_power_t *power, pwr_policy_table_t *table,
-                           notes_t *notes)
+static bool is_of(pwr_policy_row_id_t id, pwr_scope_t scope)
+{
+    return pwr_policy_row_is_lever(id) &&
+           pwr_lever_type((pwr_lever_id_t)(id - PWR_POLICY_LEVERS))->scope == scope;
+}
+
+static void measure_levers(const options_t *options, pwr_power_t *power, pwr_scope_t scope,
+                           pwr_policy_table_t *table, notes_t *notes)
 {
     for (unsigned i = 0; i < PWR_NUM_LEVERS; i++) {
         pwr_lever_id_t lever = (pwr_lever_id_t)i;
         pwr_policy_row_id_t row = PWR_POLICY_LEVER(lever);
+        if (!is_of(row, scope)) {
+            continue;
+        }
         progress(pwr_policy_row_name(row));
         calibrate_lever(options->plan, power, lever, notes->rows[row], sizeof notes->rows[row],
                         &table->rows[row]);
     }
 }
 
+/* Of the rungs together with the levers of cores. */
 static void measure_watts(const options_t *options, const pwr_env_t *env, pwr_power_t *power,
-                          pwr_policy_table_t *table, notes_t *notes)
+                          pwr_scope_t scope, pwr_policy_table_t *table, notes_t *notes)
 {
     calibrate_watts_t *watts =
         calibrate_watts_open(env, pwr_power_topo(power), notes->meter, sizeof notes->meter);
@@ -172,7 +184,8 @@ static void measure_watts(const options_t *options, const pwr_env_t *env, pwr_po
     snprintf(table->meter, sizeof table->meter, "%s", calibrate_watts_backend(watts));
     for (unsigned i = 0; i < PWR_POLICY_NUM_ROWS; i++) {
         pwr_policy_row_id_t id = (pwr_policy_row_id_t)i;
-        if (table->rows[i].origin != PWR_POLICY_ABSENT && calibrate_watts_knows(id)) {
+        bool wanted = is_of(id, scope) || (scope == PWR_SCOPE_CPU && !pwr_policy_row_is_lever(id));
+        if (wanted && table->rows[i].origin != PWR_POLICY_ABSENT && calibrate_watts_knows(id)) {
             progress("power");
             table->rows[i].power_w = calibrate_watts_measure(watts, options->plan, power, id);
         }
@@ -180,21 +193,24 @@ static void measure_watts(const options_t *options, const pwr_env_t *env, pwr_po
     calibrate_watts_close(watts);
 }
 
-/* Steps 3 to 5. */
-static bool measure_with_levers(const options_t *options, const pwr_env_t *env,
+/* Steps 3 and 4. */
+static bool measure_with_levers(const options_t *options, const pwr_env_t *env, pwr_scope_t scope,
                                 pwr_policy_table_t *table, notes_t *notes)
 {
     pwr_power_t *power;
-    const pwr_power_config_t config = pwr_power_config_all(NULL);
+    pwr_power_config_t config = {0};
+    for (unsigned i = 0; i < PWR_NUM_LEVERS; i++) {
+        config.use[i] = is_of(PWR_POLICY_LEVER((pwr_lever_id_t)i), scope);
+    }
     pwr_status_t status = pwr_power_open(env, &config, &power);
     if (status != PWR_OK) {
         fprintf(stderr, "poweraware-calibrate: %s\n", pwr_status_text(status));
         return false;
     }
     pwr_power_arm(power);
-    measure_levers(options, power, table, notes);
-    measure_watts(options, env, power, table, notes);
-    snprintf(notes->levers, sizeof notes->levers, "%s", pwr_power_why_off(power));
+    measure_levers(options, power, scope, table, notes);
+    measure_watts(options, env, power, scope, table, notes);
+    snprintf(notes->levers[scope], WHY_BYTES, "%s", pwr_power_why_off(power));
     pwr_power_close(power);
     return true;
 }
@@ -215,7 +231,9 @@ static bool measure(const options_t *options, const pwr_env_t *env, pwr_policy_t
         return false;
     }
     measure_rungs(options, &place, table, notes);
-    bool measured = measure_with_levers(options, env, table, notes);
+    bool measured = measure_with_levers(options, env, PWR_SCOPE_CPU, table, notes) &&
+                    pwr_cpuset_bind(&place.package) &&
+                    measure_with_levers(options, env, PWR_SCOPE_PACKAGE, table, notes);
     progress("");
     return measured;
 }
@@ -262,8 +280,10 @@ static void print_text(const pwr_policy_table_t *table, const notes_t *notes)
         }
     }
     printf("\n");
-    if (notes->levers[0] != '\0') {
-        printf("levers: %s\n", notes->levers);
+    for (unsigned scope = 0; scope < 2; scope++) {
+        if (notes->levers[scope][0] != '\0') {
+            printf("levers: %s\n", notes->levers[scope]);
+        }
     }
     if (notes->meter[0] != '\0') {
         printf("no power: %s\n", notes->meter);

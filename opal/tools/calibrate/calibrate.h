@@ -13,6 +13,7 @@
 #include "pwr/policy.h"
 #include "pwr/power.h"
 #include "pwr/wait.h"
+#include "topo/cpulist.h"
 
 enum { CALIBRATE_MIN_SAMPLES = 5 };
 
@@ -29,8 +30,9 @@ typedef struct calibrate_plan {
 /* ---- calibrate/place.c ---- */
 
 typedef struct calibrate_place {
-    unsigned cpu;  /* where the waiter runs */
-    int other_cpu; /* on another core, of the same package if possible; -1: there is none */
+    unsigned cpu;         /* where the waiter runs */
+    int other_cpu;        /* on another core, of the same package if possible; -1: there is none */
+    pwr_cpuset_t package; /* the CPUs of its package that this process may run on */
 } calibrate_place_t;
 
 /* Binds the calling thread to one core of those it may run on: that of CPU wanted, or with -1 of
@@ -83,7 +85,8 @@ void calibrate_rung(const calibrate_plan_t *plan, const calibrate_place_t *place
 /* How the library's ladder stays on a rung that is one of it. */
 pwr_wait_policy_t calibrate_rung_policy(pwr_policy_row_id_t id);
 
-/* calibrate/levers.c: the calls and the settling of one lever; restored on return. */
+/* calibrate/levers.c: the calls and the settling of one lever; restored on return.  Of a lever of
+   packages the settling is seen in the latency of the shared cache. */
 void calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever_id_t lever,
                      char *why, unsigned why_size, pwr_policy_row_t *row);
 

@@ -3,11 +3,11 @@
  *
  * What moving a lever costs: the call, and how long the hardware takes to obey after it.
  *
- * The call is timed by the clock.  The hardware is watched by a piece of arithmetic of known length
- * that is timed over and over (a "block"): once blocks take as long as they do at the end of the
- * window, the lever is in force.  The resolution is one block.  Where blocks are as fast as before,
- * nothing was seen, and nothing is claimed: emulated hardware, a virtual machine, a ceiling that
- * was low already.
+ * The call is timed by the clock.  The hardware is watched by a piece of work of known length that
+ * is timed over and over (a "block"): arithmetic for levers of cores, loads from the shared cache
+ * for those of packages.  Once blocks take as long as they do at the end of the window, the lever
+ * is in force.  The resolution is one block.  Where blocks are as fast as before, nothing was seen,
+ * and nothing is claimed: emulated hardware, a virtual machine, a ceiling that was low already.
  */
 #include "config.h"
 
@@ -17,8 +17,20 @@
 #include <stdlib.h>
 
 enum { BLOCK_NS = 20000, BEFORE_BLOCKS = 32, MIN_BLOCKS = 12, MAX_BLOCKS = 4096 };
+/* 4 MiB: more than the caches of a core, less than those of a package. */
+enum { CHAIN_LINKS = 1 << 16, LINK_BYTES = 64 };
+/* Packages take up to 10 ms. */
+enum { PACKAGE_WINDOWS = 3 };
+
+/* A cache line that says which one comes next. */
+typedef struct link {
+    uint32_t next;
+    char rest[LINK_BYTES - sizeof(uint32_t)];
+} link_t;
 
 typedef struct watch {
+    uint64_t window_ns;
+    link_t *chain;             /* [CHAIN_LINKS]; NULL: blocks are arithmetic */
     uint32_t iterations;       /* of one block */
     calibrate_block_t *blocks; /* [MAX_BLOCKS] */
     calibrate_series_t level;
@@ -46,10 +58,44 @@ static uint64_t compute(uint32_t iterations)
     return sink;
 }
 
+/* Each load needs the one before, and no prefetcher guesses it. */
+static uint32_t follow(const link_t *chain, uint32_t iterations)
+{
+    volatile uint32_t sink;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < iterations; i++) {
+        at = chain[at].next;
+    }
+    sink = at;
+    return sink;
+}
+
+/* One cycle through all links in random order (Sattolo's algorithm). */
+static link_t *make_chain(void)
+{
+    link_t *chain = malloc(CHAIN_LINKS * sizeof *chain);
+    uint64_t random = 1;
+    for (uint32_t i = 0; chain && i < CHAIN_LINKS; i++) {
+        chain[i].next = i;
+    }
+    for (uint32_t i = CHAIN_LINKS - 1; chain && i > 0; i--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint32_t other = (uint32_t)((random >> 32) % i);
+        uint32_t next = chain[i].next;
+        chain[i].next = chain[other].next;
+        chain[other].next = next;
+    }
+    return chain;
+}
+
 static calibrate_block_t take_block(const watch_t *watch)
 {
     calibrate_block_t block = {.begin_ns = calibrate_now_ns()};
-    compute(watch->iterations);
+    if (watch->chain) {
+        follow(watch->chain, watch->iterations);
+    } else {
+        compute(watch->iterations);
+    }
     block.took_ns = calibrate_now_ns() - block.begin_ns;
     return block;
 }
@@ -71,9 +117,9 @@ static uint64_t current_level(watch_t *watch)
     return calibrate_level(blocks, BEFORE_BLOCKS, &watch->level);
 }
 
-static unsigned watch_for(watch_t *watch, uint64_t window_ns)
+static unsigned watch_window(watch_t *watch)
 {
-    uint64_t end = calibrate_now_ns() + window_ns;
+    uint64_t end = calibrate_now_ns() + watch->window_ns;
     unsigned count = 0;
     while (count < MAX_BLOCKS && (count < MIN_BLOCKS || calibrate_now_ns() < end)) {
         watch->blocks[count++] = take_block(watch);
@@ -81,14 +127,13 @@ static unsigned watch_for(watch_t *watch, uint64_t window_ns)
     return count;
 }
 
-static void take_transition(watch_t *watch, uint64_t window_ns, pwr_power_t *power,
-                            transition_t *transition)
+static void take_transition(watch_t *watch, pwr_power_t *power, transition_t *transition)
 {
     uint64_t before = current_level(watch);
     uint64_t begin = calibrate_now_ns();
     pwr_power_move(power, transition->lever, transition->lower);
     uint64_t end = calibrate_now_ns();
-    unsigned count = watch_for(watch, window_ns);
+    unsigned count = watch_window(watch);
     uint64_t settle_ns;
     calibrate_series_add(&transition->call_ns, end - begin);
     if (calibrate_settling(watch->blocks, count, before, end, &watch->level, &settle_ns)) {
@@ -112,8 +157,8 @@ static bool take_rounds(const calibrate_plan_t *plan, pwr_power_t *power, watch_
     size_block(watch);
     for (unsigned round = 0; round < plan->lever_rounds && pwr_power_has(power, entry->lever);
          round++) {
-        take_transition(watch, plan->settle_window_ns, power, entry);
-        take_transition(watch, plan->settle_window_ns, power, exit);
+        take_transition(watch, power, entry);
+        take_transition(watch, power, exit);
     }
     return pwr_power_has(power, entry->lever);
 }
@@ -136,8 +181,12 @@ static void sum_up(transition_t *entry, transition_t *exit, pwr_policy_row_t *ro
 static bool init(const calibrate_plan_t *plan, watch_t *watch, transition_t *entry,
                  transition_t *exit)
 {
+    bool of_package = pwr_lever_type(entry->lever)->scope == PWR_SCOPE_PACKAGE;
+    watch->window_ns = plan->settle_window_ns * (of_package ? PACKAGE_WINDOWS : 1);
+    watch->chain = of_package ? make_chain() : NULL;
     watch->blocks = calloc(MAX_BLOCKS, sizeof *watch->blocks);
-    return watch->blocks && calibrate_series_init(&watch->level, MAX_BLOCKS) &&
+    return watch->blocks && (watch->chain || !of_package) &&
+           calibrate_series_init(&watch->level, MAX_BLOCKS) &&
            calibrate_series_init(&entry->call_ns, plan->lever_rounds) &&
            calibrate_series_init(&entry->settle_ns, plan->lever_rounds) &&
            calibrate_series_init(&exit->call_ns, plan->lever_rounds) &&
@@ -160,6 +209,7 @@ void calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever
         sum_up(&entry, &exit, row);
     }
     free(watch.blocks);
+    free(watch.chain);
     calibrate_series_free(&watch.level);
     calibrate_series_free(&entry.call_ns);
     calibrate_series_free(&entry.settle_ns);

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include "tools/calibrate/calibrate.h"
-#include "topo/cpulist.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +47,17 @@ static bool bind_to_core_of(const pwr_topo_t *allowed, unsigned cpu)
     return pwr_cpuset_bind(&cpus);
 }
 
+static void find_package(const pwr_topo_t *allowed, calibrate_place_t *place)
+{
+    int package = pwr_topo_package_of(allowed, place->cpu);
+    place->package = (pwr_cpuset_t){{0}};
+    for (unsigned i = 0; i < pwr_topo_num_my_cpus(allowed); i++) {
+        if (pwr_topo_package_of(allowed, pwr_topo_my_cpu(allowed, i)) == package) {
+            pwr_cpuset_add(&place->package, pwr_topo_my_cpu(allowed, i));
+        }
+    }
+}
+
 static bool settle_among(const pwr_topo_t *allowed, int wanted, calibrate_place_t *place)
 {
     place->cpu = wanted >= 0 ? (unsigned)wanted
@@ -58,6 +68,7 @@ static bool settle_among(const pwr_topo_t *allowed, int wanted, calibrate_place_
         return false;
     }
     place->other_cpu = find_other(allowed, place->cpu);
+    find_package(allowed, place);
     if (!bind_to_core_of(allowed, place->cpu)) {
         fprintf(stderr, "poweraware-calibrate: cannot bind to the core of CPU %u: %s\n", place->cpu,
                 strerror(errno));

@@ -66,7 +66,10 @@ typedef struct run {
 
 /* ---- the rungs ---- */
 
-#define FUTEX_ONLY {.sleep_min_ns = LONG_SLEEP_NS, .sleep_max_ns = LONG_SLEEP_NS}
+#define FUTEX_ONLY                                                                                 \
+    {                                                                                              \
+        .sleep_min_ns = LONG_SLEEP_NS, .sleep_max_ns = LONG_SLEEP_NS                               \
+    }
 
 /* Spinning and epoll are not on the ladder. */
 static const rung_t rungs[PWR_POLICY_LEVERS] = {
