@@ -17,41 +17,28 @@
 
 typedef const coll_poweraware_args_t args_t;
 
-static coll_poweraware_rank_blocks_t blocks_of(args_t *args, bool varying)
+static coll_poweraware_rank_blocks_t blocks_of(const coll_poweraware_call_t *call, args_t *args)
 {
     coll_poweraware_rank_blocks_t blocks =
         coll_poweraware_rank_blocks(args->rbuf, args->rcount, args->rdtype);
-    blocks.varying = varying;
+    blocks.varying = COLL_POWERAWARE_ALLGATHERV == call->collective;
     blocks.counts = args->rcounts;
     blocks.displs = args->rdispls;
     return blocks;
 }
 
-static bool can(const coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
-                size_t bytes)
+bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_t *args,
+                                       size_t bytes)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    size_t largest = coll_poweraware_block_bytes(blocks, 0);
-    for (int rank = 1; blocks->varying && rank < h->size; ++rank) {
-        size_t block = coll_poweraware_block_bytes(blocks, rank);
+    coll_poweraware_rank_blocks_t blocks = blocks_of(call, args);
+    size_t largest = coll_poweraware_block_bytes(&blocks, 0);
+    for (int rank = 1; blocks.varying && rank < h->size; ++rank) {
+        size_t block = coll_poweraware_block_bytes(&blocks, rank);
         largest = block > largest ? block : largest;
     }
     return largest <= call->segment->box_bytes &&
            (1 == h->num_nodes || bytes <= coll_poweraware_set_bytes(call));
-}
-
-bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_t *args,
-                                       size_t bytes)
-{
-    coll_poweraware_rank_blocks_t blocks = blocks_of(args, false);
-    return can(call, &blocks, bytes);
-}
-
-bool coll_poweraware_box_allgatherv_can(const coll_poweraware_call_t *call, args_t *args,
-                                        size_t bytes)
-{
-    coll_poweraware_rank_blocks_t blocks = blocks_of(args, true);
-    return can(call, &blocks, bytes);
 }
 
 /* 1. */
@@ -139,19 +126,9 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
     return rc;
 }
 
-static int gather_to_all(coll_poweraware_call_t *call, args_t *args, bool varying)
-{
-    coll_poweraware_rank_blocks_t blocks = blocks_of(args, varying);
-    return 1 == call->hierarchy->num_nodes ? gather_on_node(call, args, &blocks)
-                                           : gather_over_nodes(call, args, &blocks);
-}
-
 int coll_poweraware_box_allgather(coll_poweraware_call_t *call, args_t *args)
 {
-    return gather_to_all(call, args, false);
-}
-
-int coll_poweraware_box_allgatherv(coll_poweraware_call_t *call, args_t *args)
-{
-    return gather_to_all(call, args, true);
+    coll_poweraware_rank_blocks_t blocks = blocks_of(call, args);
+    return 1 == call->hierarchy->num_nodes ? gather_on_node(call, args, &blocks)
+                                           : gather_over_nodes(call, args, &blocks);
 }

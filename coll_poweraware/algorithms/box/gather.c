@@ -31,11 +31,6 @@ bool coll_poweraware_box_gather_can(const coll_poweraware_call_t *call, args_t *
     return bytes / (size_t)call->hierarchy->size <= call->segment->box_bytes;
 }
 
-bool coll_poweraware_box_scatter_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
-{
-    return coll_poweraware_box_gather_can(call, args, bytes);
-}
-
 static int ranks_of(const pwr_hierarchy_t *h, int node)
 {
     return h->node_start[node + 1] - h->node_start[node];

@@ -180,20 +180,12 @@ bool coll_poweraware_box_reduce_can(const coll_poweraware_call_t *call, args_t *
     return coll_poweraware_operands_fit(call, args, args->rcount);
 }
 
-bool coll_poweraware_box_allreduce_can(const coll_poweraware_call_t *call, args_t *args,
-                                       size_t bytes)
+/* Of a Reduce_scatter(_block): elements before a rank's part; of all, before rank size. */
+static size_t elements_before(const coll_poweraware_call_t *call, args_t *args, int rank)
 {
-    return coll_poweraware_box_reduce_can(call, args, bytes);
-}
-
-/* Who has a part of the result reads all boxes anyway. */
-static int reduce_scatter(const reduction_t *r)
-{
-    return 1 == r->call->hierarchy->num_nodes ? reduce_together(r) : reduce_through_leaders(r);
-}
-
-static size_t elements_before(args_t *args, int rank)
-{
+    if (COLL_POWERAWARE_REDUCE_SCATTER_BLOCK == call->collective) {
+        return args->rcount * (size_t)rank;
+    }
     size_t before = 0;
     for (int i = 0; i < rank; ++i) {
         before += pwr_ompi_count(args->rcounts, i);
@@ -205,33 +197,18 @@ bool coll_poweraware_box_reduce_scatter_can(const coll_poweraware_call_t *call, 
                                             size_t bytes)
 {
     (void)bytes;
-    return coll_poweraware_operands_fit(call, args, elements_before(args, call->hierarchy->size));
+    return coll_poweraware_operands_fit(call, args,
+                                        elements_before(call, args, call->hierarchy->size));
 }
 
+/* Who has a part of the result reads all boxes anyway. */
 int coll_poweraware_box_reduce_scatter(coll_poweraware_call_t *call, args_t *args)
 {
-    int me = call->hierarchy->my_rank;
-    reduction_t r =
-        coll_poweraware_box_reduction(call, args, elements_before(args, call->hierarchy->size));
-    r.first = elements_before(args, me);
-    r.count = pwr_ompi_count(args->rcounts, me);
-    return reduce_scatter(&r);
-}
-
-bool coll_poweraware_box_reduce_scatter_block_can(const coll_poweraware_call_t *call, args_t *args,
-                                                  size_t bytes)
-{
-    (void)bytes;
-    return coll_poweraware_operands_fit(call, args, args->rcount * (size_t)call->hierarchy->size);
-}
-
-int coll_poweraware_box_reduce_scatter_block(coll_poweraware_call_t *call, args_t *args)
-{
     const pwr_hierarchy_t *h = call->hierarchy;
-    reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount * (size_t)h->size);
-    r.first = args->rcount * (size_t)h->my_rank;
-    r.count = args->rcount;
-    return reduce_scatter(&r);
+    reduction_t r = coll_poweraware_box_reduction(call, args, elements_before(call, args, h->size));
+    r.first = elements_before(call, args, h->my_rank);
+    r.count = elements_before(call, args, h->my_rank + 1) - r.first;
+    return 1 == h->num_nodes ? reduce_together(&r) : reduce_through_leaders(&r);
 }
 
 /* Reduce, step 2.  A box that nobody reads any more once its operand is combined, and of which

@@ -72,9 +72,10 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     return set;
 }
 
-static int scan(coll_poweraware_call_t *call, args_t *args, bool exclusive)
+int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
+    bool exclusive = COLL_POWERAWARE_EXSCAN == call->collective;
     reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_ROOT);
     int rc = coll_poweraware_box_contribute(&r, true); /* 1 */
@@ -97,14 +98,4 @@ static int scan(coll_poweraware_call_t *call, args_t *args, bool exclusive)
     }
     coll_poweraware_end_round(call);
     return rc;
-}
-
-int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
-{
-    return scan(call, args, false);
-}
-
-int coll_poweraware_box_exscan(coll_poweraware_call_t *call, args_t *args)
-{
-    return scan(call, args, true);
 }

@@ -24,13 +24,6 @@
 /* Smaller pieces cost more in messages than they save in bytes. */
 enum { LEAST_PIECE_BYTES = 2048 };
 
-bool coll_poweraware_allreduce_leader_can(const coll_poweraware_call_t *call,
-                                          const coll_poweraware_args_t *args, size_t bytes)
-{
-    (void)bytes;
-    return coll_poweraware_reduction_can(call, args, 1);
-}
-
 static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk)
 {
     size_t count = *(const size_t *)r->collective;

@@ -214,7 +214,7 @@ static int bring_back(aside_t *aside, const coll_poweraware_reduction_t *r, size
     return rc;
 }
 
-/* ---- both collectives ---- */
+/* ---- all of it ---- */
 
 /* On one node, whether the rank with the largest block would work longer on it, num_local - 1
    operands, than all would on equal slices, with copying the sum. */
@@ -223,13 +223,14 @@ static bool lopsided(const scatter_t *s, const pwr_hierarchy_t *h)
     return h->num_local > 2 && s->largest > s->total / (size_t)(h->num_local - 2);
 }
 
-static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, bool block)
+int coll_poweraware_reduce_scatter_leader(coll_poweraware_call_t *call,
+                                          const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t ranks = (size_t)h->size + 1;
     scatter_t s = {
         .args = args,
-        .block = block,
+        .block = COLL_POWERAWARE_REDUCE_SCATTER_BLOCK == call->collective,
         .begin = call->numbers,
         .run_at = call->numbers + ranks,
         .user = call->numbers + 2 * ranks,
@@ -260,16 +261,4 @@ static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
     size_t mine = count_of(&s, h->my_rank);
     put_aside(&aside, &r, mine);
     return bring_back(&aside, &r, mine, coll_poweraware_reduction_run(&r));
-}
-
-int coll_poweraware_reduce_scatter_leader(coll_poweraware_call_t *call,
-                                          const coll_poweraware_args_t *args)
-{
-    return run(call, args, false);
-}
-
-int coll_poweraware_reduce_scatter_block_leader(coll_poweraware_call_t *call,
-                                                const coll_poweraware_args_t *args)
-{
-    return run(call, args, true);
 }

@@ -143,10 +143,10 @@ static int take(reduction_t *r, const reduce_chunk_t *chunk)
 
 /* ---- all of it ---- */
 
-static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, bool exclusive)
+int coll_poweraware_scan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    scan_t scan = {.count = args->rcount, .exclusive = exclusive};
+    scan_t scan = {.count = args->rcount, .exclusive = COLL_POWERAWARE_EXSCAN == call->collective};
     reduction_t r;
     int error = OMPI_SUCCESS;
     coll_poweraware_reduction_begin(&r, call, args, scan.count, 1);
@@ -167,14 +167,4 @@ static int run(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
     int rc = coll_poweraware_reduction_run(&r);
     free(scan.spare);
     return OMPI_SUCCESS == error ? rc : error;
-}
-
-int coll_poweraware_scan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
-{
-    return run(call, args, false);
-}
-
-int coll_poweraware_exscan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
-{
-    return run(call, args, true);
 }
