@@ -20,11 +20,6 @@
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/ucx.h"
 
-static void note(coll_poweraware_call_t *call, int rc)
-{
-    call->error = OMPI_SUCCESS == call->error ? rc : call->error;
-}
-
 static coll_poweraware_message_t *next_message(const coll_poweraware_call_t *call)
 {
     return coll_poweraware_message(call, call->lane, call->posted[call->lane]);
@@ -81,7 +76,7 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
     message->receives = true;
     int rc = try_recv(call, message, buffer, count, datatype);
     if (OMPI_SUCCESS != rc) {
-        note(call, rc);
+        coll_poweraware_note_error(call, rc);
         rc = try_recv(call, message, buffer, count, datatype); /* 2 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
@@ -96,7 +91,7 @@ int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, 
     int rc = OMPI_ERROR;
     if (OMPI_SUCCESS == call->error) {
         rc = try_send(call, message, buffer, count, datatype);
-        note(call, rc);
+        coll_poweraware_note_error(call, rc);
     }
     if (OMPI_SUCCESS != call->error) {
         rc = try_send(call, message, NULL, 0, MPI_BYTE); /* 1, 3 */
@@ -179,12 +174,12 @@ static void finish(coll_poweraware_call_t *call, coll_poweraware_message_t *mess
     if (MPI_REQUEST_NULL != message->request && REQUEST_COMPLETE(message->request)) {
         ompi_request_free(&message->request);
     }
-    note(call, rc);
+    coll_poweraware_note_error(call, rc);
 }
 
 int coll_poweraware_complete(coll_poweraware_call_t *call, int first)
 {
-    note(call, first);
+    coll_poweraware_note_error(call, first);
     int posted = call->posted[call->lane];
     wait_for_all(call, posted);
     call->posted[call->lane] = 0;

@@ -17,6 +17,7 @@
 #include "pwr_ompi/hierarchy.h"
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/segment.h"
+#include "pwr_ompi/single_copy.h"
 
 /* A shorter block costs less as a message than as a system call that looks up another process:
    2 KiB among 4 ranks took 3 times as long by single copy, 4 KiB as long as by messages. */
@@ -80,6 +81,27 @@ typedef struct coll_poweraware_call {
     jmp_buf *way_out;      /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
 
+static inline int coll_poweraware_first_error(int first, int then)
+{
+    return OMPI_SUCCESS == first ? then : first;
+}
+static inline void coll_poweraware_note_error(coll_poweraware_call_t *call, int rc)
+{
+    call->error = coll_poweraware_first_error(call->error, rc);
+}
+
+/* The leader of a node: its lowest rank; of the root's node, the root, if there is one. */
+enum { COLL_POWERAWARE_NO_RANK = -1 };
+static inline int coll_poweraware_leader(const coll_poweraware_call_t *call, int node, int root)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    return COLL_POWERAWARE_NO_RANK != root && node == h->node_of[root] ? root : h->leader_of[node];
+}
+static inline int coll_poweraware_my_leader(const coll_poweraware_call_t *call, int root)
+{
+    return coll_poweraware_leader(call, call->hierarchy->my_node, root);
+}
+
 /* call.c: once per communicator, but for pids; NULL when out of memory. */
 coll_poweraware_call_t *coll_poweraware_call_new(struct ompi_communicator_t *comm,
                                                  const coll_poweraware_settings_t *settings,
@@ -97,10 +119,18 @@ char *coll_poweraware_scratch(coll_poweraware_call_t *call);
 
 /* Copies between memory of mine and of a local rank; where call->pids is not NULL.  Return an
    OMPI_* code. */
-int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to, uint64_t from,
-                         size_t bytes);
-int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
-                          const void *from, size_t bytes);
+static inline int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to,
+                                       uint64_t from, size_t bytes)
+{
+    int error = pwr_single_copy_read(call->pids[local], to, from, bytes);
+    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
+}
+static inline int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
+                                        const void *from, size_t bytes)
+{
+    int error = pwr_single_copy_write(call->pids[local], to, from, bytes);
+    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
+}
 
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
@@ -154,9 +184,12 @@ static inline bool coll_poweraware_throttles(const coll_poweraware_call_t *call)
 /* The network phase of a leader-based collective (ICPP 2010 V-B).  With T-states per core, resting
    ranks go to the deepest state and the leader stays at full duty; with T-states per package, the
    leader and those who share its package go to the partial state.
+   begin, end: bracket everything that a leader does on the network; nothing where there is one
+   node.  error: what went wrong before; other leaders then hear of it, because all that this one
+   sends is empty.
    rest: wait for flag while leader is on the network. */
-void coll_poweraware_begin_leading(const coll_poweraware_call_t *call);
-void coll_poweraware_end_leading(const coll_poweraware_call_t *call);
+void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error);
+void coll_poweraware_end_network(const coll_poweraware_call_t *call);
 void coll_poweraware_rest(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
                           uint32_t target, int leader);
 

@@ -13,11 +13,6 @@
 #include "algorithms/alltoall/local.h"
 #include "pwr_ompi/events.h"
 
-static int first_of(int one, int other)
-{
-    return OMPI_SUCCESS == one ? other : one;
-}
-
 bool coll_poweraware_exchange_box_fits(const coll_poweraware_call_t *call, size_t block_bytes)
 {
     return block_bytes <= call->segment->box_bytes / (size_t)call->hierarchy->max_local;
@@ -43,18 +38,19 @@ int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
         if (i != h->my_local) {
             coll_poweraware_block_t block = coll_poweraware_block_to(x, h->local_ranks[i]);
             size_t place = place_of(block_bytes, h->my_local, i);
-            rc = first_of(rc, coll_poweraware_block_pack(&block, box + place));
+            rc = coll_poweraware_first_error(rc, coll_poweraware_block_pack(&block, box + place));
         }
     }
     coll_poweraware_join(call, rc);
-    rc = first_of(rc, coll_poweraware_copy_own_block(x));
-    rc = first_of(rc, coll_poweraware_wait_all(call));
+    rc = coll_poweraware_first_error(rc, coll_poweraware_copy_own_block(x));
+    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
     for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) { /* 2 */
         if (i != h->my_local) {
             coll_poweraware_block_t block = coll_poweraware_block_from(x, h->local_ranks[i]);
             const unsigned char *theirs = coll_poweraware_box(call, i, bytes);
             size_t place = place_of(block_bytes, i, h->my_local);
-            rc = first_of(rc, coll_poweraware_block_unpack(&block, theirs + place));
+            rc = coll_poweraware_first_error(rc,
+                                             coll_poweraware_block_unpack(&block, theirs + place));
         }
     }
     pwr_events_add(PWR_EVENT_LOCAL_END, h->my_node, -1, bytes);

@@ -26,7 +26,6 @@
 #include <string.h>
 
 #include "algorithms/alltoall/exchange.h"
-#include "pwr_ompi/events.h"
 
 typedef struct combined {
     coll_poweraware_call_t *call;
@@ -148,7 +147,7 @@ static bool fits(const combined_t *c, size_t bytes)
 
 static void keep_first(combined_t *c, int rc)
 {
-    c->error = OMPI_SUCCESS == c->error ? rc : c->error;
+    c->error = coll_poweraware_first_error(c->error, rc);
 }
 
 /* ---- 2. and 4. ---- */
@@ -186,7 +185,6 @@ static int exchange_cells(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
     int rc = OMPI_SUCCESS;
-    pwr_events_add(PWR_EVENT_NET, h->my_node, -1, 0);
     for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
         int node = (h->my_node - d + h->num_nodes) % h->num_nodes;
         size_t bytes = bytes_in(c, node);
@@ -203,9 +201,7 @@ static int exchange_cells(combined_t *c)
                                            h->leader_of[node]);
         }
     }
-    rc = coll_poweraware_complete(c->call, rc);
-    pwr_events_add(PWR_EVENT_NET_END, h->my_node, -1, 0);
-    return rc;
+    return coll_poweraware_complete(c->call, rc);
 }
 
 /* Blocks to and from the ranks of a node that do not fit its cells. */
@@ -245,9 +241,9 @@ static void exchange_large(combined_t *c)
 
 static void lead(combined_t *c)
 {
-    coll_poweraware_begin_leading(c->call);
+    coll_poweraware_begin_network(c->call, OMPI_SUCCESS);
     int rc = exchange_cells(c);
-    coll_poweraware_end_leading(c->call);
+    coll_poweraware_end_network(c->call);
     c->chunk.slot->error = rc;
     pwr_flag_arrive(&c->chunk.slot->ready, c->chunk.expect->ready);
 }

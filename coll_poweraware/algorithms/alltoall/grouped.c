@@ -60,7 +60,7 @@ static int exchange_pairs(const grouped_t *g, const int *ranks, int num)
         int index = coll_poweraware_match(rounds, g->my_index, round);
         if (index < num) {
             int rc_swap = coll_poweraware_swap(&g->swap, ranks[index]);
-            rc = OMPI_SUCCESS == rc ? rc_swap : rc;
+            rc = coll_poweraware_first_error(rc, rc_swap);
         }
     }
     return rc;
@@ -74,7 +74,7 @@ static void exchange_node(grouped_t *g, int node, int group)
     pwr_events_add(PWR_EVENT_NET, node, node, 0);
     int rc = g->x.in_place ? exchange_pairs(g, ranks, num) : exchange_window(g, ranks, num, &bytes);
     pwr_events_add(PWR_EVENT_NET_END, node, node, bytes);
-    g->rc = OMPI_SUCCESS == g->rc ? rc : g->rc;
+    g->rc = coll_poweraware_first_error(g->rc, rc);
 }
 
 static void exchange_step(grouped_t *g, const coll_poweraware_step_t *step)

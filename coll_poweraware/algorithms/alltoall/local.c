@@ -60,7 +60,7 @@ typedef struct local {
 
 static void keep_first(local_t *l, int rc)
 {
-    l->rc = OMPI_SUCCESS == l->rc ? rc : l->rc;
+    l->rc = coll_poweraware_first_error(l->rc, rc);
 }
 
 static int rank_of(const local_t *l, int local)

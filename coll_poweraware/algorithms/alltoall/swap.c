@@ -66,11 +66,6 @@ static size_t length_of(const coll_poweraware_swap_t *s, size_t total, size_t pi
     return left < s->bytes ? left : s->bytes;
 }
 
-static int first_of(int one, int other)
-{
-    return OMPI_SUCCESS == one ? other : one;
-}
-
 /* 4. */
 static int swap_piece(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_packer_t *in,
                       size_t piece, int peer)
@@ -85,7 +80,8 @@ static int swap_piece(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_pa
         rc = pwr_packer_pack(out, s->buffer[(piece + 1) % 2], length_of(s, out->total, piece + 1));
     }
     rc = coll_poweraware_complete(call, rc);
-    return first_of(rc, OMPI_SUCCESS == rc ? pwr_packer_unpack(in, theirs, bytes) : rc);
+    return coll_poweraware_first_error(rc, OMPI_SUCCESS == rc ? pwr_packer_unpack(in, theirs, bytes)
+                                                              : rc);
 }
 
 /* An error does not end it: the peer waits for as many messages. */
@@ -95,7 +91,7 @@ static int swap_pieces(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_p
     int rc = pwr_packer_pack(out, s->buffer[0], length_of(s, out->total, 0)); /* 3 */
     rc = coll_poweraware_complete(s->x->call, rc);
     for (size_t piece = 0; piece * s->bytes < in->total; ++piece) {
-        rc = first_of(rc, swap_piece(s, out, in, piece, peer));
+        rc = coll_poweraware_first_error(rc, swap_piece(s, out, in, piece, peer));
     }
     return rc;
 }

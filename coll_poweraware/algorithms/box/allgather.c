@@ -103,7 +103,7 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t total = coll_poweraware_bytes_before_node(call, blocks, h->num_nodes);
-    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_ROOT);
+    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     const unsigned char *all;
     int rc_net;
     int rc = fill_and_join(call, args, blocks);

@@ -14,7 +14,7 @@
 
 static int barrier_of_nodes(coll_poweraware_call_t *call)
 {
-    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_ROOT);
+    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     bool leading = call->hierarchy->my_rank == leader;
     coll_poweraware_begin_round(call); /* 1 */
     coll_poweraware_my_box(call, 0);

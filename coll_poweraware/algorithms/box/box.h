@@ -17,29 +17,6 @@
 
 #include "algorithms/algorithms.h"
 
-enum { COLL_POWERAWARE_NO_ROOT = -1 };
-
-static inline int coll_poweraware_leader(const coll_poweraware_call_t *call, int node, int root)
-{
-    const pwr_hierarchy_t *h = call->hierarchy;
-    return COLL_POWERAWARE_NO_ROOT != root && node == h->node_of[root] ? root : h->leader_of[node];
-}
-
-static inline int coll_poweraware_my_leader(const coll_poweraware_call_t *call, int root)
-{
-    return coll_poweraware_leader(call, call->hierarchy->my_node, root);
-}
-
-static inline bool coll_poweraware_i_lead(const coll_poweraware_call_t *call, int root)
-{
-    return call->hierarchy->my_rank == coll_poweraware_my_leader(call, root);
-}
-
-static inline int coll_poweraware_first_error(int first, int then)
-{
-    return OMPI_SUCCESS == first ? then : first;
-}
-
 /* ---- packed data (blocks.c) ---- */
 
 size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype);
@@ -100,11 +77,6 @@ int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, ch
 /* ---- what leaders do between fan-in and fan-out (leaders.c) ----
    Nothing where there is one node.  All return the call's first error, and go on after it: every
    message that another leader waits for is sent. */
-
-/* Bracket everything that a leader does on the network.  error: what went wrong before; other
-   leaders then hear of it, because all that this one sends is empty. */
-void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error);
-void coll_poweraware_end_network(const coll_poweraware_call_t *call);
 
 int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call);
 /* Down the tree of nodes from root's.  Receive: all but root.  Forward only posts: complete it. */

@@ -191,7 +191,7 @@ int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
     int rc = in_place ? OMPI_SUCCESS
                       : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
     coll_poweraware_join(call, rc);
-    if (coll_poweraware_i_lead(call, args->root)) {
+    if (call->hierarchy->my_rank == coll_poweraware_my_leader(call, args->root)) {
         rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
         rc = is_root ? gather_at_root(call, args, rc)             /* 3 */
                      : send_to_root(call, block, args->root, rc); /* 2 */

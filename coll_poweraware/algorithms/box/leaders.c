@@ -18,31 +18,13 @@
 #include "algorithms/box/box.h"
 
 #include "algorithms/leader/node_tree.h"
-#include "pwr_ompi/events.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
-void coll_poweraware_begin_network(coll_poweraware_call_t *call, int error)
-{
-    if (call->hierarchy->num_nodes > 1) {
-        coll_poweraware_complete(call, error);
-        coll_poweraware_begin_leading(call);
-        pwr_events_add(PWR_EVENT_NET, call->hierarchy->my_node, -1, 0);
-    }
-}
-
-void coll_poweraware_end_network(const coll_poweraware_call_t *call)
-{
-    if (call->hierarchy->num_nodes > 1) {
-        pwr_events_add(PWR_EVENT_NET_END, call->hierarchy->my_node, -1, 0);
-        coll_poweraware_end_leading(call);
-    }
-}
-
 static int lowest(const coll_poweraware_call_t *call, int node)
 {
-    return coll_poweraware_leader(call, node, COLL_POWERAWARE_NO_ROOT);
+    return coll_poweraware_leader(call, node, COLL_POWERAWARE_NO_RANK);
 }
 
 /* ---- Barrier ---- */

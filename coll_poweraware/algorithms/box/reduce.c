@@ -137,7 +137,7 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
 
 static int reduce_through_leaders(const reduction_t *r)
 {
-    int leader = coll_poweraware_my_leader(r->call, COLL_POWERAWARE_NO_ROOT);
+    int leader = coll_poweraware_my_leader(r->call, COLL_POWERAWARE_NO_RANK);
     bool leading = r->call->hierarchy->my_rank == leader;
     int rc = coll_poweraware_box_contribute(r, !leading); /* 1 */
     const unsigned char *set;
@@ -251,7 +251,7 @@ static int lead_reduce(const reduction_t *r, int root, int error)
 int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
 {
     reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
-    bool leading = coll_poweraware_i_lead(call, args->root);
+    bool leading = call->hierarchy->my_rank == coll_poweraware_my_leader(call, args->root);
     int rc = coll_poweraware_box_contribute(&r, !leading); /* 1 */
     if (leading) {
         rc = lead_reduce(&r, args->root, rc);

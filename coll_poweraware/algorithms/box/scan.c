@@ -77,7 +77,7 @@ int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
     const pwr_hierarchy_t *h = call->hierarchy;
     bool exclusive = COLL_POWERAWARE_EXSCAN == call->collective;
     reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
-    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_ROOT);
+    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     int rc = coll_poweraware_box_contribute(&r, true); /* 1 */
     int rc_lead = OMPI_SUCCESS;
     const unsigned char *set = NULL;

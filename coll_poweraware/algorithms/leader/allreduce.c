@@ -74,7 +74,7 @@ static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_
     }
     int rc = coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
     int rc_gather = coll_poweraware_chunk_gather(r, chunk, piece_of);
-    return OMPI_SUCCESS == rc ? rc_gather : rc;
+    return coll_poweraware_first_error(rc, rc_gather);
 }
 
 int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,

@@ -6,7 +6,6 @@
 #include "algorithms/leader/among_leaders.h"
 
 #include "algorithms/leader/node_tree.h"
-#include "pwr_ompi/events.h"
 
 #include "ompi/op/op.h"
 
@@ -50,11 +49,6 @@ static void put_left(const reduction_t *r, char *operand, char *sum, size_t coun
 
 /* ---- messages; empty ones are not sent ---- */
 
-static int first_error(int first, int rc)
-{
-    return OMPI_SUCCESS == first ? rc : first;
-}
-
 static int post(const reduction_t *r, bool send, char *buffer, size_t count, int node)
 {
     int peer = coll_poweraware_reduction_leader(r, node, r->my_part);
@@ -79,18 +73,7 @@ static int transfer(reduction_t *r, bool send, char *buffer, size_t count, int n
 static int exchange(reduction_t *r, char *mine, char *theirs, size_t count, int node)
 {
     int rc = post(r, false, theirs, count, node);
-    return complete(r, first_error(rc, post(r, true, mine, count, node)));
-}
-
-static void begin_network(const reduction_t *r)
-{
-    pwr_events_add(PWR_EVENT_NET, r->call->hierarchy->my_node, -1, 0);
-}
-
-static int end_network(const reduction_t *r, int rc)
-{
-    pwr_events_add(PWR_EVENT_NET_END, r->call->hierarchy->my_node, -1, 0);
-    return rc;
+    return complete(r, coll_poweraware_first_error(rc, post(r, true, mine, count, node)));
 }
 
 /* ---- to one node ---- */
@@ -114,18 +97,17 @@ int coll_poweraware_chunk_to_node(reduction_t *r, const reduce_chunk_t *chunk, r
     char *room = in_room(r, chunk, range.from);
     int rc = OMPI_SUCCESS;
     int child;
-    begin_network(r);
     for (int k = 0; (child = child_of(vnode, num, k, chain)) >= 0; ++k) {
         int node = (top - child + num) % num;
-        rc = first_error(rc, transfer(r, false, room, length(range), node));
+        rc = coll_poweraware_first_error(rc, transfer(r, false, room, length(range), node));
         put_left(r, room, sum, length(range));
     }
     if (vnode > 0) {
         int parent = chain ? vnode - 1 : coll_poweraware_tree_parent(vnode);
         int node = (top - parent + num) % num;
-        rc = first_error(rc, transfer(r, true, sum, length(range), node));
+        rc = coll_poweraware_first_error(rc, transfer(r, true, sum, length(range), node));
     }
-    return end_network(r, rc);
+    return rc;
 }
 
 int coll_poweraware_chunk_pass(reduction_t *r, const reduce_chunk_t *chunk, range_t range, int from,
@@ -135,10 +117,8 @@ int coll_poweraware_chunk_pass(reduction_t *r, const reduce_chunk_t *chunk, rang
     if (from == to || (me != from && me != to)) {
         return OMPI_SUCCESS;
     }
-    begin_network(r);
     bool send = me == from;
-    return end_network(
-        r, transfer(r, send, in_sum(r, chunk, range.from), length(range), send ? to : from));
+    return transfer(r, send, in_sum(r, chunk, range.from), length(range), send ? to : from);
 }
 
 /* ---- recursive doubling ---- */
@@ -170,7 +150,7 @@ static int double_up(doubling_t *d, int vnode, int num)
     for (int distance = 1; distance < num; distance *= 2) {
         int partner = vnode ^ distance;
         int node = partner < d->folded ? 2 * partner + 1 : partner + d->folded;
-        rc = first_error(rc, exchange(d->r, d->mine, d->theirs, d->count, node));
+        rc = coll_poweraware_first_error(rc, exchange(d->r, d->mine, d->theirs, d->count, node));
         combine(d, partner < vnode);
     }
     return rc;
@@ -184,12 +164,12 @@ static int double_folded(doubling_t *d, int me, int num)
     }
     if (0 == me % 2) {
         int rc = transfer(d->r, true, d->mine, d->count, me + 1);
-        return first_error(rc, transfer(d->r, false, d->mine, d->count, me + 1));
+        return coll_poweraware_first_error(rc, transfer(d->r, false, d->mine, d->count, me + 1));
     }
     int rc = transfer(d->r, false, d->theirs, d->count, me - 1);
     combine(d, true);
-    rc = first_error(rc, double_up(d, me / 2, num));
-    return first_error(rc, transfer(d->r, true, d->mine, d->count, me - 1));
+    rc = coll_poweraware_first_error(rc, double_up(d, me / 2, num));
+    return coll_poweraware_first_error(rc, transfer(d->r, true, d->mine, d->count, me - 1));
 }
 
 int coll_poweraware_chunk_double(reduction_t *r, const reduce_chunk_t *chunk, range_t range)
@@ -207,13 +187,12 @@ int coll_poweraware_chunk_double(reduction_t *r, const reduce_chunk_t *chunk, ra
         power *= 2;
     }
     d.folded = h->num_nodes - power;
-    begin_network(r);
     int rc = double_folded(&d, h->my_node, power);
     if (sum != d.mine &&
         ompi_datatype_copy_content_same_ddt(r->datatype, d.count, sum, d.mine) < 0) {
-        rc = first_error(rc, OMPI_ERROR);
+        rc = coll_poweraware_first_error(rc, OMPI_ERROR);
     }
-    return end_network(r, rc);
+    return rc;
 }
 
 /* ---- pairwise ---- */
@@ -267,8 +246,8 @@ static int post_step(const scatter_t *s, int d)
     int to = (h->my_node + d) % h->num_nodes;
     range_t theirs = s->range_of(s->r, s->chunk, to);
     int rc = post(s->r, false, room_of(s, d), s->count, from);
-    return first_error(rc,
-                       post(s->r, true, in_sum(s->r, s->chunk, theirs.from), length(theirs), to));
+    return coll_poweraware_first_error(
+        rc, post(s->r, true, in_sum(s->r, s->chunk, theirs.from), length(theirs), to));
 }
 
 static void combine_step(scatter_t *s, int d)
@@ -305,18 +284,17 @@ int coll_poweraware_chunk_scatter(reduction_t *r, const reduce_chunk_t *chunk,
                    .first_room = in_room(r, chunk, room.from),
                    .window = window_of(r, length(mine), length(room))};
     int rc = OMPI_SUCCESS;
-    begin_network(r);
     for (int first = 1; first <= others(r); first += s.window) {
         int end = first + s.window <= others(r) ? first + s.window : others(r) + 1;
         for (int d = first; d < end; ++d) {
-            rc = first_error(rc, post_step(&s, d));
+            rc = coll_poweraware_first_error(rc, post_step(&s, d));
         }
         rc = complete(r, rc);
         for (int d = first; d < end; ++d) {
             combine_step(&s, d);
         }
     }
-    return end_network(r, first_error(rc, join(&s)));
+    return coll_poweraware_first_error(rc, join(&s));
 }
 
 int coll_poweraware_chunk_gather(reduction_t *r, const reduce_chunk_t *chunk,
@@ -325,16 +303,16 @@ int coll_poweraware_chunk_gather(reduction_t *r, const reduce_chunk_t *chunk,
     const pwr_hierarchy_t *h = r->call->hierarchy;
     range_t mine = range_of(r, chunk, h->my_node);
     int rc = OMPI_SUCCESS;
-    begin_network(r);
     for (int d = 1; d < h->num_nodes; ++d) {
         int from = (h->my_node - d + h->num_nodes) % h->num_nodes;
         range_t theirs = range_of(r, chunk, from);
-        rc = first_error(rc, post(r, false, in_sum(r, chunk, theirs.from), length(theirs), from));
-        rc = first_error(rc, post(r, true, in_sum(r, chunk, mine.from), length(mine),
-                                  (h->my_node + d) % h->num_nodes));
+        rc = coll_poweraware_first_error(
+            rc, post(r, false, in_sum(r, chunk, theirs.from), length(theirs), from));
+        rc = coll_poweraware_first_error(rc, post(r, true, in_sum(r, chunk, mine.from),
+                                                  length(mine), (h->my_node + d) % h->num_nodes));
         if (0 == d % WINDOW || d + 1 == h->num_nodes) {
             rc = complete(r, rc);
         }
     }
-    return end_network(r, rc);
+    return rc;
 }

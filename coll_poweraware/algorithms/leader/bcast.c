@@ -39,9 +39,8 @@ typedef struct bcast {
 
 static int leader_of_vnode(const bcast_t *b, int vnode)
 {
-    const pwr_hierarchy_t *h = b->call->hierarchy;
-    int node = (vnode + b->root_node) % h->num_nodes;
-    return node == b->root_node ? b->root : h->leader_of[node];
+    int node = (vnode + b->root_node) % b->call->hierarchy->num_nodes;
+    return coll_poweraware_leader(b->call, node, b->root);
 }
 
 static int log2_ceil(int n)
@@ -128,7 +127,7 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
         .call = call,
         .root = args->root,
         .root_node = root_node,
-        .leader = h->my_node == root_node ? args->root : h->leader_of[h->my_node],
+        .leader = coll_poweraware_my_leader(call, args->root),
         .parent = COLL_POWERAWARE_NO_RANK,
     };
     int rc = h->my_rank == args->root

@@ -6,7 +6,6 @@
 #include "algorithms/leader/pipeline.h"
 
 #include "algorithms/single_copy/single_copy.h"
-#include "pwr_ompi/events.h"
 
 /* A stage is reused after PWR_SEGMENT_SLOTS pieces; its messages must be complete by then. */
 enum { AHEAD = 4, SENDING = 3 };
@@ -44,11 +43,6 @@ size_t coll_poweraware_piece_bytes(const coll_poweraware_call_t *call, size_t me
 static stage_t *stage_of(run_t *run, size_t index)
 {
     return &run->stages[index % PWR_SEGMENT_SLOTS];
-}
-
-static void note(run_t *run, int rc)
-{
-    run->call->error = OMPI_SUCCESS == run->call->error ? rc : run->call->error;
 }
 
 static bool only_filler(const coll_poweraware_piece_t *piece)
@@ -120,7 +114,8 @@ static void fill(run_t *run, stage_t *stage)
     }
     if (NULL == piece->direct || !piece->reads || piece->readers > 1) {
         uint64_t begin_ns = coll_poweraware_begin_work(run->call, 0, piece->bytes);
-        note(run, run->pipeline->fill(run->self, piece, stage->claim.data));
+        coll_poweraware_note_error(run->call,
+                                   run->pipeline->fill(run->self, piece, stage->claim.data));
         coll_poweraware_end_work(run->call, 0, begin_ns);
     }
     count_filled(run, stage);
@@ -230,7 +225,7 @@ static void complete_piece(run_t *run, size_t index)
     } else if (piece->reads && !only_filler(piece)) {
         wait_filled(run, index);
         if (1 == piece->fillers) {
-            note(run, stage->claim.slot->error);
+            coll_poweraware_note_error(run->call, stage->claim.slot->error);
         }
     }
 }
@@ -250,7 +245,8 @@ static void close_stage(run_t *run, size_t index)
     send_filled(run);
     if (piece->takes && OMPI_SUCCESS == run->call->error) { /* 5 */
         uint64_t begin_ns = coll_poweraware_begin_work(run->call, 0, piece->bytes);
-        note(run, run->pipeline->take(run->self, piece, stage->claim.data));
+        coll_poweraware_note_error(run->call,
+                                   run->pipeline->take(run->self, piece, stage->claim.data));
         coll_poweraware_end_work(run->call, 0, begin_ns);
     }
     if (piece->reads && 0 == piece->num_to) { /* 6 */
@@ -293,16 +289,13 @@ int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, voi
         .leader = leader,
         .num_pieces = num_pieces,
     };
-    const pwr_hierarchy_t *h = call->hierarchy;
-    bool leads = h->my_rank == leader && h->num_nodes > 1 && num_pieces > 0;
+    bool leads = call->hierarchy->my_rank == leader && num_pieces > 0;
     if (leads) {
-        coll_poweraware_begin_leading(call);
-        pwr_events_add(PWR_EVENT_NET, h->my_node, -1, 0);
+        coll_poweraware_begin_network(call, OMPI_SUCCESS);
     }
     run_stages(&run);
     if (leads) {
-        pwr_events_add(PWR_EVENT_NET_END, h->my_node, -1, 0);
-        coll_poweraware_end_leading(call);
+        coll_poweraware_end_network(call);
     }
     coll_poweraware_use_lane(call, 0);
     coll_poweraware_report_work(call, PWR_COPY_SHARED);

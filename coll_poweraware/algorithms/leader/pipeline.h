@@ -25,8 +25,6 @@
 
 #include "primitives/primitives.h"
 
-enum { COLL_POWERAWARE_NO_RANK = -1 };
-
 typedef struct coll_poweraware_piece {
     /* The same on all ranks of the node: */
     size_t bytes; /* 0: nobody here has anything to do with it, and nothing else counts */

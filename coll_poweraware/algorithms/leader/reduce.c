@@ -65,7 +65,7 @@ static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_
         coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
     int rc = coll_poweraware_chunk_to_node(r, chunk, range, top, chain);
     int rc_pass = coll_poweraware_chunk_pass(r, chunk, range, top, to);
-    return OMPI_SUCCESS == rc ? rc_pass : rc;
+    return coll_poweraware_first_error(rc, rc_pass);
 }
 
 /* Whether this rank is throttled while its leader is on the network: else it need not stay. */

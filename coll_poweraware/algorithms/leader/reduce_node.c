@@ -17,7 +17,7 @@ static bool has_network(const coll_poweraware_reduction_t *r)
 
 static void keep_error(coll_poweraware_reduction_t *r, int rc)
 {
-    r->error = OMPI_SUCCESS == r->error ? rc : r->error;
+    r->error = coll_poweraware_first_error(r->error, rc);
 }
 
 static void copy(coll_poweraware_reduction_t *r, char *to, const char *from, size_t count)
@@ -138,9 +138,9 @@ static void lead(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
     pwr_slot_t *slot = chunk->slot.slot;
     coll_poweraware_wait(r->call, PWR_SITE_SLOT_REDUCED, &slot->reduced,
                          chunk->slot.expect->reduced);
-    coll_poweraware_begin_leading(r->call);
+    coll_poweraware_begin_network(r->call, OMPI_SUCCESS);
     int rc = r->network(r, chunk);
-    coll_poweraware_end_leading(r->call);
+    coll_poweraware_end_network(r->call);
     if (OMPI_SUCCESS != rc) {
         keep_error(r, rc);
         __atomic_store_n(&slot->error, rc, __ATOMIC_RELAXED); /* other leaders may do so, too */

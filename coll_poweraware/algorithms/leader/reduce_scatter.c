@@ -208,7 +208,7 @@ static int bring_back(aside_t *aside, const coll_poweraware_reduction_t *r, size
 {
     if (NULL != aside->memory &&
         ompi_datatype_copy_content_same_ddt(r->datatype, count, aside->user, r->rbuf) < 0) {
-        rc = OMPI_SUCCESS == rc ? OMPI_ERROR : rc;
+        rc = coll_poweraware_first_error(rc, OMPI_ERROR);
     }
     free(aside->memory);
     return rc;

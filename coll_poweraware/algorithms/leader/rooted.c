@@ -75,7 +75,7 @@ void coll_poweraware_rooted_begin(coll_poweraware_rooted_t *r, coll_poweraware_c
         .of_node[0].rank = COLL_POWERAWARE_NO_RANK,
         .of_node[1].rank = COLL_POWERAWARE_NO_RANK,
     };
-    r->leader = h->my_node == r->root_node ? root : h->leader_of[h->my_node];
+    r->leader = coll_poweraware_my_leader(call, root);
     r->my_index = my_index(r);
     r->other_node = (r->root_node + 1) % h->num_nodes;
     for (int node = 0; node < h->num_nodes; ++node) {

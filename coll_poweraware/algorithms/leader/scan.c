@@ -113,7 +113,7 @@ static int network(reduction_t *r, const reduce_chunk_t *chunk)
             mine = scan->spare + r->base;
         }
         int rc_send = transfer(r, true, mine, count, h->my_node + 1);
-        rc = OMPI_SUCCESS == rc ? rc_send : rc;
+        rc = coll_poweraware_first_error(rc, rc_send);
     }
     return rc;
 }
@@ -166,5 +166,5 @@ int coll_poweraware_scan_leader(coll_poweraware_call_t *call, const coll_poweraw
     r.collective = &scan;
     int rc = coll_poweraware_reduction_run(&r);
     free(scan.spare);
-    return OMPI_SUCCESS == error ? rc : error;
+    return coll_poweraware_first_error(error, rc);
 }
