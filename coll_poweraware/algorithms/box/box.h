@@ -52,28 +52,6 @@ int coll_poweraware_unpack_block(const coll_poweraware_rank_blocks_t *blocks, in
 size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,
                                          const coll_poweraware_rank_blocks_t *blocks, int node);
 
-/* ---- operands of reductions (operands.c) ---- */
-
-/* Elements lie in a box as the datatype lays them out, so that they can be operated on in place. */
-typedef struct coll_poweraware_operands {
-    struct ompi_datatype_t *datatype;
-    struct ompi_op_t *op;
-    ptrdiff_t extent;
-    ptrdiff_t base;   /* from the start of a box to the address that MPI is given */
-    size_t one_bytes; /* of a box for one element */
-    bool plain;       /* no gaps: elements can be copied as bytes */
-} coll_poweraware_operands_t;
-
-coll_poweraware_operands_t coll_poweraware_operands(const coll_poweraware_args_t *args);
-/* Bytes of a box for count elements; SIZE_MAX where they cannot lie in one. */
-size_t coll_poweraware_operand_bytes(const coll_poweraware_operands_t *operands, size_t count);
-/* The reduction of count elements can go through boxes, in an order that the operator allows. */
-bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
-                                  const coll_poweraware_args_t *args, size_t count);
-/* Addresses as MPI is given them. */
-int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, char *to,
-                                  const char *from, size_t count);
-
 /* ---- what leaders do between fan-in and fan-out (leaders.c) ----
    Nothing where there is one node.  All return the call's first error, and go on after it: every
    message that another leader waits for is sent. */
@@ -84,19 +62,6 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
                                         size_t bytes);
 void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
                                          size_t bytes);
-/* Reduce *sum of all nodes in node order; at root (allreduce: everywhere) the result is in *sum
-   afterwards, which may have changed places with spare. */
-int coll_poweraware_box_leaders_reduce(coll_poweraware_call_t *call,
-                                       const coll_poweraware_operands_t *operands, int root,
-                                       size_t count, char **sum, char *spare);
-int coll_poweraware_box_leaders_allreduce(coll_poweraware_call_t *call,
-                                          const coll_poweraware_operands_t *operands, size_t count,
-                                          char **sum, char *spare);
-/* before: what the nodes before mine come to, for a node that has some.  sum, which is my node's,
-   and spare change. */
-int coll_poweraware_box_leaders_exscan(coll_poweraware_call_t *call,
-                                       const coll_poweraware_operands_t *operands, size_t count,
-                                       char *sum, char *spare, char *before);
 /* all holds the packed blocks of all ranks in the order of hierarchy->by_node, so far those of my
    node; afterwards all of them. */
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,

@@ -20,10 +20,12 @@
  * 3. the leader posts the set, and everybody copies what it needs.
  *
  * Operands of a node are combined in rank order from the right, x0 op (x1 op (x2 ...)), element by
- * element the same way in all variants; leaders.c has the order of nodes.  So the order depends
+ * element the same way in all variants; partial_sums.h has the order of nodes.  So the order depends
  * on layout and root only, and every rank has the same bytes.
  */
 #include "algorithms/box/reduction.h"
+
+#include "ompi/op/op.h"
 
 /* More ranks than these do not read each other's boxes; more bytes than these in all boxes are
    worth a second round. */
@@ -45,7 +47,7 @@ static int reduce_together(const reduction_t *r)
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
         rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), r->first, r->count,
-                                         r->rbuf); /* 2 */
+                                         r->operands.rbuf); /* 2 */
     }
     return rc;
 }
@@ -69,7 +71,7 @@ static size_t slice_bytes(const reduction_t *r)
 
 static char *slice_of(const reduction_t *r, int i)
 {
-    return r->rbuf + (ptrdiff_t)slice_start(r, i) * r->operands.extent;
+    return r->operands.rbuf + (ptrdiff_t)slice_start(r, i) * r->operands.extent;
 }
 
 /* 1, 2.  My slice comes to lie in rbuf. */
@@ -123,13 +125,12 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
         *rc = coll_poweraware_box_combine(r, coll_poweraware_last_box, all_of(r), 0, r->total, sum);
     }
     coll_poweraware_begin_network(r->call, *rc);
-    int rc_net =
-        coll_poweraware_box_leaders_allreduce(r->call, &r->operands, r->total, &sum, spare);
+    coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
+    char *result = coll_poweraware_sum_double(&leaders, sum, spare, r->total);
     coll_poweraware_end_network(r->call);
-    *rc = coll_poweraware_first_error(*rc, rc_net);
+    *rc = coll_poweraware_first_error(*rc, r->call->error);
     if (OMPI_SUCCESS == *rc) {
-        *rc = coll_poweraware_copy_operands(&r->operands, coll_poweraware_in_box(r, set), sum,
-                                            r->total);
+        *rc = coll_poweraware_copy_operands(&r->operands, sum, result, r->total);
     }
     coll_poweraware_post_set(r->call, *rc);
     return set;
@@ -153,7 +154,7 @@ static int reduce_through_leaders(const reduction_t *r)
     if (OMPI_SUCCESS == rc) { /* 3 */
         const char *from =
             coll_poweraware_in_box(r, set) + (ptrdiff_t)r->first * r->operands.extent;
-        rc = coll_poweraware_copy_operands(&r->operands, r->rbuf, from, r->count);
+        rc = coll_poweraware_copy_operands(&r->operands, r->operands.rbuf, from, r->count);
     }
     coll_poweraware_end_round(r->call);
     return rc;
@@ -177,7 +178,7 @@ int coll_poweraware_box_allreduce(coll_poweraware_call_t *call, args_t *args)
 bool coll_poweraware_box_reduce_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
 {
     (void)bytes;
-    return coll_poweraware_operands_fit(call, args, args->rcount);
+    return coll_poweraware_box_reduction_can(call, args, args->rcount);
 }
 
 /* Of a Reduce_scatter(_block): elements before a rank's part; of all, before rank size. */
@@ -197,8 +198,8 @@ bool coll_poweraware_box_reduce_scatter_can(const coll_poweraware_call_t *call, 
                                             size_t bytes)
 {
     (void)bytes;
-    return coll_poweraware_operands_fit(call, args,
-                                        elements_before(call, args, call->hierarchy->size));
+    return coll_poweraware_box_reduction_can(call, args,
+                                             elements_before(call, args, call->hierarchy->size));
 }
 
 /* Who has a part of the result reads all boxes anyway. */
@@ -223,27 +224,34 @@ static char *spare_box(const reduction_t *r)
                                   coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
 }
 
-/* The root's sum comes to lie in rbuf. */
-static int lead_reduce(const reduction_t *r, int root, int error)
+/* Going round to the root's node changes the order of nodes. */
+static void reduce_nodes(const reduction_t *r, char *sum)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
-    bool is_root = h->my_rank == root;
+    coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
+    int to = h->node_of[r->root];
+    int top = ompi_op_is_commute(r->operands.op) ? to : h->num_nodes - 1;
+    coll_poweraware_sum_to_node(&leaders, sum, spare_box(r), r->total, top, false);
+    coll_poweraware_sum_pass(&leaders, sum, r->total, top, to);
+}
+
+/* The root's sum comes to lie in rbuf. */
+static int lead_reduce(const reduction_t *r, int error)
+{
+    const pwr_hierarchy_t *h = r->call->hierarchy;
     char *sum =
-        is_root ? r->rbuf
-                : coll_poweraware_in_box(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
+        h->my_rank == r->root
+            ? r->operands.rbuf
+            : coll_poweraware_in_box(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
     int rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
         rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), 0, r->total, sum);
     }
     if (h->num_nodes > 1) {
         coll_poweraware_begin_network(r->call, rc);
-        int rc_net = coll_poweraware_box_leaders_reduce(r->call, &r->operands, root, r->total, &sum,
-                                                        spare_box(r));
+        reduce_nodes(r, sum);
         coll_poweraware_end_network(r->call);
-        rc = coll_poweraware_first_error(rc, rc_net);
-    }
-    if (is_root && OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_copy_operands(&r->operands, r->rbuf, sum, r->total);
+        rc = r->call->error;
     }
     return rc;
 }
@@ -254,7 +262,7 @@ int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
     bool leading = call->hierarchy->my_rank == coll_poweraware_my_leader(call, args->root);
     int rc = coll_poweraware_box_contribute(&r, !leading); /* 1 */
     if (leading) {
-        rc = lead_reduce(&r, args->root, rc);
+        rc = lead_reduce(&r, rc);
     }
     coll_poweraware_end_round(call);
     return rc;

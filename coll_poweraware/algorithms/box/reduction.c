@@ -9,20 +9,38 @@
 
 typedef coll_poweraware_box_reduction_t reduction_t;
 
+bool coll_poweraware_box_reduction_can(const coll_poweraware_call_t *call,
+                                       const coll_poweraware_args_t *args, size_t count)
+{
+    coll_poweraware_operands_t o = coll_poweraware_operands(args);
+    return coll_poweraware_order_is_kept(call, args) &&
+           coll_poweraware_operand_bytes(&o, count) <= call->segment->box_bytes;
+}
+
 reduction_t coll_poweraware_box_reduction(coll_poweraware_call_t *call,
                                           const coll_poweraware_args_t *args, size_t total)
 {
     reduction_t r = {
         .call = call,
         .operands = coll_poweraware_operands(args),
-        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
-        .in_place = MPI_IN_PLACE == args->sbuf,
-        .rbuf = args->rbuf,
         .total = total,
         .count = total,
+        .root = COLL_POWERAWARE_REDUCE == call->collective ? args->root : COLL_POWERAWARE_NO_RANK,
     };
     r.bytes = coll_poweraware_operand_bytes(&r.operands, total);
     return r;
+}
+
+static int leader_of_node(const void *self, int node)
+{
+    const reduction_t *r = self;
+    return coll_poweraware_leader(r->call, node, r->root);
+}
+
+coll_poweraware_leaders_t coll_poweraware_box_leaders(const reduction_t *r)
+{
+    return (coll_poweraware_leaders_t){
+        .call = r->call, .operands = &r->operands, .of_node = leader_of_node, .self = (void *)r};
 }
 
 int coll_poweraware_box_contribute(const reduction_t *r, bool others_read)
@@ -30,9 +48,9 @@ int coll_poweraware_box_contribute(const reduction_t *r, bool others_read)
     coll_poweraware_begin_round(r->call);
     unsigned char *box = coll_poweraware_my_box(r->call, r->bytes);
     int rc = OMPI_SUCCESS;
-    if (others_read || r->in_place) {
+    if (others_read || r->operands.in_place) {
         rc = coll_poweraware_copy_operands(&r->operands, coll_poweraware_in_box(r, box),
-                                           r->contribution, r->total);
+                                           r->operands.contribution, r->total);
     }
     coll_poweraware_join(r->call, rc);
     return rc;
@@ -41,8 +59,8 @@ int coll_poweraware_box_contribute(const reduction_t *r, bool others_read)
 /* Elements from first on of local rank i, which are in its box of the round that box tells of. */
 static char *operand(const reduction_t *r, coll_poweraware_box_fn_t box, int i, size_t first)
 {
-    const char *start = i == r->call->hierarchy->my_local && !r->in_place
-                            ? r->contribution
+    const char *start = i == r->call->hierarchy->my_local && !r->operands.in_place
+                            ? r->operands.contribution
                             : coll_poweraware_in_box(r, box(r->call, i, r->bytes));
     return (char *)start + (ptrdiff_t)first * r->operands.extent;
 }

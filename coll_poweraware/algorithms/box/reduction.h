@@ -7,23 +7,30 @@
 #define COLL_POWERAWARE_BOX_REDUCTION_H
 
 #include "algorithms/box/box.h"
+#include "algorithms/leader/partial_sums.h"
 
 typedef struct coll_poweraware_box_reduction {
     coll_poweraware_call_t *call;
     coll_poweraware_operands_t operands;
-    const char *contribution; /* what the user gave */
-    bool in_place;            /* ... and what may be overwritten before the boxes are read */
-    char *rbuf;
     size_t total; /* elements of a contribution */
     size_t first; /* what of the result this rank is to have */
     size_t count;
     size_t bytes; /* of a box for a contribution */
+    int root;     /* of a Reduce, else COLL_POWERAWARE_NO_RANK */
 } coll_poweraware_box_reduction_t;
 
+/* Whether the reduction of count elements can go through boxes, in an order that the operator
+   allows. */
+bool coll_poweraware_box_reduction_can(const coll_poweraware_call_t *call,
+                                       const coll_poweraware_args_t *args, size_t count);
 /* total: elements of a contribution. */
 coll_poweraware_box_reduction_t coll_poweraware_box_reduction(coll_poweraware_call_t *call,
                                                               const coll_poweraware_args_t *args,
                                                               size_t total);
+
+/* Who takes the node's sum to other nodes. */
+coll_poweraware_leaders_t
+coll_poweraware_box_leaders(const coll_poweraware_box_reduction_t *reduction);
 
 /* The address that MPI is given for what lies in a box. */
 static inline char *coll_poweraware_in_box(const coll_poweraware_box_reduction_t *r,

@@ -23,14 +23,15 @@ bool coll_poweraware_box_scan_can(const coll_poweraware_call_t *call, args_t *ar
 {
     (void)bytes;
     return (1 == call->hierarchy->num_nodes || call->hierarchy->ordered) &&
-           coll_poweraware_operands_fit(call, args, args->rcount);
+           coll_poweraware_box_reduction_can(call, args, args->rcount);
 }
 
 /* 2.  Whether there was something to combine. */
 static bool combine_mine(const reduction_t *r, int num, int *rc)
 {
     if (OMPI_SUCCESS == *rc && num > 0) {
-        *rc = coll_poweraware_box_combine(r, coll_poweraware_box, num, 0, r->total, r->rbuf);
+        *rc =
+            coll_poweraware_box_combine(r, coll_poweraware_box, num, 0, r->total, r->operands.rbuf);
     }
     return num > 0;
 }
@@ -40,10 +41,11 @@ static int add_nodes_before(const reduction_t *r, const unsigned char *set, bool
 {
     char *before = coll_poweraware_in_box(r, set);
     if (!has_some) {
-        return coll_poweraware_copy_operands(&r->operands, r->rbuf, before, r->total);
+        return coll_poweraware_copy_operands(&r->operands, r->operands.rbuf, before, r->total);
     }
     if (r->total > 0) {
-        ompi_op_reduce(r->operands.op, before, r->rbuf, (int)r->total, r->operands.datatype);
+        ompi_op_reduce(r->operands.op, before, r->operands.rbuf, (int)r->total,
+                       r->operands.datatype);
     }
     return OMPI_SUCCESS;
 }
@@ -55,8 +57,8 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     size_t step = (r->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     unsigned char *scratch = (unsigned char *)coll_poweraware_scratch(r->call);
     /* without memory the messages that come go where nothing is of use any more */
-    char *spare = NULL == scratch ? r->rbuf : coll_poweraware_in_box(r, scratch);
-    char *sum = NULL == scratch ? r->rbuf : coll_poweraware_in_box(r, scratch + step);
+    char *spare = NULL == scratch ? r->operands.rbuf : coll_poweraware_in_box(r, scratch);
+    char *sum = NULL == scratch ? r->operands.rbuf : coll_poweraware_in_box(r, scratch + step);
     *rc = NULL == scratch && OMPI_SUCCESS == error ? OMPI_ERR_OUT_OF_RESOURCE : error;
     if (OMPI_SUCCESS == *rc) {
         *rc = coll_poweraware_box_combine(r, coll_poweraware_last_box,
@@ -64,10 +66,10 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     }
     unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
     coll_poweraware_begin_network(r->call, *rc);
-    int rc_net = coll_poweraware_box_leaders_exscan(r->call, &r->operands, r->total, sum, spare,
-                                                    coll_poweraware_in_box(r, set));
+    coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
+    coll_poweraware_sum_before(&leaders, sum, spare, coll_poweraware_in_box(r, set), r->total);
     coll_poweraware_end_network(r->call);
-    *rc = coll_poweraware_first_error(*rc, rc_net);
+    *rc = r->call->error;
     coll_poweraware_post_set(r->call, *rc);
     return set;
 }

@@ -26,33 +26,18 @@ enum { LEAST_PIECE_BYTES = 2048 };
 
 static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk)
 {
-    size_t count = *(const size_t *)r->collective;
-    size_t first = coll_poweraware_part(count, chunk->number, r->num_chunks);
-    size_t end = coll_poweraware_part(count, chunk->number + 1, r->num_chunks);
-    coll_poweraware_reduction_cut_one_run(r, chunk, first, end - first);
+    coll_poweraware_reduction_cut_evenly(r, chunk);
     if (r->gives_all) {
         chunk->from = 0;
         chunk->to = chunk->count;
     }
-    chunk->take_count = chunk->count;
-    chunk->take_to = first;
-}
-
-static coll_poweraware_range_t my_part_of(const coll_poweraware_reduction_t *r,
-                                          const coll_poweraware_reduce_chunk_t *chunk)
-{
-    return coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
 }
 
 static coll_poweraware_range_t piece_of(const coll_poweraware_reduction_t *r,
                                         const coll_poweraware_reduce_chunk_t *chunk, int node)
 {
-    coll_poweraware_range_t part = my_part_of(r, chunk);
-    size_t nodes = (size_t)r->call->hierarchy->num_nodes;
-    size_t count = part.to - part.from;
-    return (coll_poweraware_range_t){part.from + coll_poweraware_part(count, (size_t)node, nodes),
-                                     part.from +
-                                         coll_poweraware_part(count, (size_t)node + 1, nodes)};
+    return coll_poweraware_part(coll_poweraware_my_part(r, chunk), (size_t)node,
+                                (size_t)r->call->hierarchy->num_nodes);
 }
 
 /* Two nodes exchange as many bytes either way, in one message or in two. */
@@ -62,43 +47,45 @@ static bool in_pieces(const coll_poweraware_reduction_t *r, coll_poweraware_rang
     size_t count = part.to - part.from;
     size_t largest = (count + nodes - 1) / nodes;
     bool fits = largest * (size_t)coll_poweraware_chunk_least_rooms(r) <= count;
-    return fits && nodes > 2 && largest * (size_t)r->extent >= LEAST_PIECE_BYTES;
+    return fits && nodes > 2 && largest * (size_t)r->operands.extent >= LEAST_PIECE_BYTES;
 }
 
 /* 3. */
-static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
+static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
 {
-    coll_poweraware_range_t part = my_part_of(r, chunk);
-    if (!in_pieces(r, part)) {
-        return coll_poweraware_chunk_double(r, chunk, part);
+    coll_poweraware_range_t part = coll_poweraware_my_part(r, chunk);
+    if (in_pieces(r, part)) {
+        coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
+        coll_poweraware_chunk_gather(r, chunk, piece_of);
+        return;
     }
-    int rc = coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
-    int rc_gather = coll_poweraware_chunk_gather(r, chunk, piece_of);
-    return coll_poweraware_first_error(rc, rc_gather);
+    size_t count = part.to - part.from;
+    char *sum = coll_poweraware_reduction_sum(r, chunk, part.from);
+    char *room = coll_poweraware_reduction_room(r, chunk, part.from);
+    char *result = coll_poweraware_sum_double(&r->leaders, sum, room, count);
+    coll_poweraware_note_error(r->call,
+                               coll_poweraware_copy_operands(&r->operands, sum, result, count));
 }
 
 int coll_poweraware_allreduce_leader(coll_poweraware_call_t *call,
                                      const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    size_t count = args->rcount;
     const coll_poweraware_reduce_copy_t message = {
-        .args = args, .count = count, .to = COLL_POWERAWARE_TO_ALL};
+        .args = args, .count = args->rcount, .to = COLL_POWERAWARE_TO_ALL};
     int rc;
     if (coll_poweraware_reduce_single_copy(call, &message, &rc)) {
         return rc;
     }
     coll_poweraware_reduction_t r;
-    coll_poweraware_reduction_begin(&r, call, args, count, 1);
-    r.num_chunks = (count + r.capacity - 1) / r.capacity;
+    coll_poweraware_reduction_begin(&r, call, args, args->rcount, 1);
     /* in place, the sum would overwrite the first rank's operand before it is used */
-    bool both_reduce = 1 == h->num_nodes && 2 == h->num_local && !r.in_place;
+    bool both_reduce = 1 == h->num_nodes && 2 == h->num_local && !r.operands.in_place;
     r.gives_all = both_reduce;
     r.direct = both_reduce;
     r.shares_sum = !both_reduce;
     r.awaits_sum = !both_reduce;
     r.cut = cut;
     r.network = network;
-    r.collective = &count;
     return coll_poweraware_reduction_run(&r);
 }

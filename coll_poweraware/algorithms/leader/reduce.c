@@ -26,7 +26,6 @@ enum { MOST_RANKS_ALONE = 3 };
 enum { CHUNKS_PER_NODE_OF_CHAIN = 2 };
 
 typedef struct reduce {
-    size_t count;
     int root;
     bool root_alone;
 } reduce_t;
@@ -42,30 +41,28 @@ static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *
 {
     const reduce_t *reduce = r->collective;
     bool root = r->call->hierarchy->my_rank == reduce->root;
-    size_t first = coll_poweraware_part(reduce->count, chunk->number, r->num_chunks);
-    size_t end = coll_poweraware_part(reduce->count, chunk->number + 1, r->num_chunks);
-    coll_poweraware_reduction_cut_one_run(r, chunk, first, end - first);
+    coll_poweraware_reduction_cut_evenly(r, chunk);
     if (reduce->root_alone) {
         chunk->from = 0;
         chunk->to = root ? chunk->count : 0;
     }
     chunk->take_count = root ? chunk->count : 0;
-    chunk->take_to = first;
 }
 
 /* 3. */
-static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
+static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
 {
     const reduce_t *reduce = r->collective;
     const pwr_hierarchy_t *h = r->call->hierarchy;
     int to = h->node_of[reduce->root];
-    int top = ompi_op_is_commute(r->op) ? to : h->num_nodes - 1;
+    int top = ompi_op_is_commute(r->operands.op) ? to : h->num_nodes - 1;
     bool chain = r->num_chunks >= CHUNKS_PER_NODE_OF_CHAIN * (size_t)h->num_nodes;
-    coll_poweraware_range_t range =
-        coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
-    int rc = coll_poweraware_chunk_to_node(r, chunk, range, top, chain);
-    int rc_pass = coll_poweraware_chunk_pass(r, chunk, range, top, to);
-    return coll_poweraware_first_error(rc, rc_pass);
+    coll_poweraware_range_t part = coll_poweraware_my_part(r, chunk);
+    char *sum = coll_poweraware_reduction_sum(r, chunk, part.from);
+    char *room = coll_poweraware_reduction_room(r, chunk, part.from);
+    size_t count = part.to - part.from;
+    coll_poweraware_sum_to_node(&r->leaders, sum, room, count, top, chain);
+    coll_poweraware_sum_pass(&r->leaders, sum, count, top, to);
 }
 
 /* Whether this rank is throttled while its leader is on the network: else it need not stay. */
@@ -79,7 +76,6 @@ int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_power
     const pwr_hierarchy_t *h = call->hierarchy;
     bool root = h->my_rank == args->root;
     reduce_t reduce = {
-        .count = args->rcount,
         .root = args->root,
         .root_alone = 1 == h->num_nodes && h->num_local <= MOST_RANKS_ALONE,
     };
@@ -90,12 +86,11 @@ int coll_poweraware_reduce_leader(coll_poweraware_call_t *call, const coll_power
         return rc;
     }
     coll_poweraware_reduction_t r;
-    coll_poweraware_reduction_begin(&r, call, args, reduce.count, 1);
-    r.num_chunks = (reduce.count + r.capacity - 1) / r.capacity;
+    coll_poweraware_reduction_begin(&r, call, args, args->rcount, 1);
     r.shares_sum = !reduce.root_alone;
     r.awaits_sum = !reduce.root_alone && (root || rests(call));
     /* in place, the last operand is where the sum shall be; another one would be lost */
-    bool room = !r.in_place || h->my_local == h->num_local - 1;
+    bool room = !r.operands.in_place || h->my_local == h->num_local - 1;
     r.direct = reduce.root_alone && root && room;
     r.cut = cut;
     r.network = network;

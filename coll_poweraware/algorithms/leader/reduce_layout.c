@@ -9,8 +9,6 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
-enum { ALIGNMENT = 64 };
-
 /* ---- what fits ---- */
 
 /* The most slots of a chunk: two chunks are in hand. */
@@ -21,7 +19,8 @@ static size_t area_bytes_of(const coll_poweraware_call_t *call, int num_slots)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t areas = (size_t)h->max_local + (h->num_nodes > 1);
-    return (size_t)num_slots * call->segment->slot_bytes / areas / ALIGNMENT * ALIGNMENT;
+    return (size_t)num_slots * call->segment->slot_bytes / areas / COLL_POWERAWARE_ALIGNMENT *
+           COLL_POWERAWARE_ALIGNMENT;
 }
 
 /* Elements that fit an area, whatever the type's gaps; 0 if not even one does.  The same on all
@@ -33,7 +32,7 @@ static size_t elements_that_fit(size_t area_bytes, const struct ompi_datatype_t 
     ptrdiff_t extent;
     ptrdiff_t lb;
     ompi_datatype_get_extent(datatype, &lb, &extent);
-    ptrdiff_t room = (ptrdiff_t)area_bytes - ALIGNMENT - one;
+    ptrdiff_t room = (ptrdiff_t)area_bytes - COLL_POWERAWARE_ALIGNMENT - one;
     if (extent <= 0 || room < 0) {
         return 0;
     }
@@ -48,15 +47,15 @@ static size_t chunk_elements(const coll_poweraware_reduction_t *r)
     if (r->call->hierarchy->num_nodes > 1) {
         return r->room;
     }
-    size_t wanted = r->call->settings->chunk_bytes / (size_t)r->extent;
+    size_t wanted = r->call->settings->chunk_bytes / (size_t)r->operands.extent;
     return wanted > 0 && wanted < r->room ? wanted : r->room;
 }
 
 bool coll_poweraware_reduction_can(const coll_poweraware_call_t *call,
                                    const coll_poweraware_args_t *args, size_t least)
 {
-    bool order_kept = ompi_op_is_commute(args->op) || call->hierarchy->ordered;
-    return order_kept && elements_that_fit(area_bytes_of(call, MOST_SLOTS), args->rdtype) >= least;
+    return coll_poweraware_order_is_kept(call, args) &&
+           elements_that_fit(area_bytes_of(call, MOST_SLOTS), args->rdtype) >= least;
 }
 
 /* ---- who leads ---- */
@@ -77,8 +76,8 @@ static int count_leaders(const pwr_hierarchy_t *h, int wanted)
     return leaders;
 }
 
-/* Several leaders are spread over a node's packages. */
-int coll_poweraware_reduction_leader(const coll_poweraware_reduction_t *r, int node, int part)
+/* Rank of leader part of a node.  Several are spread over its packages. */
+static int leader_of(const coll_poweraware_reduction_t *r, int node, int part)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     if (1 == r->num_leaders) {
@@ -87,11 +86,17 @@ int coll_poweraware_reduction_leader(const coll_poweraware_reduction_t *r, int n
     return h->members[h->node_start[node] + part * ranks_of(h, node) / r->num_leaders];
 }
 
+static int leader_of_my_part(const void *self, int node)
+{
+    const coll_poweraware_reduction_t *r = self;
+    return leader_of(r, node, r->my_part);
+}
+
 static int find_my_part(const coll_poweraware_reduction_t *r)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     int part = r->num_leaders - 1;
-    while (part >= 0 && h->my_rank != coll_poweraware_reduction_leader(r, h->my_node, part)) {
+    while (part >= 0 && h->my_rank != leader_of(r, h->my_node, part)) {
         --part;
     }
     return part;
@@ -100,37 +105,36 @@ static int find_my_part(const coll_poweraware_reduction_t *r)
 int coll_poweraware_reduction_leader_near_me(const coll_poweraware_reduction_t *r)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
-    int leader = coll_poweraware_reduction_leader(r, h->my_node, 0);
+    int leader = leader_of(r, h->my_node, 0);
     for (int part = 1; part < r->num_leaders && h->group_of[leader] != h->my_group; ++part) {
-        leader = coll_poweraware_reduction_leader(r, h->my_node, part);
+        leader = leader_of(r, h->my_node, part);
     }
     return leader;
 }
 
 /* ---- areas ---- */
 
-/* The first byte of data lies inside the area, and the address that MPI is given is as aligned as
-   the area itself. */
-static ptrdiff_t area_base(const struct ompi_datatype_t *datatype)
-{
-    ptrdiff_t gap;
-    opal_datatype_span(&datatype->super, 1, &gap);
-    ptrdiff_t below = gap % ALIGNMENT;
-    below += below < 0 ? ALIGNMENT : 0;
-    return below - gap;
-}
-
 char *coll_poweraware_reduction_area(const coll_poweraware_reduction_t *r,
-                                     const coll_poweraware_reduce_chunk_t *chunk, int index)
+                                     const coll_poweraware_reduce_chunk_t *chunk, int index,
+                                     size_t element)
 {
     size_t place = index < r->call->hierarchy->max_local ? chunk->place : 0;
-    return (char *)chunk->slot.data + (size_t)index * r->area_bytes + place + r->base;
+    return (char *)chunk->slot.data + (size_t)index * r->area_bytes + place + r->operands.base +
+           (ptrdiff_t)element * r->operands.extent;
 }
 
 char *coll_poweraware_reduction_sum(const coll_poweraware_reduction_t *r,
-                                    const coll_poweraware_reduce_chunk_t *chunk)
+                                    const coll_poweraware_reduce_chunk_t *chunk, size_t element)
 {
-    return coll_poweraware_reduction_area(r, chunk, r->call->hierarchy->num_local - 1);
+    int last = r->call->hierarchy->num_local - 1;
+    return coll_poweraware_reduction_area(r, chunk, last, element);
+}
+
+char *coll_poweraware_reduction_room(const coll_poweraware_reduction_t *r,
+                                     const coll_poweraware_reduce_chunk_t *chunk, size_t element)
+{
+    int behind = r->call->hierarchy->max_local;
+    return coll_poweraware_reduction_area(r, chunk, behind, element);
 }
 
 /* Lines that others have just read are slow to write: they have to be taken away from the caches
@@ -138,8 +142,9 @@ char *coll_poweraware_reduction_sum(const coll_poweraware_reduction_t *r,
 size_t coll_poweraware_reduction_place(const coll_poweraware_reduction_t *r, size_t count)
 {
     ptrdiff_t gap;
-    size_t bytes = (size_t)opal_datatype_span(&r->datatype->super, count, &gap);
-    size_t step = (bytes + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t bytes = (size_t)opal_datatype_span(&r->operands.datatype->super, count, &gap);
+    size_t step = (bytes + 2 * COLL_POWERAWARE_ALIGNMENT - 1) / COLL_POWERAWARE_ALIGNMENT *
+                  COLL_POWERAWARE_ALIGNMENT;
     size_t places = r->area_bytes / step;
     size_t turn = r->call->segment->next_chunk / PWR_SEGMENT_SLOTS;
     return places > 1 ? turn % places * step : 0;
@@ -153,22 +158,28 @@ void coll_poweraware_reduction_cut_slices(const coll_poweraware_reduction_t *r,
 {
     size_t me = (size_t)r->call->hierarchy->my_local;
     size_t num = (size_t)r->call->hierarchy->num_local;
-    size_t extent = (size_t)r->extent;
-    size_t unit = extent < ALIGNMENT && 0 == ALIGNMENT % extent ? ALIGNMENT / extent : 1;
-    size_t units = chunk->count / unit;
-    chunk->from = coll_poweraware_part(units, me, num) * unit;
-    chunk->to = me + 1 < num ? coll_poweraware_part(units, me + 1, num) * unit : chunk->count;
+    size_t extent = (size_t)r->operands.extent;
+    size_t unit = extent < COLL_POWERAWARE_ALIGNMENT && 0 == COLL_POWERAWARE_ALIGNMENT % extent
+                      ? COLL_POWERAWARE_ALIGNMENT / extent
+                      : 1;
+    coll_poweraware_range_t units = {0, chunk->count / unit};
+    coll_poweraware_range_t mine = coll_poweraware_part(units, me, num);
+    chunk->from = mine.from * unit;
+    chunk->to = me + 1 < num ? mine.to * unit : chunk->count;
 }
 
-void coll_poweraware_reduction_cut_one_run(coll_poweraware_reduction_t *r,
-                                           coll_poweraware_reduce_chunk_t *chunk, size_t first,
-                                           size_t count)
+void coll_poweraware_reduction_cut_evenly(coll_poweraware_reduction_t *r,
+                                          coll_poweraware_reduce_chunk_t *chunk)
 {
-    chunk->count = count;
+    coll_poweraware_range_t all = {0, r->elements};
+    coll_poweraware_range_t mine = coll_poweraware_part(all, chunk->number, r->num_chunks);
+    chunk->count = mine.to - mine.from;
+    chunk->take_count = chunk->count;
+    chunk->take_to = mine.from;
     coll_poweraware_reduction_cut_slices(r, chunk);
     r->one_run_at[0] = 0;
-    r->one_run_at[1] = count;
-    r->one_run_user[0] = first;
+    r->one_run_at[1] = chunk->count;
+    r->one_run_user[0] = mine.from;
     r->num_runs = 1;
     r->run_at = r->one_run_at;
     r->run_user = r->one_run_user;
@@ -196,7 +207,7 @@ static void choose_slots(coll_poweraware_reduction_t *r, size_t elements, size_t
         r->call->hierarchy->num_nodes > 1 ? SIZE_MAX : r->call->settings->chunk_bytes / 2;
     for (r->num_slots = 1;; r->num_slots *= 2) {
         r->area_bytes = area_bytes_of(r->call, r->num_slots);
-        r->room = elements_that_fit(r->area_bytes, r->datatype);
+        r->room = elements_that_fit(r->area_bytes, r->operands.datatype);
         bool large = r->room >= least && r->area_bytes >= enough;
         if (elements <= r->room || large || MOST_SLOTS == r->num_slots) {
             return;
@@ -208,21 +219,21 @@ void coll_poweraware_reduction_begin(coll_poweraware_reduction_t *r, coll_powera
                                      const coll_poweraware_args_t *args, size_t elements,
                                      size_t least)
 {
-    ptrdiff_t lb;
     *r = (coll_poweraware_reduction_t){
         .call = call,
-        .datatype = args->rdtype,
-        .op = args->op,
-        .in_place = MPI_IN_PLACE == args->sbuf,
-        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
-        .rbuf = args->rbuf,
-        .base = area_base(args->rdtype),
+        .operands = coll_poweraware_operands(args),
+        .leaders = {.call = call,
+                    .operands = &r->operands,
+                    .of_node = leader_of_my_part,
+                    .self = r},
+        .elements = elements,
         .num_leaders = count_leaders(call->hierarchy, call->settings->leaders),
         .shares_sum = true,
         .awaits_sum = true,
+        .cut = coll_poweraware_reduction_cut_evenly,
     };
-    ompi_datatype_get_extent(args->rdtype, &lb, &r->extent);
     choose_slots(r, elements > least ? elements : least, least);
     r->capacity = chunk_elements(r);
+    r->num_chunks = (elements + r->capacity - 1) / r->capacity;
     r->my_part = find_my_part(r);
 }

@@ -22,9 +22,18 @@ static void keep_error(coll_poweraware_reduction_t *r, int rc)
 
 static void copy(coll_poweraware_reduction_t *r, char *to, const char *from, size_t count)
 {
-    if (ompi_datatype_copy_content_same_ddt(r->datatype, count, to, (char *)from) < 0) {
-        keep_error(r, OMPI_ERROR);
-    }
+    keep_error(r, coll_poweraware_copy_operands(&r->operands, to, from, count));
+}
+
+/* An element of what I contribute. */
+static char *given(const coll_poweraware_reduction_t *r, size_t element)
+{
+    return (char *)r->operands.contribution + (ptrdiff_t)element * r->operands.extent;
+}
+
+static char *in_result(const coll_poweraware_reduction_t *r, size_t element)
+{
+    return r->operands.rbuf + (ptrdiff_t)element * r->operands.extent;
 }
 
 /* ---- 1. ---- */
@@ -32,12 +41,11 @@ static void copy(coll_poweraware_reduction_t *r, char *to, const char *from, siz
 static void give(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk,
                  size_t from, size_t to)
 {
-    char *area = coll_poweraware_reduction_area(r, chunk, r->call->hierarchy->my_local);
+    int me = r->call->hierarchy->my_local;
     for (size_t k = 0; k < r->num_runs && from < to; ++k) {
         coll_poweraware_stretch_t s = coll_poweraware_reduction_clip(r, k, from, to);
         if (s.count > 0) {
-            copy(r, area + (ptrdiff_t)s.at * r->extent,
-                 r->contribution + (ptrdiff_t)s.user * r->extent, s.count);
+            copy(r, coll_poweraware_reduction_area(r, chunk, me, s.at), given(r, s.user), s.count);
         }
     }
 }
@@ -65,7 +73,8 @@ static void contribute(coll_poweraware_reduction_t *r, coll_poweraware_reduce_ch
    result shall be. */
 static bool reads_both(const coll_poweraware_reduction_t *r)
 {
-    return ompi_op_is_intrinsic(r->op) && ompi_datatype_is_predefined(r->datatype);
+    return ompi_op_is_intrinsic(r->operands.op) &&
+           ompi_datatype_is_predefined(r->operands.datatype);
 }
 
 static char *operand(const coll_poweraware_reduction_t *r,
@@ -73,8 +82,8 @@ static char *operand(const coll_poweraware_reduction_t *r,
                      const coll_poweraware_stretch_t *s, int local)
 {
     return local == r->call->hierarchy->my_local
-               ? (char *)r->contribution + (ptrdiff_t)s->user * r->extent
-               : coll_poweraware_reduction_area(r, chunk, local) + (ptrdiff_t)s->at * r->extent;
+               ? given(r, s->user)
+               : coll_poweraware_reduction_area(r, chunk, local, s->at);
 }
 
 /* From the right: sum = x op sum keeps the order. */
@@ -84,17 +93,18 @@ static void reduce_stretch(coll_poweraware_reduction_t *r,
 {
     int local = r->call->hierarchy->num_local - 1;
     char *last = operand(r, chunk, s, local);
-    char *sum = r->direct ? r->rbuf + (ptrdiff_t)(chunk->take_to + s->at - chunk->from) * r->extent
-                          : coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)s->at * r->extent;
+    char *sum = r->direct ? in_result(r, chunk->take_to + s->at - chunk->from)
+                          : coll_poweraware_reduction_sum(r, chunk, s->at);
     if (sum != last && local > 0 && reads_both(r)) {
         --local;
-        ompi_3buff_op_reduce(r->op, operand(r, chunk, s, local), last, sum, (int)s->count,
-                             r->datatype);
+        ompi_3buff_op_reduce(r->operands.op, operand(r, chunk, s, local), last, sum, (int)s->count,
+                             r->operands.datatype);
     } else if (sum != last) {
         copy(r, sum, last, s->count);
     }
     while (--local >= 0) {
-        ompi_op_reduce(r->op, operand(r, chunk, s, local), sum, (int)s->count, r->datatype);
+        ompi_op_reduce(r->operands.op, operand(r, chunk, s, local), sum, (int)s->count,
+                       r->operands.datatype);
     }
 }
 
@@ -139,8 +149,9 @@ static void lead(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
     coll_poweraware_wait(r->call, PWR_SITE_SLOT_REDUCED, &slot->reduced,
                          chunk->slot.expect->reduced);
     coll_poweraware_begin_network(r->call, OMPI_SUCCESS);
-    int rc = r->network(r, chunk);
+    r->network(r, chunk);
     coll_poweraware_end_network(r->call);
+    int rc = r->call->error;
     if (OMPI_SUCCESS != rc) {
         keep_error(r, rc);
         __atomic_store_n(&slot->error, rc, __ATOMIC_RELAXED); /* other leaders may do so, too */
@@ -183,17 +194,19 @@ static void take(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t 
         if (NULL != r->take) {
             keep_error(r, r->take(r, chunk));
         } else {
-            copy(r, r->rbuf + (ptrdiff_t)chunk->take_to * r->extent,
-                 coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)chunk->take_from * r->extent,
-                 chunk->take_count);
+            copy(r, in_result(r, chunk->take_to),
+                 coll_poweraware_reduction_sum(r, chunk, chunk->take_from), chunk->take_count);
         }
         coll_poweraware_end_work(r->call, 4, begin_ns);
     }
     release_slots(r, chunk);
 }
 
-void coll_poweraware_reduction_meanwhile(coll_poweraware_reduction_t *r)
+/* Takes the previous chunk out, if that is still to be done: what a leader does while its messages
+   travel. */
+static void take_previous(void *self)
 {
+    coll_poweraware_reduction_t *r = self;
     if (r->has_previous) {
         r->has_previous = false;
         take(r, &r->previous);
@@ -229,6 +242,7 @@ static void begin_chunk(coll_poweraware_reduction_t *r, coll_poweraware_reduce_c
 
 int coll_poweraware_reduction_run(coll_poweraware_reduction_t *r)
 {
+    r->leaders.meanwhile = take_previous;
     for (size_t number = 0; number < r->num_chunks; ++number) {
         coll_poweraware_reduce_chunk_t chunk = {.number = number};
         begin_chunk(r, &chunk);
@@ -237,11 +251,11 @@ int coll_poweraware_reduction_run(coll_poweraware_reduction_t *r)
         if (has_network(r) && r->my_part >= 0) {
             lead(r, &chunk);
         }
-        coll_poweraware_reduction_meanwhile(r);
+        take_previous(r);
         r->previous = chunk;
         r->has_previous = true;
     }
-    coll_poweraware_reduction_meanwhile(r);
+    take_previous(r);
     coll_poweraware_report_work(r->call, PWR_COPY_SHARED);
     return r->error;
 }

@@ -34,6 +34,7 @@
 #define COLL_POWERAWARE_REDUCE_NODE_H
 
 #include "algorithms/algorithms.h"
+#include "algorithms/leader/partial_sums.h"
 
 /* A chunk as one rank sees it.  Elements of a chunk are numbered from 0. */
 typedef struct coll_poweraware_reduce_chunk {
@@ -60,14 +61,10 @@ typedef struct coll_poweraware_reduction coll_poweraware_reduction_t;
 struct coll_poweraware_reduction {
     /* from coll_poweraware_reduction_begin */
     coll_poweraware_call_t *call;
-    struct ompi_datatype_t *datatype;
-    struct ompi_op_t *op;
-    const char *contribution; /* of this rank: the whole message */
-    char *rbuf;               /* may be NULL where nothing is taken */
-    bool in_place;
-    ptrdiff_t extent;
-    ptrdiff_t base; /* from the start of an area to the address MPI is given */
-    int num_slots;  /* of a chunk */
+    coll_poweraware_operands_t operands;
+    coll_poweraware_leaders_t leaders; /* of my part */
+    size_t elements;                   /* of the message */
+    int num_slots;                     /* of a chunk */
     size_t area_bytes;
     size_t room;     /* elements that fit an area */
     size_t capacity; /* elements of a chunk, at most, unless the collective needs more */
@@ -75,15 +72,15 @@ struct coll_poweraware_reduction {
     int my_part;     /* which leader I am, negative: none */
 
     /* from the collective; those marked (node) are the same on all ranks of a node */
-    size_t num_chunks; /* (node) */
+    size_t num_chunks; /* (node) so many as elements need, unless the collective needs more */
     bool shares_sum;   /* (node) somebody wants more of the sum than its own slice */
     bool gives_all;    /* (node) slices overlap: contributions are complete */
     bool awaits_sum;   /* I stay until step 3, or step 2 where there is no step 3, is over */
     bool direct;       /* the sum of my slice is what I want: it goes straight into rbuf */
     /* Where chunk->number begins and ends, my slice of it, what I want of it; `run`. */
     void (*cut)(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk);
-    /* Step 3, on a leader.  Returns an OMPI_* code. */
-    int (*network)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk);
+    /* Step 3, on a leader.  What goes wrong is the call's error. */
+    void (*network)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk);
     /* Steps 2 and 4, of collectives that do not want one sum of all; NULL: that.  A stretch of the
        complete contributions in the areas; and what to copy out of a chunk without an error. */
     void (*combine)(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk,
@@ -96,7 +93,7 @@ struct coll_poweraware_reduction {
     size_t num_runs;
     const size_t *run_at;   /* [num_runs + 1] */
     const size_t *run_user; /* [num_runs] */
-    size_t one_run_at[2];   /* for collectives that cut one run */
+    size_t one_run_at[2];   /* for collectives that cut evenly */
     size_t one_run_user[1];
 
     coll_poweraware_reduce_chunk_t previous; /* not taken out yet */
@@ -119,16 +116,20 @@ int coll_poweraware_reduction_run(coll_poweraware_reduction_t *r);
 /* Cuts chunk->count elements into equal slices. */
 void coll_poweraware_reduction_cut_slices(const coll_poweraware_reduction_t *r,
                                           coll_poweraware_reduce_chunk_t *chunk);
-/* Cuts count elements of the message, from element first on, as one run with equal slices. */
-void coll_poweraware_reduction_cut_one_run(coll_poweraware_reduction_t *r,
-                                           coll_poweraware_reduce_chunk_t *chunk, size_t first,
-                                           size_t count);
+/* Cuts chunk->number of num_chunks even parts of the message, one run, into equal slices; all of it
+   is wanted. */
+void coll_poweraware_reduction_cut_evenly(coll_poweraware_reduction_t *r,
+                                          coll_poweraware_reduce_chunk_t *chunk);
 
-/* Element 0 of an area, as MPI is given it: ranks of the node from 0, max_local to receive into. */
+/* An element of an area, as MPI is given it: of the node's ranks from 0; the sum's; and the one to
+   receive into. */
 char *coll_poweraware_reduction_area(const coll_poweraware_reduction_t *r,
-                                     const coll_poweraware_reduce_chunk_t *chunk, int index);
+                                     const coll_poweraware_reduce_chunk_t *chunk, int index,
+                                     size_t element);
 char *coll_poweraware_reduction_sum(const coll_poweraware_reduction_t *r,
-                                    const coll_poweraware_reduce_chunk_t *chunk);
+                                    const coll_poweraware_reduce_chunk_t *chunk, size_t element);
+char *coll_poweraware_reduction_room(const coll_poweraware_reduction_t *r,
+                                     const coll_poweraware_reduce_chunk_t *chunk, size_t element);
 
 /* Where in its slots the next chunk goes, bytes; the same on all ranks of the node, which all have
    had the same chunks. */
@@ -140,18 +141,5 @@ coll_poweraware_stretch_t coll_poweraware_reduction_clip(const coll_poweraware_r
 
 /* The leader whose T-state is mine, too, if there is one in my package. */
 int coll_poweraware_reduction_leader_near_me(const coll_poweraware_reduction_t *r);
-/* Rank of leader part of a node. */
-int coll_poweraware_reduction_leader(const coll_poweraware_reduction_t *r, int node, int part);
-
-/* Takes the previous chunk out, if that is still to be done: what a leader does while its messages
-   travel. */
-void coll_poweraware_reduction_meanwhile(coll_poweraware_reduction_t *r);
-
-/* Where part index of num begins when count elements are divided evenly. */
-static inline size_t coll_poweraware_part(size_t count, size_t index, size_t num)
-{
-    size_t rest = count % num; /* the first `rest` parts have one more; count * index could wrap */
-    return count / num * index + (index < rest ? index : rest);
-}
 
 #endif

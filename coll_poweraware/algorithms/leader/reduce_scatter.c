@@ -114,9 +114,8 @@ static size_t count_chunks(const coll_poweraware_reduction_t *r, const scatter_t
 static coll_poweraware_range_t share_of(const coll_poweraware_reduction_t *r, const scatter_t *s,
                                         size_t number, int rank)
 {
-    size_t count = count_of(s, rank);
-    return (coll_poweraware_range_t){coll_poweraware_part(count, number, r->num_chunks),
-                                     coll_poweraware_part(count, number + 1, r->num_chunks)};
+    coll_poweraware_range_t all = {0, count_of(s, rank)};
+    return coll_poweraware_part(all, number, r->num_chunks);
 }
 
 /* Neighbours in the chunk that are neighbours in the message are one run. */
@@ -167,20 +166,22 @@ static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *
 
 /* ---- 3. ---- */
 
+/* My part of what a node has. */
 static coll_poweraware_range_t blocks_of(const coll_poweraware_reduction_t *r,
                                          const coll_poweraware_reduce_chunk_t *chunk, int node)
 {
     const scatter_t *s = r->collective;
     (void)chunk; /* node_at is the current chunk's */
-    return coll_poweraware_range_of_part(
-        r, (coll_poweraware_range_t){s->node_at[node], s->node_at[node + 1]});
+    coll_poweraware_range_t all = {s->node_at[node], s->node_at[node + 1]};
+    return coll_poweraware_part(all, (size_t)r->my_part, (size_t)r->num_leaders);
 }
 
-static int network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
+static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
 {
     coll_poweraware_range_t area = {0, r->room};
-    coll_poweraware_range_t room = coll_poweraware_range_of_part(r, area);
-    return coll_poweraware_chunk_scatter(r, chunk, blocks_of, room);
+    coll_poweraware_range_t room =
+        coll_poweraware_part(area, (size_t)r->my_part, (size_t)r->num_leaders);
+    coll_poweraware_chunk_scatter(r, chunk, blocks_of, room);
 }
 
 /* ---- in place ---- */
@@ -194,21 +195,22 @@ typedef struct aside {
 static void put_aside(aside_t *aside, coll_poweraware_reduction_t *r, size_t count)
 {
     ptrdiff_t gap;
-    size_t span = (size_t)opal_datatype_span(&r->datatype->super, count, &gap);
-    aside->user = r->rbuf;
+    size_t span = (size_t)opal_datatype_span(&r->operands.datatype->super, count, &gap);
+    aside->user = r->operands.rbuf;
     aside->memory = malloc(span > 0 ? span : 1);
     if (NULL == aside->memory) {
         r->error = OMPI_ERR_OUT_OF_RESOURCE;
         return;
     }
-    r->rbuf = aside->memory - gap;
+    r->operands.rbuf = aside->memory - gap;
 }
 
 static int bring_back(aside_t *aside, const coll_poweraware_reduction_t *r, size_t count, int rc)
 {
-    if (NULL != aside->memory &&
-        ompi_datatype_copy_content_same_ddt(r->datatype, count, aside->user, r->rbuf) < 0) {
-        rc = coll_poweraware_first_error(rc, OMPI_ERROR);
+    if (NULL != aside->memory) {
+        int rc_copy =
+            coll_poweraware_copy_operands(&r->operands, aside->user, r->operands.rbuf, count);
+        rc = coll_poweraware_first_error(rc, rc_copy);
     }
     free(aside->memory);
     return rc;
@@ -250,11 +252,11 @@ int coll_poweraware_reduce_scatter_leader(coll_poweraware_call_t *call,
     r.num_chunks = count_chunks(&r, &s);
     r.shares_sum = h->num_nodes > 1 || lopsided(&s, h);
     r.awaits_sum = r.shares_sum;
-    r.direct = !r.shares_sum && !r.in_place;
+    r.direct = !r.shares_sum && !r.operands.in_place;
     r.cut = cut;
     r.network = network;
     r.collective = &s;
-    if (!r.in_place || s.even || r.num_chunks <= 1) {
+    if (!r.operands.in_place || s.even || r.num_chunks <= 1) {
         return coll_poweraware_reduction_run(&r);
     }
     aside_t aside;

@@ -32,7 +32,6 @@ typedef coll_poweraware_reduction_t reduction_t;
 typedef coll_poweraware_reduce_chunk_t reduce_chunk_t;
 
 typedef struct scan {
-    size_t count; /* of the message */
     bool exclusive;
     char *spare; /* of a leader between others: [area_bytes] */
 } scan_t;
@@ -45,77 +44,45 @@ bool coll_poweraware_scan_leader_can(const coll_poweraware_call_t *call,
            coll_poweraware_reduction_can(call, args, 1);
 }
 
-static void cut(reduction_t *r, reduce_chunk_t *chunk)
-{
-    const scan_t *scan = r->collective;
-    size_t first = coll_poweraware_part(scan->count, chunk->number, r->num_chunks);
-    size_t end = coll_poweraware_part(scan->count, chunk->number + 1, r->num_chunks);
-    coll_poweraware_reduction_cut_one_run(r, chunk, first, end - first);
-    chunk->take_count = chunk->count;
-    chunk->take_to = first;
-}
-
-static char *in_area(const reduction_t *r, const reduce_chunk_t *chunk, int index, size_t element)
-{
-    return coll_poweraware_reduction_area(r, chunk, index) + (ptrdiff_t)element * r->extent;
-}
-
 /* 2. */
 static void combine(reduction_t *r, const reduce_chunk_t *chunk, const coll_poweraware_stretch_t *s)
 {
     for (int i = 1; i < r->call->hierarchy->num_local; ++i) {
-        ompi_op_reduce(r->op, in_area(r, chunk, i - 1, s->at), in_area(r, chunk, i, s->at),
-                       (int)s->count, r->datatype);
+        ompi_op_reduce(r->operands.op, coll_poweraware_reduction_area(r, chunk, i - 1, s->at),
+                       coll_poweraware_reduction_area(r, chunk, i, s->at), (int)s->count,
+                       r->operands.datatype);
     }
 }
 
 /* ---- 3. ---- */
 
-static int transfer(reduction_t *r, bool send, char *buffer, size_t count, int node)
-{
-    int peer = coll_poweraware_reduction_leader(r, node, r->my_part);
-    int rc = send ? coll_poweraware_post_send(r->call, buffer, count, r->datatype, peer)
-                  : coll_poweraware_post_recv(r->call, buffer, count, r->datatype, peer);
-    coll_poweraware_reduction_meanwhile(r);
-    return coll_poweraware_complete(r->call, rc);
-}
-
 /* What the nodes up to mine come to, in spare. */
-static int combine_with_node(const reduction_t *r, char *before, char *mine, size_t count,
-                             char *spare)
+static void combine_with_node(const reduction_t *r, char *before, char *mine, size_t count,
+                              char *spare)
 {
-    if (ompi_datatype_copy_content_same_ddt(r->datatype, count, spare, mine) < 0) {
-        return OMPI_ERROR;
-    }
-    ompi_op_reduce(r->op, before, spare, (int)count, r->datatype);
-    return OMPI_SUCCESS;
+    coll_poweraware_note_error(r->call,
+                               coll_poweraware_copy_operands(&r->operands, spare, mine, count));
+    coll_poweraware_put_left(&r->leaders, before, spare, count);
 }
 
-static int network(reduction_t *r, const reduce_chunk_t *chunk)
+static void network(reduction_t *r, const reduce_chunk_t *chunk)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     const scan_t *scan = r->collective;
-    coll_poweraware_range_t part =
-        coll_poweraware_range_of_part(r, (coll_poweraware_range_t){0, chunk->count});
+    coll_poweraware_range_t part = coll_poweraware_my_part(r, chunk);
     size_t count = part.to - part.from;
-    char *before = in_area(r, chunk, h->max_local, part.from);
-    char *mine = coll_poweraware_reduction_sum(r, chunk) + (ptrdiff_t)part.from * r->extent;
-    int rc = OMPI_SUCCESS;
-    if (0 == count) {
-        return rc;
-    }
+    char *before = coll_poweraware_reduction_room(r, chunk, part.from);
+    char *mine = coll_poweraware_reduction_sum(r, chunk, part.from);
     if (h->my_node > 0) {
-        rc = transfer(r, false, before, count, h->my_node - 1);
+        coll_poweraware_leaders_transfer(&r->leaders, false, before, count, h->my_node - 1);
     }
     if (h->my_node + 1 < h->num_nodes) {
-        if (h->my_node > 0 && OMPI_SUCCESS == rc) {
-            rc = combine_with_node(r, before, mine, count, scan->spare + r->base);
-            mine = scan->spare + r->base;
+        if (h->my_node > 0 && OMPI_SUCCESS == r->call->error) {
+            combine_with_node(r, before, mine, count, scan->spare + r->operands.base);
+            mine = scan->spare + r->operands.base;
         }
-        int rc_send = transfer(r, true, mine, count, h->my_node + 1);
-        rc = coll_poweraware_first_error(rc, rc_send);
+        coll_poweraware_leaders_transfer(&r->leaders, true, mine, count, h->my_node + 1);
     }
-    return rc;
 }
 
 /* ---- 4. ---- */
@@ -126,19 +93,17 @@ static int take(reduction_t *r, const reduce_chunk_t *chunk)
     const scan_t *scan = r->collective;
     int from = scan->exclusive ? h->my_local - 1 : h->my_local;
     bool others_before = h->my_node > 0;
-    char *to = r->rbuf + (ptrdiff_t)chunk->take_to * r->extent;
-    char *before = in_area(r, chunk, h->max_local, 0);
-    char *first = from >= 0 ? in_area(r, chunk, from, 0) : before;
+    char *to = r->operands.rbuf + (ptrdiff_t)chunk->take_to * r->operands.extent;
+    char *before = coll_poweraware_reduction_room(r, chunk, 0);
+    char *first = from >= 0 ? coll_poweraware_reduction_area(r, chunk, from, 0) : before;
     if (from < 0 && !others_before) {
         return OMPI_SUCCESS; /* rank 0 of an Exscan: its buffer stays as it is */
     }
-    if (ompi_datatype_copy_content_same_ddt(r->datatype, chunk->count, to, first) < 0) {
-        return OMPI_ERROR;
+    int rc = coll_poweraware_copy_operands(&r->operands, to, first, chunk->count);
+    if (OMPI_SUCCESS == rc && from >= 0 && others_before) {
+        ompi_op_reduce(r->operands.op, before, to, (int)chunk->count, r->operands.datatype);
     }
-    if (from >= 0 && others_before) {
-        ompi_op_reduce(r->op, before, to, (int)chunk->count, r->datatype);
-    }
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 /* ---- all of it ---- */
@@ -146,20 +111,16 @@ static int take(reduction_t *r, const reduce_chunk_t *chunk)
 int coll_poweraware_scan_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    scan_t scan = {.count = args->rcount, .exclusive = COLL_POWERAWARE_EXSCAN == call->collective};
+    scan_t scan = {.exclusive = COLL_POWERAWARE_EXSCAN == call->collective};
     reduction_t r;
     int error = OMPI_SUCCESS;
-    coll_poweraware_reduction_begin(&r, call, args, scan.count, 1);
+    coll_poweraware_reduction_begin(&r, call, args, args->rcount, 1);
     if (r.my_part >= 0 && h->my_node > 0 && h->my_node + 1 < h->num_nodes) {
         scan.spare = malloc(r.area_bytes);
         error = NULL == scan.spare ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
     }
-    if (OMPI_SUCCESS != error) {
-        coll_poweraware_complete(call, error); /* what it sends from here on is empty */
-    }
-    r.num_chunks = (scan.count + r.capacity - 1) / r.capacity;
+    coll_poweraware_note_error(call, error); /* what it sends from here on is empty */
     r.gives_all = true;
-    r.cut = cut;
     r.combine = combine;
     r.network = network;
     r.take = take;

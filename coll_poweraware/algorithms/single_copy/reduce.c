@@ -18,8 +18,7 @@
  */
 #include "algorithms/single_copy/single_copy.h"
 
-#include "algorithms/box/box.h"
-#include "algorithms/leader/reduce_node.h"
+#include "algorithms/operands.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
@@ -32,8 +31,6 @@ typedef struct sum {
     coll_poweraware_call_t *call;
     message_t *message;
     coll_poweraware_operands_t operands;
-    const char *contribution;
-    bool in_place;
     size_t size;   /* bytes of an element */
     char *operand; /* [PIECE_BYTES] */
     char *result;  /* [PIECE_BYTES] */
@@ -75,8 +72,8 @@ static size_t first_of(const sum_t *s, int local)
     if (message->to >= 0) {
         return root_has_more(s, (size_t)local);
     }
-    return coll_poweraware_part(message->count, (size_t)local,
-                                (size_t)s->call->hierarchy->num_local);
+    coll_poweraware_range_t all = {0, message->count};
+    return coll_poweraware_part(all, (size_t)local, (size_t)s->call->hierarchy->num_local).from;
 }
 
 /* ---- 2. ---- */
@@ -86,7 +83,7 @@ static const char *operand(const sum_t *s, int local, size_t first, size_t count
                            int *rc)
 {
     if (local == s->call->hierarchy->my_local) {
-        return s->contribution + first * s->size;
+        return s->operands.contribution + first * s->size;
     }
     uint64_t from = coll_poweraware_exposed_by(s->call, local).from + first * s->size;
     int rc_read = coll_poweraware_read(s->call, local, buffer, from, count * s->size);
@@ -119,7 +116,7 @@ static char *place_of(const sum_t *s, size_t first)
 {
     size_t before =
         COLL_POWERAWARE_TO_EACH == s->message->to ? first_of(s, s->call->hierarchy->my_local) : 0;
-    return (char *)s->message->args->rbuf + (first - before) * s->size;
+    return s->operands.rbuf + (first - before) * s->size;
 }
 
 static int finish_piece(const sum_t *s, size_t first, size_t count, const char *sum)
@@ -138,7 +135,7 @@ static int reduce_my_part(const sum_t *s)
     const pwr_hierarchy_t *h = s->call->hierarchy;
     size_t end = first_of(s, h->my_local + 1);
     size_t most = PIECE_BYTES / s->size;
-    bool here = !s->in_place && (root_of(s) < 0 || root_of(s) == h->my_local);
+    bool here = !s->operands.in_place && (root_of(s) < 0 || root_of(s) == h->my_local);
     int rc = OMPI_SUCCESS;
     for (size_t first = first_of(s, h->my_local); first < end && OMPI_SUCCESS == rc;
          first += most) {
@@ -162,31 +159,17 @@ static int copy_other_parts(const sum_t *s, const size_t *to)
         int local = (h->my_local + d) % h->num_local;
         size_t first = first_of(s, local) * s->size;
         size_t bytes = first_of(s, local + 1) * s->size - first;
-        rc = coll_poweraware_read(s->call, local, (char *)s->message->args->rbuf + first,
-                                  to[local] + first, bytes);
+        rc = coll_poweraware_read(s->call, local, s->operands.rbuf + first, to[local] + first,
+                                  bytes);
     }
     return rc;
 }
 
 /* ---- the call ---- */
 
-static sum_t describe(coll_poweraware_call_t *call, message_t *message)
-{
-    const coll_poweraware_args_t *args = message->args;
-    sum_t s = {
-        .call = call,
-        .message = message,
-        .operands = coll_poweraware_operands(args),
-        .in_place = MPI_IN_PLACE == args->sbuf,
-    };
-    s.contribution = s.in_place ? args->rbuf : args->sbuf;
-    s.size = (size_t)s.operands.extent;
-    return s;
-}
-
 static bool can_expose(const sum_t *s)
 {
-    bool its_own = COLL_POWERAWARE_TO_EACH == s->message->to && s->in_place;
+    bool its_own = COLL_POWERAWARE_TO_EACH == s->message->to && s->operands.in_place;
     return s->operands.plain && s->size > 0 && s->size <= PIECE_BYTES && !its_own;
 }
 
@@ -221,13 +204,15 @@ static int run(sum_t *s)
 
 bool coll_poweraware_reduce_single_copy(coll_poweraware_call_t *call, message_t *message, int *rc)
 {
-    sum_t s = describe(call, message);
+    sum_t s = {
+        .call = call, .message = message, .operands = coll_poweraware_operands(message->args)};
     size_t type_bytes;
+    s.size = (size_t)s.operands.extent;
     ompi_datatype_type_size(s.operands.datatype, &type_bytes);
     size_t bytes = message->count * type_bytes; /* the same on all ranks, whatever their layouts */
     coll_poweraware_exposed_t mine = {
-        .from = (uint64_t)(uintptr_t)s.contribution,
-        .to = (uint64_t)(uintptr_t)message->args->rbuf,
+        .from = (uint64_t)(uintptr_t)s.operands.contribution,
+        .to = (uint64_t)(uintptr_t)s.operands.rbuf,
         .exposes = can_expose(&s),
     };
     if (!coll_poweraware_single_copy_can(call, bytes / (size_t)call->hierarchy->num_local) ||

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Operands of reductions in boxes: where they lie, whether they fit.
+ * Operands of reductions: where they lie, what room they need.
  */
-#include "algorithms/box/box.h"
+#include "algorithms/operands.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
-
-enum { ALIGNMENT = 64 };
 
 /* No gaps, within an element or between them, and data begins where the element does. */
 static bool is_plain(const struct ompi_datatype_t *datatype)
@@ -20,24 +18,40 @@ static bool is_plain(const struct ompi_datatype_t *datatype)
            0 != opal_datatype_is_contiguous_memory_layout(&datatype->super, 2);
 }
 
+/* The first `rest` parts have one more; count * index could wrap. */
+static size_t part_begin(size_t count, size_t index, size_t num)
+{
+    size_t rest = count % num;
+    return count / num * index + (index < rest ? index : rest);
+}
+
+coll_poweraware_range_t coll_poweraware_part(coll_poweraware_range_t all, size_t index, size_t num)
+{
+    size_t count = all.to - all.from;
+    return (coll_poweraware_range_t){all.from + part_begin(count, index, num),
+                                     all.from + part_begin(count, index + 1, num)};
+}
+
 coll_poweraware_operands_t coll_poweraware_operands(const coll_poweraware_args_t *args)
 {
     struct ompi_datatype_t *datatype = args->rdtype;
     coll_poweraware_operands_t o = {
         .datatype = datatype,
         .op = args->op,
+        .contribution = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
+        .in_place = MPI_IN_PLACE == args->sbuf,
+        .rbuf = args->rbuf,
         .extent = datatype->super.ub - datatype->super.lb,
         .plain = is_plain(datatype),
     };
     o.one_bytes = (size_t)o.extent;
     if (!o.plain) {
-        /* the first byte of data lies in the box, and the address is as aligned as the box */
         ptrdiff_t gap;
         ptrdiff_t span = opal_datatype_span(&datatype->super, 1, &gap);
-        ptrdiff_t below = gap % ALIGNMENT;
-        below += below < 0 ? ALIGNMENT : 0;
+        ptrdiff_t below = gap % COLL_POWERAWARE_ALIGNMENT;
+        below += below < 0 ? COLL_POWERAWARE_ALIGNMENT : 0;
         o.base = below - gap;
-        o.one_bytes = (size_t)(span + ALIGNMENT);
+        o.one_bytes = (size_t)(span + COLL_POWERAWARE_ALIGNMENT);
     }
     return o;
 }
@@ -58,12 +72,10 @@ size_t coll_poweraware_operand_bytes(const coll_poweraware_operands_t *o, size_t
                                                                               : PWR_BOX_INLINE + 1;
 }
 
-bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
-                                  const coll_poweraware_args_t *args, size_t count)
+bool coll_poweraware_order_is_kept(const coll_poweraware_call_t *call,
+                                   const coll_poweraware_args_t *args)
 {
-    coll_poweraware_operands_t o = coll_poweraware_operands(args);
-    bool order_kept = ompi_op_is_commute(args->op) || call->hierarchy->ordered;
-    return order_kept && coll_poweraware_operand_bytes(&o, count) <= call->segment->box_bytes;
+    return ompi_op_is_commute(args->op) || call->hierarchy->ordered;
 }
 
 int coll_poweraware_copy_operands(const coll_poweraware_operands_t *o, char *to, const char *from,

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the leaders of nodes do with the partial sums of their nodes, over the network.
+ *
+ * Order: wherever two partial sums meet, that of the lower nodes is the left operand; and, up a
+ * tree that is not rooted at the last node excepted, both belong to runs of nodes without a gap
+ * between them.  So the order depends on the layout and, for operators that commute, the root.
+ *
+ * After an error a leader goes on with its messages (primitives/messages.c): what it sends is
+ * empty, what it computes is nobody's; the error is the call's.
+ */
+#ifndef COLL_POWERAWARE_PARTIAL_SUMS_H
+#define COLL_POWERAWARE_PARTIAL_SUMS_H
+
+#include "algorithms/operands.h"
+
+/* Addresses of elements are as MPI is given them. */
+typedef struct coll_poweraware_leaders {
+    coll_poweraware_call_t *call;
+    const coll_poweraware_operands_t *operands;
+    int (*of_node)(const void *self, int node); /* the rank that takes part for a node */
+    void (*meanwhile)(void *self); /* what to do while messages travel; NULL: nothing */
+    void *self;
+} coll_poweraware_leaders_t;
+
+/* Posts a message for, or from, a node's leader, unless it has no elements: both know that. */
+void coll_poweraware_leaders_post(const coll_poweraware_leaders_t *leaders, bool send, char *buffer,
+                                  size_t count, int node);
+/* Completes all that was posted. */
+void coll_poweraware_leaders_complete(const coll_poweraware_leaders_t *leaders);
+/* Both. */
+void coll_poweraware_leaders_transfer(const coll_poweraware_leaders_t *leaders, bool send,
+                                      char *buffer, size_t count, int node);
+/* sum = operand op sum; after an error nothing, because the operand may not have come. */
+void coll_poweraware_put_left(const coll_poweraware_leaders_t *leaders, char *operand, char *sum,
+                              size_t count);
+
+/* To node top: what is received op sum, up a binomial tree in which node top - v (modulo the number
+   of nodes) is virtual node v, so that for the last node as top the order of the nodes is kept.
+   chain: a chain instead, in which each node receives each element once: for messages of many
+   chunks.  room: for what is received. */
+void coll_poweraware_sum_to_node(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
+                                 size_t count, int top, bool chain);
+
+/* From node from to node to, as it is. */
+void coll_poweraware_sum_pass(const coll_poweraware_leaders_t *leaders, char *sum, size_t count,
+                              int from, int to);
+
+/* The sum on all nodes, by recursive doubling: few messages, each of all elements.  Thakur,
+   Rabenseifner, Gropp, IJHPCA 2005, section 4.5; order kept, because only neighbouring runs of
+   nodes are ever combined.  The same bytes on all nodes: both partners combine in the same order.
+   Returns where it is: sum or room. */
+char *coll_poweraware_sum_double(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
+                                 size_t count);
+
+/* before: what the nodes before mine come to, for a node that has some; by doubling of distances
+   (Hillis, Steele 1986).  sum and room change. */
+void coll_poweraware_sum_before(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
+                                char *before, size_t count);
+
+#endif
