@@ -37,7 +37,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(EXSCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(GATHER, "box", box_gather, coll_poweraware_box_gather_can, BOXES),
     ROW(GATHER, "leader", gather_leader, NULL, CHUNKS),
-    ROW(GATHER, "linear", gather_linear, coll_poweraware_linear_can, BOXES),
+    ROW(GATHER, "linear", linear, coll_poweraware_linear_can, BOXES),
     ROW(REDUCE, "box", box_reduce, coll_poweraware_box_reduce_can, BOXES),
     ROW(REDUCE, "leader", reduce_leader, coll_poweraware_reduce_leader_can, CHUNKS),
     ROW(REDUCE_SCATTER, "box", box_reduce_scatter, coll_poweraware_box_reduce_scatter_can, BOXES),
@@ -51,7 +51,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(SCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(SCATTER, "box", box_scatter, coll_poweraware_box_gather_can, BOXES),
     ROW(SCATTER, "leader", scatter_leader, NULL, CHUNKS),
-    ROW(SCATTER, "linear", scatter_linear, coll_poweraware_linear_can, BOXES),
+    ROW(SCATTER, "linear", linear, coll_poweraware_linear_can, BOXES),
 };
 
 const int coll_poweraware_num_algorithms =

@@ -72,8 +72,7 @@ coll_poweraware_run_t coll_poweraware_scan_leader;
 
 /* Gather and Scatter with one message per rank, over few ranks. */
 coll_poweraware_can_t coll_poweraware_linear_can;
-coll_poweraware_run_t coll_poweraware_gather_linear;
-coll_poweraware_run_t coll_poweraware_scatter_linear;
+coll_poweraware_run_t coll_poweraware_linear;
 
 /* Alltoall, Alltoallv and Alltoallw: socket-grouped (ICPP 2010 V-A); on one node; with one message
    per pair of nodes, for small blocks.  Alltoall of small blocks on one node. */

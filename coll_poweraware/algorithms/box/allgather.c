@@ -17,23 +17,13 @@
 
 typedef const coll_poweraware_args_t args_t;
 
-static coll_poweraware_rank_blocks_t blocks_of(const coll_poweraware_call_t *call, args_t *args)
-{
-    coll_poweraware_rank_blocks_t blocks =
-        coll_poweraware_rank_blocks(args->rbuf, args->rcount, args->rdtype);
-    blocks.varying = COLL_POWERAWARE_ALLGATHERV == call->collective;
-    blocks.counts = args->rcounts;
-    blocks.displs = args->rdispls;
-    return blocks;
-}
-
 bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_t *args,
                                        size_t bytes)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    coll_poweraware_rank_blocks_t blocks = blocks_of(call, args);
+    coll_poweraware_blocks_t blocks = coll_poweraware_recv_blocks(call, args);
     size_t largest = coll_poweraware_block_bytes(&blocks, 0);
-    for (int rank = 1; blocks.varying && rank < h->size; ++rank) {
+    for (int rank = 1; rank < h->size && coll_poweraware_blocks_vary(&blocks); ++rank) {
         size_t block = coll_poweraware_block_bytes(&blocks, rank);
         largest = block > largest ? block : largest;
     }
@@ -42,36 +32,31 @@ bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_
 }
 
 /* 1. */
-static int fill_and_join(coll_poweraware_call_t *call, args_t *args,
-                         const coll_poweraware_rank_blocks_t *blocks)
+static int fill_and_join(coll_poweraware_call_t *call, args_t *args)
 {
-    int me = call->hierarchy->my_rank;
+    coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
     coll_poweraware_begin_round(call);
-    unsigned char *box = coll_poweraware_my_box(call, coll_poweraware_block_bytes(blocks, me));
-    int rc = MPI_IN_PLACE == args->sbuf
-                 ? coll_poweraware_pack_block(box, blocks, me)
-                 : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
+    int rc = coll_poweraware_block_pack(&own, coll_poweraware_my_box(call, own.bytes));
     coll_poweraware_join(call, rc);
     return rc;
 }
 
 static int gather_on_node(coll_poweraware_call_t *call, args_t *args,
-                          const coll_poweraware_rank_blocks_t *blocks)
+                          const coll_poweraware_blocks_t *blocks)
 {
-    int rc = fill_and_join(call, args, blocks);
+    int rc = fill_and_join(call, args);
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
     for (int rank = 0; rank < call->hierarchy->size && OMPI_SUCCESS == rc; ++rank) { /* 2 */
         if (MPI_IN_PLACE != args->sbuf || rank != call->hierarchy->my_rank) {
-            size_t bytes = coll_poweraware_block_bytes(blocks, rank);
-            const unsigned char *box = coll_poweraware_box(call, rank, bytes);
-            rc = coll_poweraware_unpack_block(blocks, rank, box);
+            coll_poweraware_block_t block = coll_poweraware_block_of(blocks, rank);
+            rc = coll_poweraware_block_unpack(&block, coll_poweraware_box(call, rank, block.bytes));
         }
     }
     return rc;
 }
 
 /* From the boxes of the round before, in the order of by_node. */
-static void collect(const coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
+static void collect(const coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
                     unsigned char *all)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
@@ -85,7 +70,7 @@ static void collect(const coll_poweraware_call_t *call, const coll_poweraware_ra
 
 /* 2, 3: the leader's part. */
 static const unsigned char *lead(coll_poweraware_call_t *call,
-                                 const coll_poweraware_rank_blocks_t *blocks, size_t total, int *rc)
+                                 const coll_poweraware_blocks_t *blocks, size_t total, int *rc)
 {
     int rc_join = coll_poweraware_wait_all(call);
     coll_poweraware_begin_round(call);
@@ -99,14 +84,14 @@ static const unsigned char *lead(coll_poweraware_call_t *call,
 }
 
 static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
-                             const coll_poweraware_rank_blocks_t *blocks)
+                             const coll_poweraware_blocks_t *blocks)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t total = coll_poweraware_bytes_before_node(call, blocks, h->num_nodes);
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     const unsigned char *all;
     int rc_net;
-    int rc = fill_and_join(call, args, blocks);
+    int rc = fill_and_join(call, args);
     if (h->my_rank == leader) {
         all = lead(call, blocks, total, &rc_net);
     } else {
@@ -117,10 +102,11 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
     rc = coll_poweraware_first_error(rc, rc_net);
     for (int i = 0; i < h->size && OMPI_SUCCESS == rc; ++i) { /* 3 */
         int rank = h->by_node[i];
+        coll_poweraware_block_t block = coll_poweraware_block_of(blocks, rank);
         if (MPI_IN_PLACE != args->sbuf || rank != h->my_rank) {
-            rc = coll_poweraware_unpack_block(blocks, rank, all);
+            rc = coll_poweraware_block_unpack(&block, all);
         }
-        all += coll_poweraware_block_bytes(blocks, rank);
+        all += block.bytes;
     }
     coll_poweraware_end_round(call);
     return rc;
@@ -128,7 +114,7 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
 
 int coll_poweraware_box_allgather(coll_poweraware_call_t *call, args_t *args)
 {
-    coll_poweraware_rank_blocks_t blocks = blocks_of(call, args);
+    coll_poweraware_blocks_t blocks = coll_poweraware_recv_blocks(call, args);
     return 1 == call->hierarchy->num_nodes ? gather_on_node(call, args, &blocks)
                                            : gather_over_nodes(call, args, &blocks);
 }

@@ -18,46 +18,46 @@ bool coll_poweraware_box_bcast_can(const coll_poweraware_call_t *call,
     return bytes <= call->segment->box_bytes;
 }
 
-static int lead(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, size_t bytes)
+static int lead(coll_poweraware_call_t *call, int root, const coll_poweraware_block_t *message)
 {
-    bool is_root = call->hierarchy->my_rank == args->root;
-    unsigned char *set = coll_poweraware_my_set(call, bytes);
+    bool is_root = call->hierarchy->my_rank == root;
+    unsigned char *set = coll_poweraware_my_set(call, message->bytes);
     int rc = OMPI_SUCCESS;
     if (is_root) {
-        rc = coll_poweraware_box_pack(set, args->rbuf, args->rcount, args->rdtype); /* 1 */
+        rc = coll_poweraware_block_pack(message, set); /* 1 */
     }
     coll_poweraware_begin_network(call, rc);
     if (!is_root) {
-        rc = coll_poweraware_box_leaders_receive(call, args->root, set, bytes); /* 1 */
+        rc = coll_poweraware_box_leaders_receive(call, root, set, message->bytes); /* 1 */
     }
-    coll_poweraware_box_leaders_forward(call, args->root, set, bytes); /* 2 */
+    coll_poweraware_box_leaders_forward(call, root, set, message->bytes); /* 2 */
     coll_poweraware_post_set(call, rc);
     if (!is_root && OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype, set); /* 3 */
+        rc = coll_poweraware_block_unpack(message, set); /* 3 */
     }
     rc = coll_poweraware_complete(call, rc);
     coll_poweraware_end_network(call);
     return rc;
 }
 
-static int follow(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, int leader,
-                  size_t bytes)
+static int follow(coll_poweraware_call_t *call, int leader, const coll_poweraware_block_t *message)
 {
     int rc;
-    const unsigned char *set = coll_poweraware_rest_for_set(call, leader, bytes, &rc);
+    const unsigned char *set = coll_poweraware_rest_for_set(call, leader, message->bytes, &rc);
     if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype, set); /* 3 */
+        rc = coll_poweraware_block_unpack(message, set); /* 3 */
     }
     return rc;
 }
 
 int coll_poweraware_box_bcast(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
-    size_t bytes = coll_poweraware_packed_bytes(args->rcount, args->rdtype);
+    coll_poweraware_block_t message =
+        coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype);
     int leader = coll_poweraware_my_leader(call, args->root);
     coll_poweraware_begin_round(call);
-    int rc = call->hierarchy->my_rank == leader ? lead(call, args, bytes)
-                                                : follow(call, args, leader, bytes);
+    int rc = call->hierarchy->my_rank == leader ? lead(call, args->root, &message)
+                                                : follow(call, leader, &message);
     coll_poweraware_end_round(call);
     return rc;
 }

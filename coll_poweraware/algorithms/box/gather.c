@@ -31,48 +31,35 @@ bool coll_poweraware_box_gather_can(const coll_poweraware_call_t *call, args_t *
     return bytes / (size_t)call->hierarchy->size <= call->segment->box_bytes;
 }
 
-static int ranks_of(const pwr_hierarchy_t *h, int node)
-{
-    return h->node_start[node + 1] - h->node_start[node];
-}
-
 /* A user's blocks of all ranks, and room for the packed ones of some nodes: the root's. */
 typedef struct rooted {
     coll_poweraware_call_t *call;
-    coll_poweraware_rank_blocks_t blocks;
+    coll_poweraware_blocks_t blocks;
     size_t block; /* bytes of one */
     unsigned char *room;
 } rooted_t;
 
-static rooted_t at_root(coll_poweraware_call_t *call, void *buffer, size_t count,
-                        struct ompi_datatype_t *datatype)
+static rooted_t at_root(coll_poweraware_call_t *call, args_t *args)
 {
+    coll_poweraware_blocks_t blocks = coll_poweraware_all_blocks(call, args);
     return (rooted_t){
         .call = call,
-        .blocks = coll_poweraware_rank_blocks(buffer, count, datatype),
-        .block = coll_poweraware_packed_bytes(count, datatype),
+        .blocks = blocks,
+        .block = blocks.count * blocks.size,
         .room = coll_poweraware_all_boxes(call),
     };
 }
 
-static int pack_node(const rooted_t *r, int node, unsigned char *to)
+/* The blocks of a node, as they lie packed. */
+static int convert_node(const rooted_t *r, int node, unsigned char *packed, bool pack)
 {
-    const pwr_hierarchy_t *h = r->call->hierarchy;
+    const int *ranks;
+    int num = pwr_hierarchy_node(r->call->hierarchy, node, &ranks);
     int rc = OMPI_SUCCESS;
-    for (int i = 0; i < ranks_of(h, node) && OMPI_SUCCESS == rc; ++i) {
-        rc = coll_poweraware_pack_block(to + (size_t)i * r->block, &r->blocks,
-                                        h->by_node[h->node_start[node] + i]);
-    }
-    return rc;
-}
-
-static int unpack_node(const rooted_t *r, int node, const unsigned char *from)
-{
-    const pwr_hierarchy_t *h = r->call->hierarchy;
-    int rc = OMPI_SUCCESS;
-    for (int i = 0; i < ranks_of(h, node) && OMPI_SUCCESS == rc; ++i) {
-        rc = coll_poweraware_unpack_block(&r->blocks, h->by_node[h->node_start[node] + i],
-                                          from + (size_t)i * r->block);
+    for (int i = 0; i < num && OMPI_SUCCESS == rc; ++i, packed += r->block) {
+        coll_poweraware_block_t block = coll_poweraware_block_of(&r->blocks, ranks[i]);
+        rc = pack ? coll_poweraware_block_pack(&block, packed)
+                  : coll_poweraware_block_unpack(&block, packed);
     }
     return rc;
 }
@@ -109,7 +96,7 @@ static int gather_group(const rooted_t *r, int first, int last)
     int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS);
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
         if (node != h->my_node) {
-            rc = unpack_node(r, node, r->room + bytes_between(r, first, node));
+            rc = convert_node(r, node, r->room + bytes_between(r, first, node), false);
         }
     }
     return rc;
@@ -121,7 +108,7 @@ static int scatter_group(const rooted_t *r, int first, int last)
     int rc = OMPI_SUCCESS;
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
         if (node != h->my_node) {
-            rc = pack_node(r, node, r->room + bytes_between(r, first, node));
+            rc = convert_node(r, node, r->room + bytes_between(r, first, node), true);
         }
     }
     coll_poweraware_complete(r->call, rc); /* of a group that failed, all is empty */
@@ -151,12 +138,12 @@ static int move_groups(const rooted_t *r, int (*move)(const rooted_t *, int, int
 static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    rooted_t r = at_root(call, args->rbuf, args->rcount, args->rdtype);
+    rooted_t r = at_root(call, args);
     int rc = error;
     for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) {
         if (MPI_IN_PLACE != args->sbuf || i != h->my_local) {
-            rc = coll_poweraware_unpack_block(&r.blocks, h->local_ranks[i],
-                                              coll_poweraware_box(call, i, r.block));
+            coll_poweraware_block_t block = coll_poweraware_block_of(&r.blocks, h->local_ranks[i]);
+            rc = coll_poweraware_block_unpack(&block, coll_poweraware_box(call, i, r.block));
         }
     }
     coll_poweraware_begin_network(call, rc);
@@ -182,19 +169,16 @@ static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, in
 
 int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
 {
-    bool in_place = MPI_IN_PLACE == args->sbuf;
     bool is_root = call->hierarchy->my_rank == args->root;
-    size_t block = is_root ? coll_poweraware_packed_bytes(args->rcount, args->rdtype)
-                           : coll_poweraware_packed_bytes(args->scount, args->sdtype);
+    coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
     coll_poweraware_begin_round(call); /* 1 */
-    unsigned char *box = coll_poweraware_my_box(call, block);
-    int rc = in_place ? OMPI_SUCCESS
-                      : coll_poweraware_box_pack(box, args->sbuf, args->scount, args->sdtype);
+    unsigned char *box = coll_poweraware_my_box(call, own.bytes);
+    int rc = MPI_IN_PLACE == args->sbuf ? OMPI_SUCCESS : coll_poweraware_block_pack(&own, box);
     coll_poweraware_join(call, rc);
     if (call->hierarchy->my_rank == coll_poweraware_my_leader(call, args->root)) {
         rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
-        rc = is_root ? gather_at_root(call, args, rc)             /* 3 */
-                     : send_to_root(call, block, args->root, rc); /* 2 */
+        rc = is_root ? gather_at_root(call, args, rc)                 /* 3 */
+                     : send_to_root(call, own.bytes, args->root, rc); /* 2 */
     }
     coll_poweraware_end_round(call);
     return rc;
@@ -204,11 +188,12 @@ int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
 
 static int scatter_from_root(coll_poweraware_call_t *call, args_t *args, unsigned char *set)
 {
-    rooted_t r = at_root(call, (void *)args->sbuf, args->scount, args->sdtype);
+    rooted_t r = at_root(call, args);
     coll_poweraware_begin_network(call, OMPI_SUCCESS);
     int rc = move_groups(&r, scatter_group); /* 1 */
     coll_poweraware_end_network(call);
-    return coll_poweraware_first_error(rc, pack_node(&r, call->hierarchy->my_node, set)); /* 2 */
+    return coll_poweraware_first_error(
+        rc, convert_node(&r, call->hierarchy->my_node, set, true)); /* 2 */
 }
 
 static int receive_from_root(coll_poweraware_call_t *call, unsigned char *set, size_t bytes,
@@ -225,9 +210,8 @@ int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     bool is_root = h->my_rank == args->root;
-    size_t block = is_root ? coll_poweraware_packed_bytes(args->scount, args->sdtype)
-                           : coll_poweraware_packed_bytes(args->rcount, args->rdtype);
-    size_t bytes = (size_t)h->num_local * block;
+    coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
+    size_t bytes = (size_t)h->num_local * own.bytes;
     int leader = coll_poweraware_my_leader(call, args->root);
     const unsigned char *blocks;
     int rc;
@@ -242,8 +226,7 @@ int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
         blocks = coll_poweraware_rest_for_set(call, leader, bytes, &rc);
     }
     if (OMPI_SUCCESS == rc && MPI_IN_PLACE != args->rbuf) { /* 3 */
-        rc = coll_poweraware_box_unpack(args->rbuf, args->rcount, args->rdtype,
-                                        blocks + (size_t)h->my_local * block);
+        rc = coll_poweraware_block_unpack(&own, blocks + (size_t)h->my_local * own.bytes);
     }
     coll_poweraware_end_round(call);
     return rc;

@@ -77,8 +77,22 @@ void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root,
 
 /* ---- Allgather ---- */
 
+size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,
+                                         const coll_poweraware_blocks_t *blocks, int node)
+{
+    const pwr_hierarchy_t *h = call->hierarchy;
+    if (!coll_poweraware_blocks_vary(blocks)) {
+        return (size_t)h->node_start[node] * coll_poweraware_block_bytes(blocks, 0);
+    }
+    size_t before = 0;
+    for (int i = 0; i < h->node_start[node]; ++i) {
+        before += coll_poweraware_block_bytes(blocks, h->by_node[i]);
+    }
+    return before;
+}
+
 /* Posts the blocks of num nodes from first on, which may go round. */
-static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_rank_blocks_t *blocks,
+static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
                        unsigned char *all, int first, int num, bool send, int peer)
 {
     int nodes = call->hierarchy->num_nodes;
@@ -99,7 +113,7 @@ static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_rank_
 }
 
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
-                                          const coll_poweraware_rank_blocks_t *blocks,
+                                          const coll_poweraware_blocks_t *blocks,
                                           unsigned char *all)
 {
     int nodes = call->hierarchy->num_nodes;

@@ -20,49 +20,38 @@
 #include "algorithms/leader/pipeline.h"
 #include "pwr_ompi/packer.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 typedef struct allgather {
     coll_poweraware_call_t *call;
-    const coll_poweraware_args_t *args;
+    bool in_place;
     bool own_is_there; /* my own block is where it belongs before any piece is */
     bool packs;        /* packer is open */
     int leader;        /* of my node */
     int next;          /* rank: leader of the next node of the ring */
-    size_t type_bytes; /* packed */
-    ptrdiff_t extent;
-    size_t stripe;       /* bytes */
-    pwr_packer_t packer; /* of my block */
+    coll_poweraware_blocks_t blocks;
+    coll_poweraware_block_t own; /* that I send */
+    size_t stripe;               /* bytes */
+    pwr_packer_t packer;         /* of my block */
 } allgather_t;
 
-/* ---- blocks ---- */
+/* ---- how blocks are cut ---- */
 
-static bool is_v(const coll_poweraware_call_t *call)
+static coll_poweraware_block_t block_of(const allgather_t *a, int rank)
 {
-    return COLL_POWERAWARE_ALLGATHERV == call->collective;
+    return coll_poweraware_block_of(&a->blocks, rank);
 }
 
-static size_t count_of(const allgather_t *a, int rank)
+static size_t bytes_of(const allgather_t *a, int rank)
 {
-    return is_v(a->call) ? pwr_ompi_count(a->args->rcounts, rank) : a->args->rcount;
-}
-
-static char *block_of(const allgather_t *a, int rank)
-{
-    ptrdiff_t elements = is_v(a->call) ? pwr_ompi_displ(a->args->rdispls, rank)
-                                       : (ptrdiff_t)rank * (ptrdiff_t)a->args->rcount;
-    return (char *)a->args->rbuf + elements * a->extent;
+    return coll_poweraware_block_bytes(&a->blocks, rank);
 }
 
 /* Bytes of a rank's block in round i: stripe i. */
 static size_t stripe_of(const allgather_t *a, int rank, size_t first)
 {
-    size_t bytes = count_of(a, rank) * a->type_bytes;
+    size_t bytes = bytes_of(a, rank);
     size_t left = bytes > first ? bytes - first : 0;
     return left < a->stripe ? left : a->stripe;
 }
-
-/* ---- how blocks are cut ---- */
 
 /* Whether every node's piece has room in most bytes. */
 static bool fits(const allgather_t *a, size_t stripe, size_t most)
@@ -73,7 +62,7 @@ static bool fits(const allgather_t *a, size_t stripe, size_t most)
         int num = pwr_hierarchy_node(h, node, &ranks);
         size_t bytes = 0;
         for (int i = 0; i < num; ++i) {
-            size_t block = count_of(a, ranks[i]) * a->type_bytes;
+            size_t block = bytes_of(a, ranks[i]);
             bytes += block < stripe ? block : stripe;
         }
         if (bytes > most) {
@@ -87,7 +76,7 @@ static size_t longest_block(const allgather_t *a)
 {
     size_t longest = 0;
     for (int rank = 0; rank < a->call->hierarchy->size; ++rank) {
-        size_t bytes = count_of(a, rank) * a->type_bytes;
+        size_t bytes = bytes_of(a, rank);
         longest = bytes > longest ? bytes : longest;
     }
     return longest;
@@ -97,10 +86,11 @@ static size_t longest_block(const allgather_t *a)
    their stripes are longer.  Returns the number of rounds. */
 static size_t cut(allgather_t *a)
 {
-    size_t longest = is_v(a->call) ? longest_block(a) : count_of(a, 0) * a->type_bytes;
+    size_t longest = coll_poweraware_blocks_vary(&a->blocks) ? longest_block(a) : bytes_of(a, 0);
     size_t most = coll_poweraware_chunk_bytes(a->call);
     size_t stripe = most / (size_t)a->call->hierarchy->max_local;
-    while (is_v(a->call) && stripe < longest && fits(a, 2 * stripe, most)) {
+    while (coll_poweraware_blocks_vary(&a->blocks) && stripe < longest &&
+           fits(a, 2 * stripe, most)) {
         stripe *= 2;
     }
     size_t rounds = (longest + stripe - 1) / stripe;
@@ -142,9 +132,9 @@ static unsigned char *place_of(const allgather_t *a, const coll_poweraware_piece
     if (a->call->hierarchy->num_local > 1) {
         return NULL;
     }
-    unsigned char *block =
-        pwr_packer_contiguous(block_of(a, rank), count_of(a, rank), a->args->rdtype);
-    return NULL != block ? block + piece->first : NULL;
+    coll_poweraware_block_t block = block_of(a, rank);
+    unsigned char *data = pwr_packer_contiguous(block.data, block.count, block.datatype);
+    return NULL != data ? data + piece->first : NULL;
 }
 
 static void describe(void *self, size_t index, coll_poweraware_piece_t *piece)
@@ -195,8 +185,8 @@ static int unpack_stripe(const allgather_t *a, int rank, size_t first, const uns
                          size_t bytes)
 {
     pwr_packer_t packer;
-    int rc =
-        pwr_packer_begin_unpack(&packer, block_of(a, rank), count_of(a, rank), a->args->rdtype);
+    coll_poweraware_block_t block = block_of(a, rank);
+    int rc = pwr_packer_begin_unpack(&packer, block.data, block.count, block.datatype);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -231,7 +221,7 @@ static size_t copied_bytes(const allgather_t *a)
 {
     size_t bytes = 0;
     for (int rank = 0; rank < a->call->hierarchy->size; ++rank) {
-        bytes += count_of(a, rank) * a->type_bytes;
+        bytes += bytes_of(a, rank);
     }
     return bytes;
 }
@@ -239,27 +229,17 @@ static size_t copied_bytes(const allgather_t *a)
 /* My block, unless it has gaps. */
 static coll_poweraware_exposed_t my_offer(const allgather_t *a)
 {
-    const coll_poweraware_args_t *args = a->args;
-    int me = a->call->hierarchy->my_rank;
-    const unsigned char *from =
-        MPI_IN_PLACE == args->sbuf
-            ? pwr_packer_contiguous(block_of(a, me), count_of(a, me), args->rdtype)
-            : pwr_packer_contiguous(args->sbuf, args->scount, args->sdtype);
+    const unsigned char *from = pwr_packer_contiguous(a->own.data, a->own.count, a->own.datatype);
     return (coll_poweraware_exposed_t){
         .from = (uint64_t)(uintptr_t)from,
-        .exposes = NULL != from || 0 == count_of(a, me),
+        .exposes = NULL != from || 0 == bytes_of(a, a->call->hierarchy->my_rank),
     };
 }
 
 static int copy_own(const allgather_t *a)
 {
-    const coll_poweraware_args_t *args = a->args;
-    int me = a->call->hierarchy->my_rank;
-    if (MPI_IN_PLACE == args->sbuf) {
-        return OMPI_SUCCESS;
-    }
-    return ompi_datatype_sndrcv(args->sbuf, (pwr_count_t)args->scount, args->sdtype,
-                                block_of(a, me), (pwr_count_t)count_of(a, me), args->rdtype);
+    coll_poweraware_block_t to = block_of(a, a->call->hierarchy->my_rank);
+    return a->in_place ? OMPI_SUCCESS : coll_poweraware_block_copy(&a->own, &to);
 }
 
 /* Starting with the next rank's, so that not all read the same. */
@@ -269,11 +249,9 @@ static int copy_others(const allgather_t *a)
     int rc = OMPI_SUCCESS;
     for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
         int local = (h->my_local + d) % h->num_local;
-        int rank = h->local_ranks[local];
         uint64_t from = coll_poweraware_exposed_by(a->call, local).from;
-        rc = coll_poweraware_copy_exposed(a->call, local, from, false, block_of(a, rank),
-                                          count_of(a, rank), a->args->rdtype,
-                                          count_of(a, rank) * a->type_bytes);
+        coll_poweraware_block_t to = block_of(a, h->local_ranks[local]);
+        rc = coll_poweraware_copy_exposed(a->call, local, from, false, &to);
     }
     return rc;
 }
@@ -298,20 +276,9 @@ static bool expose(const allgather_t *a, int *rc)
 
 static int begin(allgather_t *a)
 {
-    const coll_poweraware_args_t *args = a->args;
-    const pwr_hierarchy_t *h = a->call->hierarchy;
-    char *own = block_of(a, h->my_rank);
-    size_t own_count = count_of(a, h->my_rank);
-    if (MPI_IN_PLACE == args->sbuf) {
-        return pwr_packer_begin_pack(&a->packer, own, own_count, args->rdtype);
-    }
-    int rc = OMPI_SUCCESS;
-    if (1 == h->num_local) {
-        rc = ompi_datatype_sndrcv(args->sbuf, (pwr_count_t)args->scount, args->sdtype, own,
-                                  (pwr_count_t)own_count, args->rdtype);
-    }
+    int rc = 1 == a->call->hierarchy->num_local ? copy_own(a) : OMPI_SUCCESS;
     return OMPI_SUCCESS == rc
-               ? pwr_packer_begin_pack(&a->packer, args->sbuf, args->scount, args->sdtype)
+               ? pwr_packer_begin_pack(&a->packer, a->own.data, a->own.count, a->own.datatype)
                : rc;
 }
 
@@ -329,16 +296,15 @@ int coll_poweraware_allgather_leader(coll_poweraware_call_t *call,
 {
     static const coll_poweraware_pipeline_t pipeline = {describe, fill, take};
     const pwr_hierarchy_t *h = call->hierarchy;
-    ptrdiff_t lb;
     allgather_t a = {
         .call = call,
-        .args = args,
+        .in_place = MPI_IN_PLACE == args->sbuf,
         .own_is_there = MPI_IN_PLACE == args->sbuf || 1 == h->num_local,
         .leader = h->leader_of[h->my_node],
+        .blocks = coll_poweraware_recv_blocks(call, args),
+        .own = coll_poweraware_own_block(call, args),
         .next = h->leader_of[(h->my_node + 1) % h->num_nodes],
     };
-    ompi_datatype_get_extent(args->rdtype, &lb, &a.extent);
-    ompi_datatype_type_size(args->rdtype, &a.type_bytes);
     int rc;
     if (expose(&a, &rc)) {
         return rc;

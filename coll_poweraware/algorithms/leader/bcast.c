@@ -138,11 +138,8 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
     }
     const coll_poweraware_rooted_copy_t message = {
         .root = args->root,
-        .bytes = b.packer.total,
         .memory = b.packer.contiguous,
-        .buffer = args->rbuf,
-        .count = args->rcount,
-        .datatype = args->rdtype,
+        .block = coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype),
     };
     if (coll_poweraware_rooted_single_copy(call, &message, &rc)) {
         pwr_packer_end(&b.packer);

@@ -92,13 +92,10 @@ bool coll_poweraware_rooted_lend(const coll_poweraware_rooted_t *r, bool to_root
 {
     const coll_poweraware_rooted_copy_t message = {
         .root = r->root,
-        .bytes = r->block,
         .to_root = to_root,
         .memory = pwr_packer_contiguous(r->buffer, r->count, r->datatype),
         .stride = r->stride,
-        .buffer = r->buffer,
-        .count = r->count,
-        .datatype = r->datatype,
+        .block = coll_poweraware_one_block(r->buffer, r->count, r->datatype),
     };
     return coll_poweraware_rooted_single_copy(r->call, &message, rc);
 }

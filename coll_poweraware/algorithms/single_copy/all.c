@@ -111,19 +111,19 @@ static int copy_with_gaps(const coll_poweraware_call_t *call, int local, uint64_
 }
 
 int coll_poweraware_copy_exposed(const coll_poweraware_call_t *call, int local, uint64_t there,
-                                 bool to_there, void *buffer, size_t count,
-                                 struct ompi_datatype_t *datatype, size_t bytes)
+                                 bool to_there, const coll_poweraware_block_t *block)
 {
-    unsigned char *here = pwr_packer_contiguous(buffer, count, datatype);
+    unsigned char *here = pwr_packer_contiguous(block->data, block->count, block->datatype);
     if (NULL != here) {
-        return to_there ? coll_poweraware_write(call, local, there, here, bytes)
-                        : coll_poweraware_read(call, local, here, there, bytes);
+        return to_there ? coll_poweraware_write(call, local, there, here, block->bytes)
+                        : coll_poweraware_read(call, local, here, there, block->bytes);
     }
     pwr_packer_t packer;
-    int rc = to_there ? pwr_packer_begin_pack(&packer, buffer, count, datatype)
-                      : pwr_packer_begin_unpack(&packer, buffer, count, datatype);
+    int rc = to_there
+                 ? pwr_packer_begin_pack(&packer, block->data, block->count, block->datatype)
+                 : pwr_packer_begin_unpack(&packer, block->data, block->count, block->datatype);
     if (OMPI_SUCCESS == rc) {
-        rc = copy_with_gaps(call, local, there, to_there, &packer, bytes);
+        rc = copy_with_gaps(call, local, there, to_there, &packer, block->bytes);
         pwr_packer_end(&packer);
     }
     return rc;

@@ -23,9 +23,9 @@ typedef struct exposed {
 
 static exposed_t expose_mine(const coll_poweraware_call_t *call, message_t *message)
 {
-    exposed_t exposed = {.stride = message->stride, .bytes = message->bytes};
+    exposed_t exposed = {.stride = message->stride, .bytes = message->block.bytes};
     pwr_copier_t *copier = &call->segment->copier;
-    int class = pwr_copy_class((int)call->collective, message->bytes);
+    int class = pwr_copy_class((int)call->collective, message->block.bytes);
     if (NULL != message->memory) {
         pwr_copy_way_t way = pwr_copier_choose(copier, class);
         exposed.memory = PWR_COPY_SINGLE == way ? (uint64_t)(uintptr_t)message->memory : 0;
@@ -56,14 +56,13 @@ static exposed_t agree(coll_poweraware_call_t *call, message_t *message)
 static int copy(coll_poweraware_call_t *call, message_t *message, const exposed_t *exposed)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    if (exposed->bytes != message->bytes) {
+    if (exposed->bytes != message->block.bytes) {
         return MPI_ERR_TRUNCATE;
     }
     uint64_t there = exposed->memory + (uint64_t)(exposed->stride * h->my_rank);
-    uint64_t begin_ns = coll_poweraware_begin_work(call, 0, message->bytes);
+    uint64_t begin_ns = coll_poweraware_begin_work(call, 0, message->block.bytes);
     int rc = coll_poweraware_copy_exposed(call, h->local_of[message->root], there, message->to_root,
-                                          message->buffer, message->count, message->datatype,
-                                          message->bytes);
+                                          &message->block);
     coll_poweraware_end_work(call, 0, begin_ns);
     coll_poweraware_report_work(call, PWR_COPY_SINGLE);
     return rc;
@@ -71,11 +70,11 @@ static int copy(coll_poweraware_call_t *call, message_t *message, const exposed_
 
 bool coll_poweraware_rooted_single_copy(coll_poweraware_call_t *call, message_t *message, int *rc)
 {
-    if (!coll_poweraware_single_copy_can(call, message->bytes)) {
+    if (!coll_poweraware_single_copy_can(call, message->block.bytes)) {
         return false;
     }
     exposed_t exposed = agree(call, message); /* 1 */
-    call->measured_bytes = 0 != exposed.measures ? message->bytes : 0;
+    call->measured_bytes = 0 != exposed.measures ? message->block.bytes : 0;
     if (0 == exposed.memory) {
         pwr_segment_touch_slots(call->segment);
         return false;

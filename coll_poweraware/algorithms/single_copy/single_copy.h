@@ -13,7 +13,7 @@
 #ifndef COLL_POWERAWARE_SINGLE_COPY_H
 #define COLL_POWERAWARE_SINGLE_COPY_H
 
-#include "primitives/primitives.h"
+#include "algorithms/blocks.h"
 
 /* Whether this call may, if every rank copies so many bytes: the same on all ranks. */
 bool coll_poweraware_single_copy_can(const coll_poweraware_call_t *call, size_t bytes);
@@ -31,16 +31,13 @@ void coll_poweraware_report_work(const coll_poweraware_call_t *call, pwr_copy_wa
 
 typedef struct coll_poweraware_rooted_copy {
     int root;
-    size_t bytes; /* of a block, packed: the same on all ranks */
     bool to_root; /* the others copy to the root's memory */
     /* At the root: the packed bytes of rank r's block are at memory + r * stride; NULL: they are
        not packed there. */
     unsigned char *memory;
     ptrdiff_t stride;
-    /* Elsewhere: my block. */
-    void *buffer;
-    size_t count;
-    struct ompi_datatype_t *datatype;
+    /* My block; its bytes are the same on all ranks. */
+    coll_poweraware_block_t block;
 } coll_poweraware_rooted_copy_t;
 
 /* Returns whether the message has gone that way, the same on all ranks; *rc is then an OMPI_* code.
@@ -68,8 +65,7 @@ coll_poweraware_exposed_t coll_poweraware_exposed_by(const coll_poweraware_call_
 
 /* Copies the packed bytes of my block from, or to, what a local rank exposes. */
 int coll_poweraware_copy_exposed(const coll_poweraware_call_t *call, int local, uint64_t there,
-                                 bool to_there, void *buffer, size_t count,
-                                 struct ompi_datatype_t *datatype, size_t bytes);
+                                 bool to_there, const coll_poweraware_block_t *block);
 
 /* ---- Reduce, Allreduce, Reduce_scatter(_block) (single_copy/reduce.c) ---- */
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Blocks of data in the user's buffers, and as packed bytes; without gaps, a copy.
+ */
+#include "algorithms/blocks.h"
+
+#include "pwr_ompi/copy.h"
+#include "pwr_ompi/packer.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+
+typedef coll_poweraware_block_t block_t;
+typedef coll_poweraware_blocks_t blocks_t;
+
+size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype)
+{
+    size_t size;
+    ompi_datatype_type_size(datatype, &size);
+    return count * size;
+}
+
+block_t coll_poweraware_one_block(const void *buffer, size_t count,
+                                  struct ompi_datatype_t *datatype)
+{
+    return (block_t){(char *)buffer, count, datatype,
+                     coll_poweraware_packed_bytes(count, datatype)};
+}
+
+/* ---- of every rank ---- */
+
+static blocks_t measured(blocks_t blocks)
+{
+    if (NULL != blocks.datatype) {
+        ptrdiff_t lb;
+        ompi_datatype_get_extent(blocks.datatype, &lb, &blocks.extent);
+        ompi_datatype_type_size(blocks.datatype, &blocks.size);
+    }
+    return blocks;
+}
+
+blocks_t coll_poweraware_recv_blocks(const coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args)
+{
+    return measured((blocks_t){.buffer = args->rbuf,
+                               .collective = call->collective,
+                               .count = args->rcount,
+                               .datatype = args->rdtype,
+                               .counts = args->rcounts,
+                               .displs = args->rdispls,
+                               .datatypes = args->rdtypes});
+}
+
+blocks_t coll_poweraware_send_blocks(const coll_poweraware_call_t *call,
+                                     const coll_poweraware_args_t *args)
+{
+    return measured((blocks_t){.buffer = (char *)args->sbuf,
+                               .collective = call->collective,
+                               .count = args->scount,
+                               .datatype = args->sdtype,
+                               .counts = args->scounts,
+                               .displs = args->sdispls,
+                               .datatypes = args->sdtypes});
+}
+
+bool coll_poweraware_blocks_vary(const blocks_t *blocks)
+{
+    return COLL_POWERAWARE_ALLGATHERV == blocks->collective ||
+           COLL_POWERAWARE_ALLTOALLV == blocks->collective;
+}
+
+block_t coll_poweraware_block_of(const blocks_t *blocks, int rank)
+{
+    if (COLL_POWERAWARE_ALLTOALLW == blocks->collective) {
+        return coll_poweraware_one_block(blocks->buffer + pwr_ompi_displ(blocks->displs, rank),
+                                         pwr_ompi_count(blocks->counts, rank),
+                                         blocks->datatypes[rank]);
+    }
+    block_t block = {.count = blocks->count, .datatype = blocks->datatype};
+    ptrdiff_t elements = (ptrdiff_t)blocks->count * rank;
+    if (coll_poweraware_blocks_vary(blocks)) {
+        block.count = pwr_ompi_count(blocks->counts, rank);
+        elements = pwr_ompi_displ(blocks->displs, rank);
+    }
+    block.data = blocks->buffer + elements * blocks->extent;
+    block.bytes = block.count * blocks->size;
+    return block;
+}
+
+size_t coll_poweraware_block_bytes(const blocks_t *blocks, int rank)
+{
+    return coll_poweraware_block_of(blocks, rank).bytes;
+}
+
+/* ---- of every rank and my own ---- */
+
+static bool scatters(const coll_poweraware_call_t *call)
+{
+    return COLL_POWERAWARE_SCATTER == call->collective;
+}
+
+blocks_t coll_poweraware_all_blocks(const coll_poweraware_call_t *call,
+                                    const coll_poweraware_args_t *args)
+{
+    return scatters(call) ? coll_poweraware_send_blocks(call, args)
+                          : coll_poweraware_recv_blocks(call, args);
+}
+
+bool coll_poweraware_in_place(const coll_poweraware_call_t *call,
+                              const coll_poweraware_args_t *args)
+{
+    return MPI_IN_PLACE == (scatters(call) ? args->rbuf : args->sbuf);
+}
+
+block_t coll_poweraware_own_block(const coll_poweraware_call_t *call,
+                                  const coll_poweraware_args_t *args)
+{
+    if (coll_poweraware_in_place(call, args)) {
+        blocks_t blocks = coll_poweraware_all_blocks(call, args);
+        return coll_poweraware_block_of(&blocks, call->hierarchy->my_rank);
+    }
+    return scatters(call) ? coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype)
+                          : coll_poweraware_one_block(args->sbuf, args->scount, args->sdtype);
+}
+
+/* ---- as bytes ---- */
+
+/* Where the bytes lie that a copy has to move; NULL if they do not lie together. */
+static char *plain_bytes(const block_t *b)
+{
+    const opal_datatype_t *type = &b->datatype->super;
+    return b->count <= INT32_MAX &&
+                   opal_datatype_is_contiguous_memory_layout(type, (int32_t)b->count)
+               ? b->data + type->true_lb
+               : NULL;
+}
+
+int coll_poweraware_block_pack(const block_t *b, unsigned char *to)
+{
+    if (0 == b->bytes) {
+        return OMPI_SUCCESS;
+    }
+    const char *from = plain_bytes(b);
+    if (NULL != from) {
+        pwr_copy(to, from, b->bytes);
+        return OMPI_SUCCESS;
+    }
+    pwr_packer_t packer;
+    int rc = pwr_packer_begin_pack(&packer, b->data, b->count, b->datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = pwr_packer_pack(&packer, to, b->bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
+
+int coll_poweraware_block_unpack(const block_t *b, const unsigned char *from)
+{
+    if (0 == b->bytes) {
+        return OMPI_SUCCESS;
+    }
+    char *to = plain_bytes(b);
+    if (NULL != to) {
+        pwr_copy(to, from, b->bytes);
+        return OMPI_SUCCESS;
+    }
+    pwr_packer_t packer;
+    int rc = pwr_packer_begin_unpack(&packer, b->data, b->count, b->datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = pwr_packer_unpack(&packer, from, b->bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
+}
+
+int coll_poweraware_block_copy(const block_t *from, const block_t *to)
+{
+    return ompi_datatype_sndrcv(from->data, (pwr_count_t)from->count, from->datatype, to->data,
+                                (pwr_count_t)to->count, to->datatype);
+}
