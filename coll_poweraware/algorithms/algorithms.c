@@ -36,7 +36,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(EXSCAN, "box", box_scan, coll_poweraware_box_scan_can, BOXES),
     ROW(EXSCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(GATHER, "box", box_gather, coll_poweraware_box_gather_can, BOXES),
-    ROW(GATHER, "leader", gather_leader, NULL, CHUNKS),
+    ROW(GATHER, "leader", rooted_leader, NULL, CHUNKS),
     ROW(GATHER, "linear", linear, coll_poweraware_linear_can, BOXES),
     ROW(REDUCE, "box", box_reduce, coll_poweraware_box_reduce_can, BOXES),
     ROW(REDUCE, "leader", reduce_leader, coll_poweraware_reduce_leader_can, CHUNKS),
@@ -50,7 +50,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(SCAN, "box", box_scan, coll_poweraware_box_scan_can, BOXES),
     ROW(SCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(SCATTER, "box", box_scatter, coll_poweraware_box_gather_can, BOXES),
-    ROW(SCATTER, "leader", scatter_leader, NULL, CHUNKS),
+    ROW(SCATTER, "leader", rooted_leader, NULL, CHUNKS),
     ROW(SCATTER, "linear", linear, coll_poweraware_linear_can, BOXES),
 };
 

@@ -57,8 +57,7 @@ coll_poweraware_run_t coll_poweraware_box_scatter;
 coll_poweraware_can_t coll_poweraware_allgather_leader_can;
 coll_poweraware_run_t coll_poweraware_allgather_leader;
 coll_poweraware_run_t coll_poweraware_bcast_leader;
-coll_poweraware_run_t coll_poweraware_gather_leader;
-coll_poweraware_run_t coll_poweraware_scatter_leader;
+coll_poweraware_run_t coll_poweraware_rooted_leader; /* Gather, Scatter */
 
 /* Leader-based reductions; order kept, elements must fit an area: one, or a few per rank for
    Reduce_scatter.  Scan and Exscan on several nodes only where these are runs of ranks. */

@@ -178,3 +178,15 @@ int coll_poweraware_block_copy(const block_t *from, const block_t *to)
     return ompi_datatype_sndrcv(from->data, (pwr_count_t)from->count, from->datatype, to->data,
                                 (pwr_count_t)to->count, to->datatype);
 }
+
+int coll_poweraware_copy_own(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    if (coll_poweraware_in_place(call, args)) {
+        return OMPI_SUCCESS;
+    }
+    blocks_t blocks = coll_poweraware_all_blocks(call, args);
+    block_t among_all = coll_poweraware_block_of(&blocks, call->hierarchy->my_rank);
+    block_t own = coll_poweraware_own_block(call, args);
+    return scatters(call) ? coll_poweraware_block_copy(&among_all, &own)
+                          : coll_poweraware_block_copy(&own, &among_all);
+}

@@ -63,8 +63,11 @@ bool coll_poweraware_blocks_vary(const coll_poweraware_blocks_t *blocks);
 int coll_poweraware_block_pack(const coll_poweraware_block_t *block, unsigned char *to);
 int coll_poweraware_block_unpack(const coll_poweraware_block_t *block, const unsigned char *from);
 
-/* Between two buffers of this rank.  Returns an OMPI_* code. */
+/* Between two buffers of this rank.  Return an OMPI_* code.  own: of Gather and Scatter, at the
+   root, and of Allgather: from or to its place among the blocks of all; nothing in place. */
 int coll_poweraware_block_copy(const coll_poweraware_block_t *from,
                                const coll_poweraware_block_t *to);
+int coll_poweraware_copy_own(const coll_poweraware_call_t *call,
+                             const coll_poweraware_args_t *args);
 
 #endif

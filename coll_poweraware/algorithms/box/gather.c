@@ -83,42 +83,50 @@ static int end_of_group(const rooted_t *r, int first)
     return last;
 }
 
-static int gather_group(const rooted_t *r, int first, int last)
+static unsigned char *room_of(const rooted_t *r, int first, int node)
+{
+    return r->room + bytes_between(r, first, node);
+}
+
+static void post_group(const rooted_t *r, int first, int last, bool send)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     for (int node = first; node < last; ++node) {
-        if (node != h->my_node) {
-            coll_poweraware_post_recv(r->call, r->room + bytes_between(r, first, node),
-                                      bytes_between(r, node, node + 1), MPI_BYTE,
-                                      h->leader_of[node]);
+        unsigned char *room = room_of(r, first, node);
+        size_t bytes = bytes_between(r, node, node + 1);
+        if (node == h->my_node) {
+            continue;
+        }
+        if (send) {
+            coll_poweraware_post_send(r->call, room, bytes, MPI_BYTE, h->leader_of[node]);
+        } else {
+            coll_poweraware_post_recv(r->call, room, bytes, MPI_BYTE, h->leader_of[node]);
         }
     }
-    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS);
+}
+
+static int convert_group(const rooted_t *r, int first, int last, bool pack)
+{
+    int rc = OMPI_SUCCESS;
     for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
-        if (node != h->my_node) {
-            rc = convert_node(r, node, r->room + bytes_between(r, first, node), false);
+        if (node != r->call->hierarchy->my_node) {
+            rc = convert_node(r, node, room_of(r, first, node), pack);
         }
     }
     return rc;
 }
 
+static int gather_group(const rooted_t *r, int first, int last)
+{
+    post_group(r, first, last, false);
+    int rc = coll_poweraware_complete(r->call, OMPI_SUCCESS);
+    return OMPI_SUCCESS == rc ? convert_group(r, first, last, false) : rc;
+}
+
 static int scatter_group(const rooted_t *r, int first, int last)
 {
-    const pwr_hierarchy_t *h = r->call->hierarchy;
-    int rc = OMPI_SUCCESS;
-    for (int node = first; node < last && OMPI_SUCCESS == rc; ++node) {
-        if (node != h->my_node) {
-            rc = convert_node(r, node, r->room + bytes_between(r, first, node), true);
-        }
-    }
-    coll_poweraware_complete(r->call, rc); /* of a group that failed, all is empty */
-    for (int node = first; node < last; ++node) {
-        if (node != h->my_node) {
-            coll_poweraware_post_send(r->call, r->room + bytes_between(r, first, node),
-                                      bytes_between(r, node, node + 1), MPI_BYTE,
-                                      h->leader_of[node]);
-        }
-    }
+    coll_poweraware_note_error(r->call, convert_group(r, first, last, true));
+    post_group(r, first, last, true); /* of a group that failed, all is empty */
     return coll_poweraware_complete(r->call, OMPI_SUCCESS);
 }
 

@@ -22,7 +22,7 @@
 
 typedef struct allgather {
     coll_poweraware_call_t *call;
-    bool in_place;
+    const coll_poweraware_args_t *args;
     bool own_is_there; /* my own block is where it belongs before any piece is */
     bool packs;        /* packer is open */
     int leader;        /* of my node */
@@ -236,12 +236,6 @@ static coll_poweraware_exposed_t my_offer(const allgather_t *a)
     };
 }
 
-static int copy_own(const allgather_t *a)
-{
-    coll_poweraware_block_t to = block_of(a, a->call->hierarchy->my_rank);
-    return a->in_place ? OMPI_SUCCESS : coll_poweraware_block_copy(&a->own, &to);
-}
-
 /* Starting with the next rank's, so that not all read the same. */
 static int copy_others(const allgather_t *a)
 {
@@ -264,7 +258,7 @@ static bool expose(const allgather_t *a, int *rc)
         return false;
     }
     uint64_t begin_ns = coll_poweraware_begin_work(a->call, 0, bytes);
-    *rc = copy_own(a);
+    *rc = coll_poweraware_copy_own(a->call, a->args);
     *rc = OMPI_SUCCESS == *rc ? copy_others(a) : *rc;
     coll_poweraware_end_work(a->call, 0, begin_ns);
     coll_poweraware_report_work(a->call, PWR_COPY_SINGLE);
@@ -276,7 +270,8 @@ static bool expose(const allgather_t *a, int *rc)
 
 static int begin(allgather_t *a)
 {
-    int rc = 1 == a->call->hierarchy->num_local ? copy_own(a) : OMPI_SUCCESS;
+    int rc = 1 == a->call->hierarchy->num_local ? coll_poweraware_copy_own(a->call, a->args)
+                                                : OMPI_SUCCESS;
     return OMPI_SUCCESS == rc
                ? pwr_packer_begin_pack(&a->packer, a->own.data, a->own.count, a->own.datatype)
                : rc;
@@ -298,7 +293,7 @@ int coll_poweraware_allgather_leader(coll_poweraware_call_t *call,
     const pwr_hierarchy_t *h = call->hierarchy;
     allgather_t a = {
         .call = call,
-        .in_place = MPI_IN_PLACE == args->sbuf,
+        .args = args,
         .own_is_there = MPI_IN_PLACE == args->sbuf || 1 == h->num_local,
         .leader = h->leader_of[h->my_node],
         .blocks = coll_poweraware_recv_blocks(call, args),

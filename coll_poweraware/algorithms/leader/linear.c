@@ -29,7 +29,6 @@ static int run_at_root(coll_poweraware_call_t *call, const coll_poweraware_args_
     const pwr_hierarchy_t *h = call->hierarchy;
     coll_poweraware_blocks_t blocks = coll_poweraware_all_blocks(call, args);
     int room = coll_poweraware_max_requests(h);
-    int rc = OMPI_SUCCESS;
     for (int d = 1; d < h->size; ++d) { /* 1 */
         int rank = (h->my_rank + d) % h->size;
         coll_poweraware_block_t b = coll_poweraware_block_of(&blocks, rank);
@@ -42,13 +41,7 @@ static int run_at_root(coll_poweraware_call_t *call, const coll_poweraware_args_
             coll_poweraware_complete(call, OMPI_SUCCESS); /* an error stays with the call */
         }
     }
-    if (!coll_poweraware_in_place(call, args)) { /* 2 */
-        coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
-        coll_poweraware_block_t mine = coll_poweraware_block_of(&blocks, h->my_rank);
-        rc = gathers ? coll_poweraware_block_copy(&own, &mine)
-                     : coll_poweraware_block_copy(&mine, &own);
-    }
-    return coll_poweraware_complete(call, rc);
+    return coll_poweraware_complete(call, coll_poweraware_copy_own(call, args)); /* 2 */
 }
 
 int coll_poweraware_linear(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
