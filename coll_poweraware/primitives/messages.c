@@ -69,8 +69,8 @@ static int try_send(const coll_poweraware_call_t *call, coll_poweraware_message_
     return rc;
 }
 
-int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer)
+void coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
+                               struct ompi_datatype_t *datatype, int peer)
 {
     coll_poweraware_message_t *message = describe(call, count, datatype, peer);
     message->receives = true;
@@ -80,11 +80,10 @@ int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t
         rc = try_recv(call, message, buffer, count, datatype); /* 2 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
-    return OMPI_SUCCESS;
 }
 
-int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer)
+void coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
+                               struct ompi_datatype_t *datatype, int peer)
 {
     coll_poweraware_message_t *message = describe(call, count, datatype, peer);
     message->receives = false;
@@ -97,7 +96,6 @@ int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, 
         rc = try_send(call, message, NULL, 0, MPI_BYTE); /* 1, 3 */
     }
     call->posted[call->lane] += OMPI_SUCCESS == rc;
-    return OMPI_SUCCESS;
 }
 
 /* ---- waiting for them ---- */

@@ -134,13 +134,13 @@ static inline int coll_poweraware_write(const coll_poweraware_call_t *call, int 
 
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that
-   never comes, and nothing is left over for the next call.  Returns OMPI_SUCCESS: _complete tells.
+   never comes, and nothing is left over for the next call.  _complete tells what went wrong.
    At most coll_poweraware_max_requests() may be outstanding in lane 0, and
    COLL_POWERAWARE_LANE_MESSAGES in each of the others. */
-int coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer);
-int coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
-                              struct ompi_datatype_t *datatype, int peer);
+void coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_t count,
+                               struct ompi_datatype_t *datatype, int peer);
+void coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
+                               struct ompi_datatype_t *datatype, int peer);
 /* Completes everything posted in this lane.  Returns the first error of the call so far; first, an
    error that the algorithm met elsewhere, counts.  An empty message where bytes were due is an
    error. */

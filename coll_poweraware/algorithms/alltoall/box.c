@@ -10,7 +10,7 @@
  */
 #include "algorithms/algorithms.h"
 
-#include "algorithms/alltoall/local.h"
+#include "algorithms/alltoall/exchange.h"
 #include "pwr_ompi/events.h"
 
 bool coll_poweraware_exchange_box_fits(const coll_poweraware_call_t *call, size_t block_bytes)

@@ -184,24 +184,23 @@ static void unpack_from_node(combined_t *c, int node)
 static int exchange_cells(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
-    int rc = OMPI_SUCCESS;
-    for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
+    for (int d = 1; d < h->num_nodes; ++d) {
         int node = (h->my_node - d + h->num_nodes) % h->num_nodes;
         size_t bytes = bytes_in(c, node);
         if (bytes > 0 && fits(c, bytes)) {
-            rc = coll_poweraware_post_recv(c->call, in_cell(c, node), bytes, MPI_BYTE,
-                                           h->leader_of[node]);
+            coll_poweraware_post_recv(c->call, in_cell(c, node), bytes, MPI_BYTE,
+                                      h->leader_of[node]);
         }
     }
-    for (int d = 1; d < h->num_nodes && OMPI_SUCCESS == rc; ++d) {
+    for (int d = 1; d < h->num_nodes; ++d) {
         int node = (h->my_node + d) % h->num_nodes;
         size_t bytes = bytes_out(c, node, h->num_local);
         if (bytes > 0 && fits(c, bytes)) {
-            rc = coll_poweraware_post_send(c->call, out_cell(c, node), bytes, MPI_BYTE,
-                                           h->leader_of[node]);
+            coll_poweraware_post_send(c->call, out_cell(c, node), bytes, MPI_BYTE,
+                                      h->leader_of[node]);
         }
     }
-    return coll_poweraware_complete(c->call, rc);
+    return coll_poweraware_complete(c->call, OMPI_SUCCESS);
 }
 
 /* Blocks to and from the ranks of a node that do not fit its cells. */
@@ -212,22 +211,17 @@ static int exchange_directly(combined_t *c, int to_node, int from_node)
     const int *from;
     int num_to = pwr_hierarchy_node(h, to_node, &to);
     int num_from = pwr_hierarchy_node(h, from_node, &from);
-    int rc = OMPI_SUCCESS;
-    if (fits(c, bytes_in(c, from_node))) {
-        num_from = 0;
-    }
-    if (fits(c, bytes_out(c, to_node, h->num_local))) {
-        num_to = 0;
-    }
-    for (int i = 0; i < num_from && OMPI_SUCCESS == rc; ++i) {
+    bool receives = !fits(c, bytes_in(c, from_node));
+    bool sends = !fits(c, bytes_out(c, to_node, h->num_local));
+    for (int i = 0; i < num_from && receives; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, from[i]);
-        rc = coll_poweraware_post_recv(c->call, b.data, b.count, b.datatype, from[i]);
+        coll_poweraware_post_recv(c->call, b.data, b.count, b.datatype, from[i]);
     }
-    for (int i = 0; i < num_to && OMPI_SUCCESS == rc; ++i) {
+    for (int i = 0; i < num_to && sends; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, to[i]);
-        rc = coll_poweraware_post_send(c->call, b.data, b.count, b.datatype, to[i]);
+        coll_poweraware_post_send(c->call, b.data, b.count, b.datatype, to[i]);
     }
-    return coll_poweraware_complete(c->call, rc);
+    return coll_poweraware_complete(c->call, OMPI_SUCCESS);
 }
 
 static void exchange_large(combined_t *c)

@@ -44,4 +44,40 @@ void coll_poweraware_send_block(const coll_poweraware_exchange_t *exchange, int 
                                 size_t *bytes);
 void coll_poweraware_recv_block(const coll_poweraware_exchange_t *exchange, int peer);
 
+/* ---- in place, pair by pair: two ranks swap two blocks where they lie (swap.c) ---- */
+
+enum { COLL_POWERAWARE_SWAP_BUFFERS = 3 };
+
+/* Temporary memory of a rank for one call. */
+typedef struct coll_poweraware_swap {
+    coll_poweraware_exchange_t *x;
+    size_t bytes; /* of a buffer: the same on all ranks */
+    unsigned char *buffer[COLL_POWERAWARE_SWAP_BUFFERS];
+    coll_poweraware_claim_t claim[COLL_POWERAWARE_SWAP_BUFFERS];
+} coll_poweraware_swap_t;
+
+/* Whether there is enough memory for it; the same on all ranks. */
+bool coll_poweraware_swap_can(const coll_poweraware_call_t *call);
+
+/* Begin and end are for all ranks of the node. */
+void coll_poweraware_swap_begin(coll_poweraware_swap_t *swap, coll_poweraware_exchange_t *exchange);
+void coll_poweraware_swap_end(const coll_poweraware_swap_t *swap);
+
+/* Exchanges the blocks of this rank and peer through messages; both call it, in an order in which
+   nobody waits in a circle, as the meetings of schedule.h are.  Returns the call's first
+   error. */
+int coll_poweraware_swap(const coll_poweraware_swap_t *swap, int peer);
+
+/* ---- the part of an Alltoall that stays within a node (local.c) ---- */
+
+/* Exchanges all blocks among the ranks of this node, the one for itself included.  All of them call
+   it.  swap: NULL unless in place.  Returns the call's first error. */
+int coll_poweraware_exchange_local(const coll_poweraware_exchange_t *exchange,
+                                   const coll_poweraware_swap_t *swap);
+
+/* The same for blocks of one length that all fit a box (box.c); needs no swap in place.
+   fits says so, from what all ranks know equally. */
+bool coll_poweraware_exchange_box_fits(const coll_poweraware_call_t *call, size_t block_bytes);
+int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *exchange);
+
 #endif

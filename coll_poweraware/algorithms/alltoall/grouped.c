@@ -4,7 +4,7 @@
  * Alltoall in which only one group of a node talks at a time and the others are throttled.
  * Source: Kandalla, Mancini, Sur, Panda, ICPP 2010, section V-A.
  *
- * 1.   Ranks of a node exchange among themselves (local.h); nobody is throttled.
+ * 1.   Ranks of a node exchange among themselves (local.c); nobody is throttled.
  * 2-4. For each turn of a group of this node (schedule.h):
  *      a. a rank of the group waits, throttled, until all earlier turns of its node are over (flag
  *         `turn` counts ranks that completed one);
@@ -16,9 +16,8 @@
  */
 #include "algorithms/algorithms.h"
 
-#include "algorithms/alltoall/local.h"
+#include "algorithms/alltoall/exchange.h"
 #include "algorithms/alltoall/schedule.h"
-#include "algorithms/alltoall/swap.h"
 #include "pwr_ompi/events.h"
 
 typedef struct grouped {

@@ -19,15 +19,19 @@
  * tournament.  A block that both give is swapped by both at once: the lower rank swaps the first
  * half, the higher one the second, piece by piece, by reading a piece, writing its own one in its
  * stead, and copying what was read.  Nobody waits for the other between pieces.  Other blocks:
- * swap.h.
+ * swap.c.
+ *
+ * For a communicator on one node that is all: there is no phase in which part of the ranks could
+ * rest, so nobody is throttled; who waits gives the CPU back.
  *
  * Blocks of an Alltoall that all fit a box: box.c.  Where boxes would be of no use: 1,
  * then messages or swaps only.
  */
-#include "algorithms/alltoall/local.h"
+#include "algorithms/algorithms.h"
 
 #include <string.h>
 
+#include "algorithms/alltoall/exchange.h"
 #include "algorithms/alltoall/schedule.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/packer.h"
@@ -347,4 +351,28 @@ int coll_poweraware_exchange_local(const exchange_t *x, const coll_poweraware_sw
     }
     exchange(&l);
     return coll_poweraware_complete(call, l.rc);
+}
+
+/* ---- a communicator on one node ---- */
+
+bool coll_poweraware_alltoall_node_can(const coll_poweraware_call_t *call,
+                                       const coll_poweraware_args_t *args, size_t bytes)
+{
+    (void)bytes;
+    return 1 == call->hierarchy->num_nodes &&
+           (MPI_IN_PLACE != args->sbuf || coll_poweraware_swap_can(call));
+}
+
+int coll_poweraware_alltoall_node(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    coll_poweraware_exchange_t x;
+    coll_poweraware_swap_t swap;
+    coll_poweraware_exchange_begin(&x, call, args);
+    if (!x.in_place) {
+        return coll_poweraware_exchange_local(&x, NULL);
+    }
+    coll_poweraware_swap_begin(&swap, &x);
+    int rc = coll_poweraware_exchange_local(&x, &swap);
+    coll_poweraware_swap_end(&swap);
+    return rc;
 }

@@ -1,12 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Phases 2 to 4 of the grouped Alltoall, and the paper's order of nodes in phase 4, as pure
- * functions.
+ * Phases 2 to 4 of the grouped Alltoall, the orders of nodes in phase 4, and who meets whom, as
+ * pure functions.
  */
 #include "algorithms/alltoall/schedule.h"
 
 #include <stddef.h>
+
+/* ---- meetings of two sets and of one, for nodes and for ranks ---- */
+
+int coll_poweraware_match(int num, int index, int round)
+{
+    return (round - index + num) % num;
+}
+
+/* A tournament of an odd number needs one more seat: who sits opposite it rests. */
+static int seats(int num)
+{
+    return num + num % 2;
+}
+
+int coll_poweraware_tournament_rounds(int num)
+{
+    return seats(num) - 1;
+}
+
+/* Circle method: in round r, seats p and q < last meet when p + q = r (mod last); whoever would
+   meet itself meets the last seat. */
+int coll_poweraware_opponent(int num, int index, int round)
+{
+    int last = seats(num) - 1;
+    int other;
+    if (index == last) {
+        /* the p with 2 p = r (mod last): last is odd, (last + 1) / 2 is the inverse of 2 */
+        other = (int)((long)round * ((last + 1) / 2) % last);
+    } else {
+        other = coll_poweraware_match(last, index, round);
+        other = other == index ? last : other;
+    }
+    return other < num ? other : COLL_POWERAWARE_NOBODY;
+}
 
 /* ---- the paper's phase 4: node by node ---- */
 
@@ -29,16 +63,69 @@ static bool paper_is_low(int num_nodes, int round, int node)
 }
 
 static const coll_poweraware_schedule_t schedule_paper = {
-    .name = "paper",
     .num_rounds = coll_poweraware_tournament_rounds,
     .num_meetings = paper_meetings,
     .peer = paper_peer,
     .is_low = paper_is_low,
 };
 
+/* ---- the log order ----
+   In round k the nodes that share the bits below bit k (a class) fall into two halves by bit k: low
+   has 0 there, high 1.  Every node of one half meets every node of the other, in as many meetings
+   as the larger half has nodes; in a meeting each node meets one other at most. */
+
+static int log_rounds(int num_nodes)
+{
+    int rounds = 0;
+    while ((1L << rounds) < num_nodes) {
+        ++rounds;
+    }
+    return rounds;
+}
+
+/* Nodes first, first + 2^(round + 1), first + 2 * 2^(round + 1), ... */
+static int size_of_half(int num_nodes, int round, int first)
+{
+    long stride = 2L << round;
+    return first < num_nodes ? (int)((num_nodes - first + stride - 1) / stride) : 0;
+}
+
+/* The low half of class 0 is the largest of all. */
+static int log_meetings(int num_nodes, int round)
+{
+    return size_of_half(num_nodes, round, 0);
+}
+
+static bool log_is_low(int num_nodes, int round, int node)
+{
+    (void)num_nodes;
+    return 0 == (node >> round & 1);
+}
+
+static int log_peer(int num_nodes, int round, int meeting, int node)
+{
+    long stride = 2L << round;
+    int first = (int)(node % stride);
+    int opposite = first ^ (1 << round);
+    int low_half = size_of_half(num_nodes, round, first < opposite ? first : opposite);
+    if (meeting >= low_half) {
+        return COLL_POWERAWARE_NOBODY;
+    }
+    int index = coll_poweraware_match(low_half, (int)(node / stride), meeting);
+    long peer = opposite + index * stride;
+    return peer < num_nodes ? (int)peer : COLL_POWERAWARE_NOBODY;
+}
+
+static const coll_poweraware_schedule_t schedule_log = {
+    .num_rounds = log_rounds,
+    .num_meetings = log_meetings,
+    .peer = log_peer,
+    .is_low = log_is_low,
+};
+
 const coll_poweraware_schedule_t *const coll_poweraware_schedules[] = {
     [COLL_POWERAWARE_PAPER] = &schedule_paper,
-    [COLL_POWERAWARE_LOG] = &coll_poweraware_schedule_log,
+    [COLL_POWERAWARE_LOG] = &schedule_log,
 };
 
 /* ---- steps ---- */

@@ -34,9 +34,8 @@
 
 enum { COLL_POWERAWARE_NOBODY = -1 };
 
-/* Which pairs of nodes meet in phase 4. */
+/* Which pairs of nodes meet in phase 4; a word of coll_poweraware_alltoall_schedule. */
 typedef struct coll_poweraware_schedule {
-    const char *name; /* the word of coll_poweraware_alltoall_schedule */
     int (*num_rounds)(int num_nodes);
     /* Meetings of a round, one after the other; the most that any of its nodes has. */
     int (*num_meetings)(int num_nodes, int round);
@@ -48,7 +47,6 @@ typedef struct coll_poweraware_schedule {
 
 enum { COLL_POWERAWARE_PAPER, COLL_POWERAWARE_LOG, COLL_POWERAWARE_NUM_SCHEDULES };
 extern const coll_poweraware_schedule_t *const coll_poweraware_schedules[];
-extern const coll_poweraware_schedule_t coll_poweraware_schedule_log;
 
 /* The nodes and groups of a communicator, as one of its nodes sees them. */
 typedef struct coll_poweraware_plan {
@@ -86,7 +84,7 @@ typedef struct coll_poweraware_turn {
 bool coll_poweraware_next_turn(const coll_poweraware_plan_t *plan, int step,
                                coll_poweraware_turn_t *turn);
 
-/* ---- meetings of two sets and of one, for nodes and for ranks (tournament.c) ---- */
+/* ---- meetings of two sets and of one, for nodes and for ranks ---- */
 
 /* Two sets of at most num: the index in the other set that index meets in a round 0 .. num - 1.
    It may be larger than that set. */

@@ -16,7 +16,7 @@
  *
  * 5. When a rank has swapped all of its blocks it releases the slots.
  */
-#include "algorithms/alltoall/swap.h"
+#include "algorithms/alltoall/exchange.h"
 
 #include "pwr_ompi/packer.h"
 

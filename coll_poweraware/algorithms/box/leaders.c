@@ -53,9 +53,9 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
 {
     int first = call->hierarchy->node_of[root];
     int parent = coll_poweraware_tree_parent(vnode_of(call, first));
-    int rc = coll_poweraware_post_recv(call, buffer, bytes, MPI_BYTE,
-                                       leader_of_vnode(call, parent, first, root));
-    return coll_poweraware_complete(call, rc);
+    coll_poweraware_post_recv(call, buffer, bytes, MPI_BYTE,
+                              leader_of_vnode(call, parent, first, root));
+    return coll_poweraware_complete(call, OMPI_SUCCESS);
 }
 
 void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
