@@ -175,20 +175,14 @@ static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
     return NULL;
 }
 
-/* Whether this call might be ours, as far as that is known without the communicator's layout. */
+/* Whether this call might be ours, as far as that is known without the communicator's layout and
+   beyond the threshold, which it has passed. */
 static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                    coll_poweraware_collective_t collective, size_t bytes)
 {
-    const coll_poweraware_settings_t *settings = m->settings;
-    if (COLL_POWERAWARE_OFF == settings->scheme ||
-        COLL_POWERAWARE_STOCK == m->algorithm[collective]) {
-        return false;
-    }
-    if (COLL_POWERAWARE_CHOOSE != m->algorithm[collective]) {
+    if (COLL_POWERAWARE_CHOOSE != m->algorithm[collective] ||
+        COLL_POWERAWARE_AUTO != m->settings->scheme) {
         return true;
-    }
-    if (COLL_POWERAWARE_AUTO != settings->scheme) {
-        return COLL_POWERAWARE_THROTTLE == settings->scheme && bytes >= settings->min_bytes;
     }
     const coll_poweraware_table_t *table = table_of(m, operation);
     return NULL != table->any && !is_stock(table->any, collective, bytes);

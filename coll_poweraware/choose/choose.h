@@ -13,8 +13,8 @@
    it is to be left alone. */
 bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module);
 
-/* Returns NULL for the stock function, else the communicator has a state, and its call is ready for
-   the algorithm; the same on every rank. */
+/* For a call of at least module->from_bytes.  Returns NULL for the stock function, else the
+   communicator has a state, and its call is ready for the algorithm; the same on every rank. */
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,
                                                           pwr_operation_t *operation,
                                                           coll_poweraware_collective_t collective,
