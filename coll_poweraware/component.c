@@ -10,8 +10,6 @@
 #include "algorithms/algorithms.h"
 #include "call.h"
 #include "choose/choose.h"
-#include "choose/table.h"
-#include "entry.h"
 #include "module.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"

@@ -7,8 +7,6 @@
  * levers go down; then the algorithm runs, or the saved function is called with the arguments as
  * they came.
  */
-#include "entry.h"
-
 #include "call.h"
 #include "choose/choose.h"
 #include "signatures.h"

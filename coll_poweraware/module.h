@@ -12,7 +12,7 @@
 #include "pwr_ompi/operation.h"
 
 struct coll_poweraware_state; /* comm/state.h */
-struct coll_poweraware_table; /* choose/table.h */
+struct coll_poweraware_table; /* choose/choose.h */
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
@@ -48,5 +48,9 @@ typedef struct coll_poweraware_totals {
     uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES];
 } coll_poweraware_totals_t;
 extern coll_poweraware_totals_t coll_poweraware_totals;
+
+/* entry.c: puts our functions into module: of all collectives that we have algorithms for, of
+   others that block, because ranks wait in them, and of the rest if all are to be counted. */
+void coll_poweraware_offer(mca_coll_base_module_t *module, bool all);
 
 #endif

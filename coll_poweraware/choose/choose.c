@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#include "choose/table.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 

@@ -7,6 +7,7 @@
 #define COLL_POWERAWARE_CHOOSE_H
 
 #include "algorithms/algorithms.h"
+#include "choose/decision.h"
 #include "module.h"
 
 /* What calls of this communicator may take, from parameters and the communicator's info.  False:
@@ -20,5 +21,22 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           coll_poweraware_collective_t collective,
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes);
+
+/* ---- the decision tables of scheme auto (table.c) ---- */
+
+/* All NULL: there is none. */
+typedef struct coll_poweraware_table {
+    coll_poweraware_decision_t *decision;
+    coll_poweraware_choices_t *any; /* of any layout: what is stock here is so everywhere */
+} coll_poweraware_table_t;
+
+/* Of this process; users_path: NULL for the built-in one alone.  A table that is wrong is named,
+   and none of it used. */
+void coll_poweraware_tables_load(const char *users_path);
+void coll_poweraware_tables_free(void);
+
+/* The table all ranks of the communicator use.  Collective where the user has named one. */
+const coll_poweraware_table_t *
+coll_poweraware_table_agreed(const mca_coll_poweraware_module_t *module);
 
 #endif

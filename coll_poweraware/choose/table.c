@@ -7,12 +7,11 @@
  * node to node, so the ranks of a communicator compare checksums in its first call; where they
  * differ, all use the built-in table.  This needs no state: most communicators never get one.
  */
-#include "choose/table.h"
+#include "choose/choose.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "algorithms/algorithms.h"
 #include "comm/agree.h"
 #include "pwr_ompi/process.h"
 

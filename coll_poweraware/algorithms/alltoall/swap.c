@@ -20,8 +20,6 @@
 
 #include "pwr_ompi/packer.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 /* Pieces shorter than this would be all overhead. */
 enum { SHORTEST_BUFFER = 512 };
 
@@ -66,81 +64,68 @@ static size_t length_of(const coll_poweraware_swap_t *s, size_t total, size_t pi
     return left < s->bytes ? left : s->bytes;
 }
 
-/* 4. */
-static int swap_piece(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_packer_t *in,
-                      size_t piece, int peer)
+/* Piece `piece` of my block into the buffer that is its turn; nothing once the call has failed,
+   whose messages are empty then. */
+static void pack(const coll_poweraware_swap_t *s, pwr_packer_t *out, size_t total, size_t piece)
 {
     coll_poweraware_call_t *call = s->x->call;
-    size_t bytes = length_of(s, in->total, piece);
-    unsigned char *theirs = s->buffer[2];
-    coll_poweraware_post_recv(call, theirs, bytes, MPI_BYTE, peer);
-    coll_poweraware_post_send(call, s->buffer[piece % 2], bytes, MPI_BYTE, peer);
-    int rc = OMPI_SUCCESS;
-    if (out->done < out->total) {
-        rc = pwr_packer_pack(out, s->buffer[(piece + 1) % 2], length_of(s, out->total, piece + 1));
+    if (OMPI_SUCCESS == call->error && piece * s->bytes < total) {
+        size_t bytes = length_of(s, total, piece);
+        coll_poweraware_note_error(call, pwr_packer_pack(out, s->buffer[piece % 2], bytes));
     }
-    rc = coll_poweraware_complete(call, rc);
-    return coll_poweraware_first_error(rc, OMPI_SUCCESS == rc ? pwr_packer_unpack(in, theirs, bytes)
-                                                              : rc);
 }
 
 /* An error does not end it: the peer waits for as many messages. */
-static int swap_pieces(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_packer_t *in,
-                       int peer)
+static void swap_pieces(const coll_poweraware_swap_t *s, pwr_packer_t *out, pwr_packer_t *in,
+                        size_t total, int peer)
 {
-    int rc = pwr_packer_pack(out, s->buffer[0], length_of(s, out->total, 0)); /* 3 */
-    rc = coll_poweraware_complete(s->x->call, rc);
-    for (size_t piece = 0; piece * s->bytes < in->total; ++piece) {
-        rc = coll_poweraware_first_error(rc, swap_piece(s, out, in, piece, peer));
+    coll_poweraware_call_t *call = s->x->call;
+    unsigned char *theirs = s->buffer[2];
+    pack(s, out, total, 0);                                     /* 3 */
+    for (size_t piece = 0; piece * s->bytes < total; ++piece) { /* 4 */
+        size_t bytes = length_of(s, total, piece);
+        coll_poweraware_post_recv(call, theirs, bytes, MPI_BYTE, peer);
+        coll_poweraware_post_send(call, s->buffer[piece % 2], bytes, MPI_BYTE, peer);
+        pack(s, out, total, piece + 1);
+        if (OMPI_SUCCESS == coll_poweraware_complete(call, OMPI_SUCCESS)) {
+            coll_poweraware_note_error(call, pwr_packer_unpack(in, theirs, bytes));
+        }
     }
-    return rc;
 }
 
 /* 2. */
-static int swap_whole(const coll_poweraware_swap_t *s, pwr_packer_t *out,
-                      const coll_poweraware_block_t *block, int peer)
+static void swap_whole(const coll_poweraware_swap_t *s, pwr_packer_t *out,
+                       const coll_poweraware_block_t *block, int peer)
 {
     coll_poweraware_call_t *call = s->x->call;
-    int rc = pwr_packer_pack(out, s->buffer[0], out->total);
-    rc = coll_poweraware_complete(call, rc);
+    pack(s, out, block->bytes, 0);
     coll_poweraware_post_recv(call, block->data, block->count, block->datatype, peer);
-    coll_poweraware_post_send(call, s->buffer[0], out->total, MPI_BYTE, peer);
-    return coll_poweraware_complete(call, rc);
-}
-
-/* After an error before the first message: as many of them, empty. */
-static int swap_nothing(const coll_poweraware_swap_t *s, size_t total, int rc, int peer)
-{
-    coll_poweraware_call_t *call = s->x->call;
-    rc = coll_poweraware_complete(call, rc);
-    for (size_t piece = 0; piece * s->bytes < total; ++piece) {
-        coll_poweraware_post_recv(call, s->buffer[2], s->bytes, MPI_BYTE, peer);
-        coll_poweraware_post_send(call, s->buffer[0], s->bytes, MPI_BYTE, peer);
-        coll_poweraware_complete(call, rc);
-    }
-    return rc;
+    coll_poweraware_post_send(call, s->buffer[0], block->bytes, MPI_BYTE, peer);
+    coll_poweraware_complete(call, OMPI_SUCCESS);
 }
 
 int coll_poweraware_swap(const coll_poweraware_swap_t *s, int peer)
 {
+    coll_poweraware_call_t *call = s->x->call;
     coll_poweraware_block_t block = coll_poweraware_block_from(s->x, peer);
     pwr_packer_t out;
     pwr_packer_t in;
     if (0 == block.bytes) {
         return OMPI_SUCCESS;
     }
-    int rc = pwr_packer_begin_pack(&out, block.data, block.count, block.datatype);
-    if (OMPI_SUCCESS != rc) {
-        return swap_nothing(s, block.bytes, rc, peer);
-    }
-    rc = pwr_packer_begin_unpack(&in, block.data, block.count, block.datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = block.bytes <= s->bytes ? swap_whole(s, &out, &block, peer)
-                                     : swap_pieces(s, &out, &in, peer);
-        pwr_packer_end(&in);
+    int rc_out = pwr_packer_begin_pack(&out, block.data, block.count, block.datatype);
+    int rc_in = pwr_packer_begin_unpack(&in, block.data, block.count, block.datatype);
+    coll_poweraware_note_error(call, coll_poweraware_first_error(rc_out, rc_in));
+    if (block.bytes <= s->bytes) {
+        swap_whole(s, &out, &block, peer);
     } else {
-        swap_nothing(s, block.bytes, rc, peer);
+        swap_pieces(s, &out, &in, block.bytes, peer);
     }
-    pwr_packer_end(&out);
-    return rc;
+    if (OMPI_SUCCESS == rc_out) {
+        pwr_packer_end(&out);
+    }
+    if (OMPI_SUCCESS == rc_in) {
+        pwr_packer_end(&in);
+    }
+    return call->error;
 }

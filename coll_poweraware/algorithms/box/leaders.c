@@ -11,8 +11,6 @@
 
 #include "algorithms/leader/node_tree.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 static int lowest(const coll_poweraware_call_t *call, int node)
 {
     return coll_poweraware_leader(call, node, COLL_POWERAWARE_NO_RANK);
@@ -64,11 +62,8 @@ void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root,
     int first = call->hierarchy->node_of[root];
     int me = vnode_of(call, first);
     int nodes = call->hierarchy->num_nodes;
-    int highest = 0;
-    while (coll_poweraware_tree_child(me, nodes, highest) >= 0) {
-        ++highest;
-    }
-    for (int k = highest - 1; k >= 0; --k) { /* largest subtree first */
+    int num = coll_poweraware_num_children(me, nodes, false);
+    for (int k = num - 1; k >= 0; --k) { /* largest subtree first */
         int child = coll_poweraware_tree_child(me, nodes, k);
         coll_poweraware_post_send(call, buffer, bytes, MPI_BYTE,
                                   leader_of_vnode(call, child, first, root));

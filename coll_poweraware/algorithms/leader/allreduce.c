@@ -19,8 +19,6 @@
 #include "algorithms/leader/among_leaders.h"
 #include "algorithms/single_copy/single_copy.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 /* Smaller pieces cost more in messages than they save in bytes. */
 enum { LEAST_PIECE_BYTES = 2048 };
 

@@ -65,22 +65,14 @@ static void find_peers(bcast_t *b, size_t num_pieces)
     if (h->my_rank != b->leader) {
         return;
     }
-    if (is_chain(b, num_pieces)) {
-        b->parent = 0 == vnode ? COLL_POWERAWARE_NO_RANK : leader_of_vnode(b, vnode - 1);
-        if (vnode + 1 < h->num_nodes) {
-            b->children[b->num_children++] = leader_of_vnode(b, vnode + 1);
-        }
-        return;
+    bool chain = is_chain(b, num_pieces);
+    if (vnode > 0) {
+        b->parent = leader_of_vnode(b, coll_poweraware_node_parent(vnode, chain));
     }
-    b->parent = 0 == vnode ? COLL_POWERAWARE_NO_RANK
-                           : leader_of_vnode(b, coll_poweraware_tree_parent(vnode));
-    int highest = 0;
-    while (coll_poweraware_tree_child(vnode, h->num_nodes, highest) >= 0) {
-        ++highest;
-    }
-    for (int k = highest - 1; k >= 0; --k) { /* largest subtree first */
-        b->children[b->num_children++] =
-            leader_of_vnode(b, coll_poweraware_tree_child(vnode, h->num_nodes, k));
+    int num = coll_poweraware_num_children(vnode, h->num_nodes, chain);
+    for (int k = num - 1; k >= 0; --k) { /* largest subtree first */
+        int child = coll_poweraware_node_child(vnode, h->num_nodes, k, chain);
+        b->children[b->num_children++] = leader_of_vnode(b, child);
     }
 }
 

@@ -47,27 +47,18 @@ void coll_poweraware_put_left(leaders_t *l, char *operand, char *sum, size_t cou
 
 /* ---- to one node ---- */
 
-/* The k-th child of a virtual node, or -1. */
-static int child_of(int vnode, int num_nodes, int k, bool chain)
-{
-    if (!chain) {
-        return coll_poweraware_tree_child(vnode, num_nodes, k);
-    }
-    return 0 == k && vnode + 1 < num_nodes ? vnode + 1 : -1;
-}
-
 void coll_poweraware_sum_to_node(leaders_t *l, char *sum, char *room, size_t count, int top,
                                  bool chain)
 {
     int num = l->call->hierarchy->num_nodes;
     int vnode = (top - l->call->hierarchy->my_node + num) % num;
     int child;
-    for (int k = 0; (child = child_of(vnode, num, k, chain)) >= 0; ++k) {
+    for (int k = 0; (child = coll_poweraware_node_child(vnode, num, k, chain)) >= 0; ++k) {
         coll_poweraware_leaders_transfer(l, false, room, count, (top - child + num) % num);
         coll_poweraware_put_left(l, room, sum, count);
     }
     if (vnode > 0) {
-        int parent = chain ? vnode - 1 : coll_poweraware_tree_parent(vnode);
+        int parent = coll_poweraware_node_parent(vnode, chain);
         coll_poweraware_leaders_transfer(l, true, sum, count, (top - parent + num) % num);
     }
 }

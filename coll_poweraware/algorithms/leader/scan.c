@@ -25,7 +25,6 @@
 
 #include <stdlib.h>
 
-#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
 typedef coll_poweraware_reduction_t reduction_t;
