@@ -135,6 +135,15 @@ static char *plain_bytes(const block_t *b)
                : NULL;
 }
 
+static void copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes <= PWR_COPY_BLOCK) {
+        memcpy(to, from, bytes);
+    } else {
+        pwr_copy(to, from, bytes);
+    }
+}
+
 int coll_poweraware_block_pack(const block_t *b, unsigned char *to)
 {
     if (0 == b->bytes) {
@@ -142,7 +151,7 @@ int coll_poweraware_block_pack(const block_t *b, unsigned char *to)
     }
     const char *from = plain_bytes(b);
     if (NULL != from) {
-        pwr_copy(to, from, b->bytes);
+        copy(to, from, b->bytes);
         return OMPI_SUCCESS;
     }
     pwr_packer_t packer;
@@ -161,7 +170,7 @@ int coll_poweraware_block_unpack(const block_t *b, const unsigned char *from)
     }
     char *to = plain_bytes(b);
     if (NULL != to) {
-        pwr_copy(to, from, b->bytes);
+        copy(to, from, b->bytes);
         return OMPI_SUCCESS;
     }
     pwr_packer_t packer;

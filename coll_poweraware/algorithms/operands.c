@@ -78,6 +78,14 @@ bool coll_poweraware_order_is_kept(const coll_poweraware_call_t *call,
     return ompi_op_is_commute(args->op) || call->hierarchy->ordered;
 }
 
+bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
+                                  const coll_poweraware_args_t *args, size_t count)
+{
+    coll_poweraware_operands_t o = coll_poweraware_operands(args);
+    return coll_poweraware_order_is_kept(call, args) &&
+           coll_poweraware_operand_bytes(&o, count) <= call->segment->box_bytes;
+}
+
 int coll_poweraware_copy_operands(const coll_poweraware_operands_t *o, char *to, const char *from,
                                   size_t count)
 {

@@ -40,6 +40,9 @@ size_t coll_poweraware_operand_bytes(const coll_poweraware_operands_t *operands,
 /* The operator allows the order in which ranks of a node, and then nodes, are combined. */
 bool coll_poweraware_order_is_kept(const coll_poweraware_call_t *call,
                                    const coll_poweraware_args_t *args);
+/* It does, and count elements fit a box. */
+bool coll_poweraware_operands_fit(const coll_poweraware_call_t *call,
+                                  const coll_poweraware_args_t *args, size_t count);
 /* Addresses as MPI is given them.  Returns an OMPI_* code. */
 int coll_poweraware_copy_operands(const coll_poweraware_operands_t *operands, char *to,
                                   const char *from, size_t count);

@@ -20,8 +20,8 @@
  * 3. the leader posts the set, and everybody copies what it needs.
  *
  * Operands of a node are combined in rank order from the right, x0 op (x1 op (x2 ...)), element by
- * element the same way in all variants; partial_sums.h has the order of nodes.  So the order depends
- * on layout and root only, and every rank has the same bytes.
+ * element the same way in all variants; partial_sums.h has the order of nodes.  So the order
+ * depends on layout and root only, and every rank has the same bytes.
  */
 #include "algorithms/box/reduction.h"
 
@@ -178,7 +178,7 @@ int coll_poweraware_box_allreduce(coll_poweraware_call_t *call, args_t *args)
 bool coll_poweraware_box_reduce_can(const coll_poweraware_call_t *call, args_t *args, size_t bytes)
 {
     (void)bytes;
-    return coll_poweraware_box_reduction_can(call, args, args->rcount);
+    return coll_poweraware_operands_fit(call, args, args->rcount);
 }
 
 /* Of a Reduce_scatter(_block): elements before a rank's part; of all, before rank size. */
@@ -198,8 +198,8 @@ bool coll_poweraware_box_reduce_scatter_can(const coll_poweraware_call_t *call, 
                                             size_t bytes)
 {
     (void)bytes;
-    return coll_poweraware_box_reduction_can(call, args,
-                                             elements_before(call, args, call->hierarchy->size));
+    return coll_poweraware_operands_fit(call, args,
+                                        elements_before(call, args, call->hierarchy->size));
 }
 
 /* Who has a part of the result reads all boxes anyway. */

@@ -9,14 +9,6 @@
 
 typedef coll_poweraware_box_reduction_t reduction_t;
 
-bool coll_poweraware_box_reduction_can(const coll_poweraware_call_t *call,
-                                       const coll_poweraware_args_t *args, size_t count)
-{
-    coll_poweraware_operands_t o = coll_poweraware_operands(args);
-    return coll_poweraware_order_is_kept(call, args) &&
-           coll_poweraware_operand_bytes(&o, count) <= call->segment->box_bytes;
-}
-
 reduction_t coll_poweraware_box_reduction(coll_poweraware_call_t *call,
                                           const coll_poweraware_args_t *args, size_t total)
 {

@@ -19,10 +19,6 @@ typedef struct coll_poweraware_box_reduction {
     int root;     /* of a Reduce, else COLL_POWERAWARE_NO_RANK */
 } coll_poweraware_box_reduction_t;
 
-/* Whether the reduction of count elements can go through boxes, in an order that the operator
-   allows. */
-bool coll_poweraware_box_reduction_can(const coll_poweraware_call_t *call,
-                                       const coll_poweraware_args_t *args, size_t count);
 /* total: elements of a contribution. */
 coll_poweraware_box_reduction_t coll_poweraware_box_reduction(coll_poweraware_call_t *call,
                                                               const coll_poweraware_args_t *args,

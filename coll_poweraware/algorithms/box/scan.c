@@ -23,7 +23,7 @@ bool coll_poweraware_box_scan_can(const coll_poweraware_call_t *call, args_t *ar
 {
     (void)bytes;
     return (1 == call->hierarchy->num_nodes || call->hierarchy->ordered) &&
-           coll_poweraware_box_reduction_can(call, args, args->rcount);
+           coll_poweraware_operands_fit(call, args, args->rcount);
 }
 
 /* 2.  Whether there was something to combine. */
