@@ -13,18 +13,12 @@
 typedef coll_poweraware_block_t block_t;
 typedef coll_poweraware_blocks_t blocks_t;
 
-size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype)
-{
-    size_t size;
-    ompi_datatype_type_size(datatype, &size);
-    return count * size;
-}
-
 block_t coll_poweraware_one_block(const void *buffer, size_t count,
                                   struct ompi_datatype_t *datatype)
 {
-    return (block_t){(char *)buffer, count, datatype,
-                     coll_poweraware_packed_bytes(count, datatype)};
+    size_t size;
+    ompi_datatype_type_size(datatype, &size);
+    return (block_t){(char *)buffer, count, datatype, count * size};
 }
 
 /* ---- of every rank ---- */

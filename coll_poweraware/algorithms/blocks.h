@@ -34,8 +34,6 @@ typedef struct coll_poweraware_blocks {
     size_t size;      /* of datatype, packed */
 } coll_poweraware_blocks_t;
 
-size_t coll_poweraware_packed_bytes(size_t count, const struct ompi_datatype_t *datatype);
-
 coll_poweraware_block_t coll_poweraware_one_block(const void *buffer, size_t count,
                                                   struct ompi_datatype_t *datatype);
 /* What args says of receive and send buffer, if it has a block for every rank there.  args must
@@ -56,7 +54,7 @@ coll_poweraware_block_t coll_poweraware_own_block(const coll_poweraware_call_t *
 
 coll_poweraware_block_t coll_poweraware_block_of(const coll_poweraware_blocks_t *blocks, int rank);
 size_t coll_poweraware_block_bytes(const coll_poweraware_blocks_t *blocks, int rank);
-/* Not of an Alltoallw, whose blocks may differ in everything. */
+/* Whether each has a count of its own.  Not for an Alltoallw, whose blocks differ in everything. */
 bool coll_poweraware_blocks_vary(const coll_poweraware_blocks_t *blocks);
 
 /* A block as bytes[block->bytes].  Return an OMPI_* code. */
