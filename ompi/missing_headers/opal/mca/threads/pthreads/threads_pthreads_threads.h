@@ -11,8 +11,6 @@
 typedef void(opal_threads_pthreads_yield_fn_t)(void);
 OPAL_DECLSPEC extern opal_threads_pthreads_yield_fn_t *opal_threads_pthreads_yield_fn;
 
-#define OPAL_THREAD_YIELD_WHEN_IDLE_DEFAULT false
-
 static inline void opal_thread_yield(void)
 {
     opal_threads_pthreads_yield_fn();
