@@ -8,6 +8,8 @@
  * have to wait, and then call it.  What blocks elsewhere: idle_hook.c.  Those that only look are
  * marked as such for it.
  *
+ * A function of ours has the name of the field that it is put into.
+ *
  * For stock collectives alone they are there while one is under way, so that other calls are as
  * fast as ever.  Where other threads may call meanwhile, they stay, and pass on what is of no
  * collective.
@@ -143,26 +145,27 @@ static void wait_for_requests(bool (*over)(void *arg), size_t count, ompi_reques
     }
 }
 
-static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
+static int req_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
     wait_for_requests(all_over, 1, request);
     return saved.requests.req_wait(request, status);
 }
 
-static int wait_any(size_t count, ompi_request_t **all, int *index, ompi_status_public_t *status)
+static int req_wait_any(size_t count, ompi_request_t **all, int *index,
+                        ompi_status_public_t *status)
 {
     wait_for_requests(any_over, count, all);
     return saved.requests.req_wait_any(count, all, index, status);
 }
 
-static int wait_all(size_t count, ompi_request_t **all, ompi_status_public_t *statuses)
+static int req_wait_all(size_t count, ompi_request_t **all, ompi_status_public_t *statuses)
 {
     wait_for_requests(all_over, count, all);
     return saved.requests.req_wait_all(count, all, statuses);
 }
 
-static int wait_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
-                     ompi_status_public_t *statuses)
+static int req_wait_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
+                         ompi_status_public_t *statuses)
 {
     wait_for_requests(any_over, count, all);
     return saved.requests.req_wait_some(count, all, num_over, indices, statuses);
@@ -176,7 +179,7 @@ static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = wait_one(&request, status);
+    rc = req_wait(&request, status);
     if (MPI_REQUEST_NULL == request || OMPI_SUCCESS == rc) {
         return rc;
     }
@@ -188,8 +191,8 @@ static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
     return rc;
 }
 
-static int blocking_recv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int source,
-                         int tag, struct ompi_communicator_t *comm, ompi_status_public_t *status)
+static int pml_recv(void *buffer, size_t count, struct ompi_datatype_t *datatype, int source,
+                    int tag, struct ompi_communicator_t *comm, ompi_status_public_t *status)
 {
     if (is_passed_on()) {
         return saved.pml.pml_recv(buffer, count, datatype, source, tag, comm, status);
@@ -199,17 +202,17 @@ static int blocking_recv(void *buffer, size_t count, struct ompi_datatype_t *dat
     return finish(rc, request, status);
 }
 
-static int blocking_mrecv(void *buffer, size_t count, struct ompi_datatype_t *datatype,
-                          struct ompi_message_t **message, ompi_status_public_t *status)
+static int pml_mrecv(void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                     struct ompi_message_t **message, ompi_status_public_t *status)
 {
     ompi_request_t *request = NULL;
     int rc = mca_pml.pml_imrecv(buffer, count, datatype, message, &request);
     return finish(rc, request, status);
 }
 
-static int blocking_send(const void *buffer, size_t count, struct ompi_datatype_t *datatype,
-                         int destination, int tag, mca_pml_base_send_mode_t mode,
-                         struct ompi_communicator_t *comm)
+static int pml_send(const void *buffer, size_t count, struct ompi_datatype_t *datatype,
+                    int destination, int tag, mca_pml_base_send_mode_t mode,
+                    struct ompi_communicator_t *comm)
 {
     if (is_passed_on()) {
         return saved.pml.pml_send(buffer, count, datatype, destination, tag, mode, comm);
@@ -249,15 +252,15 @@ static int probe_until_matched(probing_t *probing)
     return probing->rc;
 }
 
-static int blocking_probe(int source, int tag, struct ompi_communicator_t *comm,
-                          ompi_status_public_t *status)
+static int pml_probe(int source, int tag, struct ompi_communicator_t *comm,
+                     ompi_status_public_t *status)
 {
     probing_t probing = {.source = source, .tag = tag, .comm = comm, .status = status};
     return probe_until_matched(&probing);
 }
 
-static int blocking_mprobe(int source, int tag, struct ompi_communicator_t *comm,
-                           struct ompi_message_t **message, ompi_status_public_t *status)
+static int pml_mprobe(int source, int tag, struct ompi_communicator_t *comm,
+                      struct ompi_message_t **message, ompi_status_public_t *status)
 {
     probing_t probing = {
         .source = source, .tag = tag, .comm = comm, .message = message, .status = status};
@@ -266,92 +269,69 @@ static int blocking_mprobe(int source, int tag, struct ompi_communicator_t *comm
 
 /* ---- calls that only look ---- */
 
-static int test_one(ompi_request_t **request, int *completed, ompi_status_public_t *status)
-{
-    pwr_idle_looks = true;
-    int rc = saved.requests.req_test(request, completed, status);
-    pwr_idle_looks = false;
-    return rc;
-}
+#define LOOK(before, name, parameters, ...)                                                        \
+    static int name parameters                                                                     \
+    {                                                                                              \
+        pwr_idle_looks = true;                                                                     \
+        int rc = saved.before.name(__VA_ARGS__);                                                   \
+        pwr_idle_looks = false;                                                                    \
+        return rc;                                                                                 \
+    }
 
-static int test_any(size_t count, ompi_request_t **all, int *index, int *completed,
-                    ompi_status_public_t *status)
-{
-    pwr_idle_looks = true;
-    int rc = saved.requests.req_test_any(count, all, index, completed, status);
-    pwr_idle_looks = false;
-    return rc;
-}
-
-static int test_all(size_t count, ompi_request_t **all, int *completed,
-                    ompi_status_public_t *statuses)
-{
-    pwr_idle_looks = true;
-    int rc = saved.requests.req_test_all(count, all, completed, statuses);
-    pwr_idle_looks = false;
-    return rc;
-}
-
-static int test_some(size_t count, ompi_request_t **all, int *num_over, int *indices,
-                     ompi_status_public_t *statuses)
-{
-    pwr_idle_looks = true;
-    int rc = saved.requests.req_test_some(count, all, num_over, indices, statuses);
-    pwr_idle_looks = false;
-    return rc;
-}
-
-static int look(int source, int tag, struct ompi_communicator_t *comm, int *matched,
-                ompi_status_public_t *status)
-{
-    pwr_idle_looks = true;
-    int rc = saved.pml.pml_iprobe(source, tag, comm, matched, status);
-    pwr_idle_looks = false;
-    return rc;
-}
-
-static int look_and_take(int source, int tag, struct ompi_communicator_t *comm, int *matched,
-                         struct ompi_message_t **message, ompi_status_public_t *status)
-{
-    pwr_idle_looks = true;
-    int rc = saved.pml.pml_improbe(source, tag, comm, matched, message, status);
-    pwr_idle_looks = false;
-    return rc;
-}
+LOOK(requests, req_test, (ompi_request_t * request[], int *completed, ompi_status_public_t *status),
+     request, completed, status)
+LOOK(requests, req_test_any,
+     (size_t count, ompi_request_t **all, int *index, int *completed, ompi_status_public_t *status),
+     count, all, index, completed, status)
+LOOK(requests, req_test_all,
+     (size_t count, ompi_request_t **all, int *completed, ompi_status_public_t *statuses), count,
+     all, completed, statuses)
+LOOK(requests, req_test_some,
+     (size_t count, ompi_request_t **all, int *num_over, int *indices,
+      ompi_status_public_t *statuses),
+     count, all, num_over, indices, statuses)
+LOOK(pml, pml_iprobe,
+     (int source, int tag, struct ompi_communicator_t *comm, int *matched,
+      ompi_status_public_t *status),
+     source, tag, comm, matched, status)
+LOOK(pml, pml_improbe,
+     (int source, int tag, struct ompi_communicator_t *comm, int *matched,
+      struct ompi_message_t **message, ompi_status_public_t *status),
+     source, tag, comm, matched, message, status)
 
 /* ---- on and off ---- */
 
-/* What stock collectives wait with: X(table, saved one, function, ours). */
+/* What stock collectives wait with: X(table, saved one, function). */
 #define WAITS(X)                                                                                   \
-    X(ompi_request_functions, saved.requests, req_wait, wait_one)                                  \
-    X(ompi_request_functions, saved.requests, req_wait_any, wait_any)                              \
-    X(ompi_request_functions, saved.requests, req_wait_all, wait_all)                              \
-    X(ompi_request_functions, saved.requests, req_wait_some, wait_some)                            \
-    X(mca_pml, saved.pml, pml_recv, blocking_recv)                                                 \
-    X(mca_pml, saved.pml, pml_send, blocking_send)
+    X(ompi_request_functions, requests, req_wait)                                                  \
+    X(ompi_request_functions, requests, req_wait_any)                                              \
+    X(ompi_request_functions, requests, req_wait_all)                                              \
+    X(ompi_request_functions, requests, req_wait_some)                                             \
+    X(mca_pml, pml, pml_recv)                                                                      \
+    X(mca_pml, pml, pml_send)
 
 /* What else applications call. */
 #define OTHERS(X)                                                                                  \
-    X(ompi_request_functions, saved.requests, req_test, test_one)                                  \
-    X(ompi_request_functions, saved.requests, req_test_any, test_any)                              \
-    X(ompi_request_functions, saved.requests, req_test_all, test_all)                              \
-    X(ompi_request_functions, saved.requests, req_test_some, test_some)                            \
-    X(mca_pml, saved.pml, pml_mrecv, blocking_mrecv)                                               \
-    X(mca_pml, saved.pml, pml_probe, blocking_probe)                                               \
-    X(mca_pml, saved.pml, pml_mprobe, blocking_mprobe)                                             \
-    X(mca_pml, saved.pml, pml_iprobe, look)                                                        \
-    X(mca_pml, saved.pml, pml_improbe, look_and_take)
+    X(ompi_request_functions, requests, req_test)                                                  \
+    X(ompi_request_functions, requests, req_test_any)                                              \
+    X(ompi_request_functions, requests, req_test_all)                                              \
+    X(ompi_request_functions, requests, req_test_some)                                             \
+    X(mca_pml, pml, pml_mrecv)                                                                     \
+    X(mca_pml, pml, pml_probe)                                                                     \
+    X(mca_pml, pml, pml_mprobe)                                                                    \
+    X(mca_pml, pml, pml_iprobe)                                                                    \
+    X(mca_pml, pml, pml_improbe)
 
-#define PUT(table, before, function, ours)                                                         \
-    if ((ours) != (table).function) {                                                              \
-        (before).function = (table).function;                                                      \
-        (table).function = (ours);                                                                 \
+#define PUT(table, before, function)                                                               \
+    if (function != (table).function) {                                                            \
+        saved.before.function = (table).function;                                                  \
+        (table).function = function;                                                               \
     }
 
 /* Only what is still ours: others may have come after us. */
-#define PUT_BACK(table, before, function, ours)                                                    \
-    if ((ours) == (table).function) {                                                              \
-        (table).function = (before).function;                                                      \
+#define PUT_BACK(table, before, function)                                                          \
+    if (function == (table).function) {                                                            \
+        (table).function = saved.before.function;                                                  \
     }
 
 static void put_waits(void)

@@ -21,13 +21,4 @@ extern _Thread_local bool pwr_idle_looks;
 void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
 void pwr_idle_unhook(void);
 
-/* This thread enters and leaves a call that may block; a wait in it lasts from its first look on.
-   begins returns what ends needs. */
-bool pwr_idle_call_begins(void);
-void pwr_idle_call_ends(bool outer);
-
-/* idle_windows.c: from now on the blocking calls of those windows that there are do so.  False: not
-   of all of them, so what looks like a wait may be many brief ones. */
-bool pwr_idle_mark_windows(void);
-
 #endif
