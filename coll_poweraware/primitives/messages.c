@@ -118,9 +118,11 @@ static bool all_are_over(void *arg)
     return open->first == open->posted;
 }
 
+/* What comes over UCX does, unless other threads may be in the event loop, too. */
 static bool wakes(const coll_poweraware_call_t *call, const coll_poweraware_message_t *message)
 {
-    return message->by_ucx ? pwr_ucx_wakes() : pwr_idle_is_woken_by(call->comm, message->peer);
+    return message->by_ucx ? !opal_using_threads()
+                           : pwr_idle_is_woken_by(call->comm, message->peer);
 }
 
 static bool all_wake(const open_messages_t *open)

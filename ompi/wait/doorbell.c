@@ -39,11 +39,6 @@
 
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/btl/btl.h"
-#if OMPI_MAJOR_VERSION >= 5
-#include "opal/util/event.h"
-#else
-#include "opal/mca/event/event.h"
-#endif
 #include "opal/util/proc.h"
 
 typedef struct mca_btl_base_endpoint_t endpoint_t;

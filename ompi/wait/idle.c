@@ -18,11 +18,6 @@
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
 #include "opal/mca/btl/base/base.h"
-#if OMPI_MAJOR_VERSION >= 5
-#include "opal/util/event.h"
-#else
-#include "opal/mca/event/event.h"
-#endif
 
 _Thread_local bool pwr_idle_waits;
 

@@ -22,11 +22,6 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/base/base.h"
 #include "opal/class/opal_hash_table.h"
-#if OMPI_MAJOR_VERSION >= 5
-#include "opal/util/event.h"
-#else
-#include "opal/mca/event/event.h"
-#endif
 
 static const char modex_word[] = "ucp";
 
@@ -250,11 +245,6 @@ int pwr_ucx_irecv(void *buffer, size_t count, ompi_datatype_t *datatype, int pee
 static int progress(void)
 {
     return (int)pwr_ucp_progress(&ucx.worker);
-}
-
-bool pwr_ucx_wakes(void)
-{
-    return !opal_using_threads();
 }
 
 static void woken(int fd, short events, void *arg)

@@ -47,11 +47,6 @@ unsigned long pwr_ucx_messages(void)
     return 0;
 }
 
-bool pwr_ucx_wakes(void)
-{
-    return false;
-}
-
 bool pwr_ucx_may_block(void)
 {
     return true;

@@ -26,6 +26,12 @@
 #include "opal/util/info.h"
 #include "opal/util/info_subscriber.h"
 
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/util/event.h"
+#else
+#include "opal/mca/event/event.h"
+#endif
+
 #if OMPI_MAJOR_VERSION >= 6 /* coll framework 3.0.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
 #include "ompi/util/count_disp_array.h"

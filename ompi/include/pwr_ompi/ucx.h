@@ -41,11 +41,9 @@ int pwr_ucx_irecv(void *buffer, size_t count, struct ompi_datatype_t *datatype, 
 /* How many of these two have begun; also after pwr_ucx_stop. */
 unsigned long pwr_ucx_messages(void);
 
-/* Whether a thread that blocks in Open MPI's event loop is woken by these messages: not where
-   others may be in it (MPI_THREAD_MULTIPLE). */
-bool pwr_ucx_wakes(void);
-/* Before it blocks.  False: a message has moved since the last progress.  True where the worker is
-   not in use. */
+/* Before a thread blocks in Open MPI's event loop, where these messages wake it if no other may be
+   in it (MPI_THREAD_MULTIPLE).  False: a message has moved since the last progress.  True where the
+   worker is not in use. */
 bool pwr_ucx_may_block(void);
 /* After it. */
 void pwr_ucx_awake(void);
