@@ -64,31 +64,19 @@ static void add(pwr_hang_ranks_t *ranks, int rank, int pid)
     ++ranks->num;
 }
 
-/* PWR_HANG_SORTS: of none. */
-static pwr_hang_sort_t sort_of(pwr_position_t position)
-{
-    switch (position) {
-    case PWR_POSITION_ABSENT:
-        return PWR_HANG_ABSENT;
-    case PWR_POSITION_BEHIND:
-        return PWR_HANG_BEHIND;
-    case PWR_POSITION_ELSEWHERE:
-        return PWR_HANG_ELSEWHERE;
-    case PWR_POSITION_WORKING:
-        return PWR_HANG_WORKING;
-    case PWR_POSITION_WAITING:
-    case PWR_POSITION_THROUGH:
-        break;
-    }
-    return PWR_HANG_SORTS;
-}
+/* PWR_HANG_SORTS: nobody waits for them. */
+static const pwr_hang_sort_t sort_of[] = {
+    [PWR_POSITION_ABSENT] = PWR_HANG_ABSENT,       [PWR_POSITION_BEHIND] = PWR_HANG_BEHIND,
+    [PWR_POSITION_ELSEWHERE] = PWR_HANG_ELSEWHERE, [PWR_POSITION_WORKING] = PWR_HANG_WORKING,
+    [PWR_POSITION_WAITING] = PWR_HANG_SORTS,       [PWR_POSITION_THROUGH] = PWR_HANG_SORTS,
+};
 
 static void look_at_node(const pwr_operations_t *of, pwr_hang_t *hang)
 {
     const pwr_positions_t *positions = of->positions;
     hang->knows_node = NULL != positions && positions->num_local > 1;
     for (int local = 0; NULL != positions && local < positions->num_local; ++local) {
-        pwr_hang_sort_t sort = sort_of(pwr_position_of(positions, local));
+        pwr_hang_sort_t sort = sort_of[pwr_position_of(positions, local)];
         if (PWR_HANG_SORTS == sort || local == positions->my_local) {
             continue;
         }
@@ -106,7 +94,7 @@ static bool is_known_to_miss(const pwr_operations_t *of, int rank)
     if (NULL == of->positions || h->node_of[rank] != h->my_node) {
         return false;
     }
-    pwr_hang_sort_t sort = sort_of(pwr_position_of(of->positions, h->local_of[rank]));
+    pwr_hang_sort_t sort = sort_of[pwr_position_of(of->positions, h->local_of[rank])];
     return sort <= PWR_HANG_ELSEWHERE;
 }
 

@@ -1,13 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Looking out for waits that last too long (private to ompi/operation).
+ * Waits that lasted too long (coll_poweraware_hang_report): looking out for them, and who had not
+ * arrived (private to ompi/operation).
  */
 #ifndef PWR_OMPI_OPERATION_HANG_H
 #define PWR_OMPI_OPERATION_HANG_H
 
-#include "pwr_ompi/hang.h"
 #include "pwr_ompi/operation.h"
+
+/* Sorts of ranks that somebody waits for. */
+typedef enum pwr_hang_sort {
+    /* of this node: */
+    PWR_HANG_ABSENT,    /* have not called it */
+    PWR_HANG_BEHIND,    /* are in a call before it */
+    PWR_HANG_ELSEWHERE, /* have called another collective in its place */
+    PWR_HANG_WORKING,   /* have called it and do not wait */
+    /* of any node, but those who are absent, behind or elsewhere: */
+    PWR_HANG_SENDERS,   /* whose messages have not come */
+    PWR_HANG_RECEIVERS, /* who have not taken theirs */
+    PWR_HANG_SORTS
+} pwr_hang_sort_t;
+
+/* Ranks of the communicator; the first ones of many. */
+enum { PWR_HANG_NAMED = 8 };
+typedef struct pwr_hang_ranks {
+    int num;
+    int rank[PWR_HANG_NAMED];
+    int pid[PWR_HANG_NAMED]; /* of this node's */
+} pwr_hang_ranks_t;
+
+/* What a wait that has lasted too long was waiting for, as far as its rank could tell. */
+typedef struct pwr_hang {
+    unsigned operation; /* its number (process.h) */
+    int elsewhere;      /* that of the first rank that is elsewhere; negative: not known */
+    unsigned cid;
+    char comm[MPI_MAX_OBJECT_NAME];
+    uint64_t waited_ns;
+    bool knows_node; /* positions of several ranks of this node are known */
+    pwr_hang_ranks_t ranks[PWR_HANG_SORTS];
+} pwr_hang_t;
+
+/* Those of this process so far; returns their number, *kept points to the first ones of them. */
+enum { PWR_HANGS_KEPT = 16 };
+int pwr_hangs(const pwr_hang_t **kept);
 
 /* One wait: by policy, which gives up when the wait has lasted too long.  Then expired, and wait
    again by policy; when it is over at last, end. */

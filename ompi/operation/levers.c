@@ -3,7 +3,7 @@
  *
  * The levers of the process around operations, and in the trace.
  */
-#include "levers.h"
+#include "operation_private.h"
 
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"

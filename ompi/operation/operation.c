@@ -5,10 +5,8 @@
  */
 #include "operation_private.h"
 
-#include "levers.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
-#include "wait.h"
 
 /* How many operations this thread is in.  User-level threads that share a thread are counted
    together, and one that has moved to another thread is missed there: so only what this rank alone
@@ -64,7 +62,6 @@ static void enter_stock(pwr_operation_t *operation)
     if (operation->nested) {
         return;
     }
-    operation->in_stock = NULL;
     operation->within.crowded = pwr_process.waits.oversubscribed;
     operation->within.wait = pwr_wait_in_stock;
     operation->outer = pwr_idle_enter(&operation->within);

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hang.h"
 #include "pwr/clock.h"
 #include "pwr/lever_json.h"
 #include "pwr_ompi/doorbell.h"
-#include "pwr_ompi/hang.h"
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/ucx.h"

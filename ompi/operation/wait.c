@@ -10,11 +10,9 @@
  *    communicators may end it looks for that.
  * 4. The site, the operation's sums and the trace learn how long it was.
  */
-#include "wait.h"
+#include "operation_private.h"
 
 #include "hang.h"
-#include "levers.h"
-#include "operation_private.h"
 #include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
@@ -194,16 +192,20 @@ bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awai
 
 /* ---- stock functions ---- */
 
+typedef struct in_stock {
+    const pwr_operation_t *operation;
+    const pwr_idle_awaited_t *awaited;
+} in_stock_t;
+
 static void missing_requests(const void *arg, pwr_missing_fn_t tell, void *to)
 {
-    const pwr_operation_t *operation = arg;
-    const pwr_idle_awaited_t *awaited = operation->in_stock;
-    for (size_t i = 0; i < awaited->num_requests; ++i) {
-        const ompi_request_t *request = awaited->requests[i];
+    const in_stock_t *wait = arg;
+    for (size_t i = 0; i < wait->awaited->num_requests; ++i) {
+        const ompi_request_t *request = wait->awaited->requests[i];
         int rank;
         bool receives;
         if (!REQUEST_COMPLETE(request) &&
-            pwr_idle_peer_of(request, operation->of->comm, &rank, &receives)) {
+            pwr_idle_peer_of(request, wait->operation->of->comm, &rank, &receives)) {
             tell(to, rank, receives);
         }
     }
@@ -211,23 +213,21 @@ static void missing_requests(const void *arg, pwr_missing_fn_t tell, void *to)
 
 static bool stock_is_over(void *arg)
 {
-    const pwr_operation_t *operation = arg;
-    return operation->in_stock->over(operation->in_stock->arg);
+    const in_stock_t *wait = arg;
+    return wait->awaited->over(wait->awaited->arg);
 }
 
 /* Sites know nothing of these: which of its waits this one is, only the stock function knows. */
 void pwr_wait_in_stock(pwr_idle_within_t *within, const pwr_idle_awaited_t *in_stock)
 {
     pwr_operation_t *operation = (pwr_operation_t *)within;
-    const pwr_idle_awaited_t *outer = operation->in_stock;
+    in_stock_t wait = {.operation = operation, .awaited = in_stock};
     const pwr_awaited_t awaited = {
         .site = PWR_SITE_MESSAGES,
         .over = stock_is_over,
-        .arg = operation,
+        .arg = &wait,
         .woken = in_stock->woken,
         .missing = missing_requests,
     };
-    operation->in_stock = in_stock;
     (void)pwr_operation_wait(operation, &awaited);
-    operation->in_stock = outer;
 }

@@ -96,7 +96,6 @@ typedef struct pwr_operation_start {
 typedef struct pwr_operation {
     pwr_idle_within_t within; /* while a stock function waits; first, to be found from it */
     pwr_idle_within_t *outer;
-    const pwr_idle_awaited_t *in_stock; /* that the stock function waits for now */
     pwr_operations_t *of;
     unsigned name;
     int algorithm;            /* PWR_ACCOUNT_NO_ALGORITHM: a stock function */
