@@ -26,16 +26,18 @@ static int compare_places(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+/* All arrays whose lengths are known: one block, which begins with the first of them. */
 static bool allocate(pwr_hierarchy_t *h)
 {
-    size_t size = (size_t)h->size;
-    h->node_of = calloc(size, sizeof(int));
-    h->group_of = calloc(size, sizeof(int));
-    h->leader_of = calloc(size, sizeof(int));
-    h->members = calloc(size, sizeof(int));
-    h->local_of = calloc(size, sizeof(int));
-    h->by_node = calloc(size, sizeof(int));
-    return h->node_of && h->group_of && h->leader_of && h->members && h->local_of && h->by_node;
+    int **const arrays[] = {&h->node_of,  &h->group_of, &h->leader_of, &h->members,
+                            &h->local_of, &h->by_node,  &h->node_start};
+    const size_t num = sizeof arrays / sizeof arrays[0];
+    const size_t length = (size_t)h->size + 1; /* as many as node_start may need */
+    int *block = calloc(num * length, sizeof *block);
+    for (size_t i = 0; NULL != block && i < num; ++i) {
+        *arrays[i] = block + i * length;
+    }
+    return NULL != block;
 }
 
 /* Numbers nodes in order of their leaders and finds out whether their ranks are consecutive;
@@ -99,12 +101,8 @@ static bool index_groups(pwr_hierarchy_t *h)
 }
 
 /* One counting sort: ranks are visited in order, so they stay in order within a node. */
-static bool index_nodes(pwr_hierarchy_t *h)
+static void index_nodes(pwr_hierarchy_t *h)
 {
-    h->node_start = calloc((size_t)h->num_nodes + 1, sizeof(int));
-    if (NULL == h->node_start) {
-        return false;
-    }
     for (int rank = 0; rank < h->size; ++rank) {
         h->local_of[rank] = h->node_start[h->node_of[rank] + 1]++;
     }
@@ -114,7 +112,6 @@ static bool index_nodes(pwr_hierarchy_t *h)
     for (int rank = 0; rank < h->size; ++rank) {
         h->by_node[h->node_start[h->node_of[rank]] + h->local_of[rank]] = rank;
     }
-    return true;
 }
 
 static void find_myself(pwr_hierarchy_t *h)
@@ -126,28 +123,30 @@ static void find_myself(pwr_hierarchy_t *h)
     h->num_local = h->node_start[h->my_node + 1] - h->node_start[h->my_node];
 }
 
+static bool fill(pwr_hierarchy_t *h, place_t *places, const int *leader, const int *package)
+{
+    if (!allocate(h) || !number_nodes(h, leader)) {
+        return false;
+    }
+    for (int rank = 0; rank < h->size; ++rank) {
+        places[rank] = (place_t){h->node_of[rank], package[rank], rank};
+    }
+    qsort(places, (size_t)h->size, sizeof *places, compare_places);
+    number_groups(h, places);
+    index_nodes(h);
+    find_myself(h);
+    return index_groups(h);
+}
+
 pwr_hierarchy_t *pwr_hierarchy_build(int size, int my_rank, const int *leader, const int *package)
 {
     pwr_hierarchy_t *h = calloc(1, sizeof *h);
     place_t *places = calloc((size_t)size, sizeof *places);
-    if (NULL == h || NULL == places) {
-        free(h);
-        free(places);
-        return NULL;
-    }
-    h->size = size;
-    h->my_rank = my_rank;
-    bool ok = allocate(h) && number_nodes(h, leader);
+    bool ok = NULL != h && NULL != places;
     if (ok) {
-        for (int rank = 0; rank < size; ++rank) {
-            places[rank] = (place_t){h->node_of[rank], package[rank], rank};
-        }
-        qsort(places, (size_t)size, sizeof *places, compare_places);
-        number_groups(h, places);
-        ok = index_groups(h) && index_nodes(h);
-    }
-    if (ok) {
-        find_myself(h);
+        h->size = size;
+        h->my_rank = my_rank;
+        ok = fill(h, places, leader, package);
     }
     free(places);
     if (!ok) {
@@ -159,18 +158,11 @@ pwr_hierarchy_t *pwr_hierarchy_build(int size, int my_rank, const int *leader, c
 
 void pwr_hierarchy_free(pwr_hierarchy_t *h)
 {
-    if (NULL == h) {
-        return;
+    if (NULL != h) {
+        free(h->node_of);
+        free(h->group_start);
+        free(h);
     }
-    free(h->node_of);
-    free(h->group_of);
-    free(h->leader_of);
-    free(h->members);
-    free(h->group_start);
-    free(h->local_of);
-    free(h->by_node);
-    free(h->node_start);
-    free(h);
 }
 
 int pwr_hierarchy_node(const pwr_hierarchy_t *h, int node, const int **ranks)

@@ -29,22 +29,15 @@ void pwr_position_enter(pwr_positions_t *positions, pwr_position_line_t *lines, 
         .lines = lines,
         .num_local = num_local,
         .my_local = my_local,
-        .entered = true,
     };
     atomic_store_explicit(&lines[my_local].pid, (int32_t)getpid(), memory_order_relaxed);
 }
 
-void pwr_position_waits_long(pwr_positions_t *positions)
-{
-    atomic_store_explicit(&positions->lines[positions->my_local].long_wait, positions->at,
-                          memory_order_relaxed);
-}
-
 /* No word of a call under way is 0: it has a kind. */
-void pwr_position_waits_no_more(pwr_positions_t *positions)
+void pwr_position_waits_long(pwr_positions_t *positions, bool waits)
 {
-    atomic_store_explicit(&positions->lines[positions->my_local].long_wait, 0,
-                          memory_order_relaxed);
+    atomic_store_explicit(&positions->lines[positions->my_local].long_wait,
+                          waits ? positions->at : 0, memory_order_relaxed);
 }
 
 pwr_position_t pwr_position_of(const pwr_positions_t *positions, int local)

@@ -25,31 +25,21 @@ static size_t set_bytes(const pwr_segment_shape_t *shape)
     return (size_t)shape->num_ranks * pwr_box_stride(shape->box_bytes);
 }
 
-static size_t lines_offset(void)
-{
-    return round_up(sizeof(pwr_segment_control_t), PAGE);
-}
+/* Where the parts of the first mapping begin, and where it ends. */
+typedef struct layout {
+    size_t lines, costs, positions, sets, end;
+} layout_t;
 
-static size_t costs_offset(const pwr_segment_shape_t *shape)
+static layout_t layout_of(const pwr_segment_shape_t *shape)
 {
-    return lines_offset() + (size_t)shape->num_ranks * sizeof(pwr_rank_lines_t);
-}
-
-static size_t positions_offset(const pwr_segment_shape_t *shape)
-{
-    return round_up(costs_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_copy_costs_t),
-                    _Alignof(pwr_position_line_t));
-}
-
-static size_t boxes_offset(const pwr_segment_shape_t *shape)
-{
-    return round_up(
-        positions_offset(shape) + (size_t)shape->num_ranks * sizeof(pwr_position_line_t), PAGE);
-}
-
-static size_t boxes_end(const pwr_segment_shape_t *shape)
-{
-    return boxes_offset(shape) + round_up(PWR_BOX_ROUNDS * set_bytes(shape), PAGE);
+    size_t ranks = (size_t)shape->num_ranks;
+    layout_t at = {.lines = round_up(sizeof(pwr_segment_control_t), PAGE)};
+    at.costs = at.lines + ranks * sizeof(pwr_rank_lines_t);
+    at.positions =
+        round_up(at.costs + ranks * sizeof(pwr_copy_costs_t), _Alignof(pwr_position_line_t));
+    at.sets = round_up(at.positions + ranks * sizeof(pwr_position_line_t), PAGE);
+    at.end = at.sets + round_up(PWR_BOX_ROUNDS * set_bytes(shape), PAGE);
+    return at;
 }
 
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
@@ -61,7 +51,7 @@ pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
                           ? PWR_CACHE_LINE
                           : PWR_CACHE_LINE + (share - least) / PWR_CACHE_LINE * PWR_CACHE_LINE;
     shape.box_bytes = shape.box_bytes > PWR_BOX_LARGEST ? PWR_BOX_LARGEST : shape.box_bytes;
-    size_t taken = boxes_end(&shape);
+    size_t taken = layout_of(&shape).end;
     size_t left = bytes > taken ? bytes - taken : 0;
     shape.slot_bytes = left / PWR_SEGMENT_SLOTS / PWR_CACHE_LINE * PWR_CACHE_LINE;
     shape.slot_bytes = shape.slot_bytes < PAGE ? PAGE : shape.slot_bytes;
@@ -70,7 +60,7 @@ pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
 
 size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part_t part)
 {
-    return PWR_SEGMENT_BOXES == part ? boxes_end(shape) : PWR_SEGMENT_SLOTS * shape->slot_bytes;
+    return PWR_SEGMENT_BOXES == part ? layout_of(shape).end : PWR_SEGMENT_SLOTS * shape->slot_bytes;
 }
 
 pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
@@ -88,16 +78,17 @@ pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
 
 static void point_into_boxes(pwr_segment_t *s, unsigned char *base)
 {
+    const layout_t at = layout_of(&s->shape);
     s->control = (pwr_segment_control_t *)(void *)base;
     s->boxes = (pwr_boxes_t){
         .control = &s->control->boxes,
-        .lines = (pwr_rank_lines_t *)(void *)(base + lines_offset()),
-        .sets = base + boxes_offset(&s->shape),
+        .lines = (pwr_rank_lines_t *)(void *)(base + at.lines),
+        .sets = base + at.sets,
         .set_bytes = set_bytes(&s->shape),
         .box_stride = pwr_box_stride(s->shape.box_bytes),
     };
-    s->copier.costs = (pwr_copy_costs_t *)(void *)(base + costs_offset(&s->shape));
-    s->positions.lines = (pwr_position_line_t *)(void *)(base + positions_offset(&s->shape));
+    s->copier.costs = (pwr_copy_costs_t *)(void *)(base + at.costs);
+    s->positions.lines = (pwr_position_line_t *)(void *)(base + at.positions);
 }
 
 static void point_into_chunks(pwr_segment_t *s, unsigned char *base)

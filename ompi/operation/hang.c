@@ -211,7 +211,7 @@ static void first_limit(pwr_hang_watch_t *watch)
     pwr_positions_t *positions = watch->operation->of->positions;
     sleep_longer(watch);
     if (NULL != positions) {
-        pwr_position_waits_long(positions); /* 2 */
+        pwr_position_waits_long(positions, true); /* 2 */
     }
     watch->kept = next_record();
 }
@@ -245,7 +245,7 @@ void pwr_hang_watch_forget(pwr_hang_watch_t *watch)
 {
     pwr_positions_t *positions = watch->operation->of->positions;
     if (NULL != positions) {
-        pwr_position_waits_no_more(positions);
+        pwr_position_waits_long(positions, false);
     }
     if (NULL != watch->kept) {
         watch->kept->waited_ns = pwr_env_now_ns(&pwr_process.env) - watch->began_ns;

@@ -63,9 +63,9 @@ static void check_places(node_t *node)
     pwr_position_begin(me, BCAST);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_BEHIND);
     assert_int_equal(pwr_position_kind(me, 1), LAST_KIND);
-    pwr_position_waits_long(other);
+    pwr_position_waits_long(other, true);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_BEHIND);
-    pwr_position_waits_no_more(other);
+    pwr_position_waits_long(other, false);
     pwr_position_end(other);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_ABSENT);
     pwr_position_begin(other, BARRIER);
@@ -81,9 +81,9 @@ static void check_places(node_t *node)
     pwr_position_begin(me, BCAST);
     pwr_position_begin(other, BCAST);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_WORKING);
-    pwr_position_waits_long(other);
+    pwr_position_waits_long(other, true);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_WAITING);
-    pwr_position_waits_no_more(other);
+    pwr_position_waits_long(other, false);
     assert_int_equal(pwr_position_of(me, 1), PWR_POSITION_WORKING);
     pwr_position_end(other);
     pwr_position_end(me);

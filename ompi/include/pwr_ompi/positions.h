@@ -34,7 +34,6 @@ typedef struct pwr_positions {
     int num_local;
     int my_local;
     uint32_t at; /* what my line says */
-    bool entered;
 } pwr_positions_t;
 
 /* Where a rank is, as seen from the call that this one has begun. */
@@ -66,9 +65,8 @@ static inline void pwr_position_end(pwr_positions_t *positions)
                           memory_order_relaxed);
 }
 
-/* A wait of this rank's call lasts too long; and it is over. */
-void pwr_position_waits_long(pwr_positions_t *positions);
-void pwr_position_waits_no_more(pwr_positions_t *positions);
+/* A wait of this rank's call lasts too long, or no more. */
+void pwr_position_waits_long(pwr_positions_t *positions, bool waits);
 
 /* The rest is for who is in a call. */
 pwr_position_t pwr_position_of(const pwr_positions_t *positions, int local);
