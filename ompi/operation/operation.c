@@ -57,24 +57,24 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     }
 }
 
-static void enter_stock(pwr_operation_t *operation)
+static void begin_waits(pwr_operation_t *operation)
 {
-    if (operation->nested) {
-        return;
+    operation->has_policy = false;
+    operation->knows_sites = !is_stock(operation) && pwr_class_knows_sites(operation->class);
+    operation->sites_seen = 0;
+    operation->may_end = pwr_ompi_comms_may_end();
+    if (is_stock(operation) && !operation->nested) {
+        operation->within.crowded = pwr_process.waits.oversubscribed;
+        operation->within.wait = pwr_wait_in_stock;
+        operation->outer = pwr_idle_enter(&operation->within);
     }
-    operation->within.crowded = pwr_process.waits.oversubscribed;
-    operation->within.wait = pwr_wait_in_stock;
-    operation->outer = pwr_idle_enter(&operation->within);
 }
 
 void pwr_operation_set_up_begin(pwr_operation_t *operation)
 {
     operation->algorithm = PWR_ACCOUNT_NO_ALGORITHM;
     operation->levers = false;
-    operation->has_policy = false;
-    operation->knows_sites = false;
-    operation->may_end = pwr_ompi_comms_may_end();
-    enter_stock(operation);
+    begin_waits(operation);
 }
 
 static void leave_stock(const pwr_operation_t *operation)
@@ -121,13 +121,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
     if (NULL != operation->of->positions) {
         pwr_position_begin(operation->of->positions, operation->name);
     }
-    operation->has_policy = false;
-    operation->knows_sites = !is_stock(operation) && pwr_class_knows_sites(operation->class);
-    operation->sites_seen = 0;
-    operation->may_end = pwr_ompi_comms_may_end();
-    if (is_stock(operation)) {
-        enter_stock(operation);
-    }
+    begin_waits(operation);
 }
 
 /* Threads wait in stock functions of different communicators at the same time. */

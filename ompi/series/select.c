@@ -44,18 +44,6 @@ bool pwr_ompi_named_in_selection(const mca_base_framework_t *framework, const ch
     return found;
 }
 
-/* Step 2: every component, whatever was asked for. */
-static int find_all(const mca_base_framework_t *framework, opal_list_t *components)
-{
-    mca_base_framework_t all = *framework;
-    OBJ_CONSTRUCT(&all.framework_components, opal_list_t);
-    int rc = mca_base_component_find(NULL, &all, true, true);
-    OBJ_CONSTRUCT(components, opal_list_t);
-    opal_list_join(components, opal_list_get_end(components), &all.framework_components);
-    OBJ_DESTRUCT(&all.framework_components);
-    return rc;
-}
-
 static bool register_one(const mca_base_component_t *component)
 {
     return NULL == component->mca_register_component_params ||
@@ -84,14 +72,15 @@ int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *comp
     if (0 != strcmp(selection(framework), component)) {
         return OMPI_SUCCESS;
     }
-    opal_list_t found;
-    int rc = find_all(framework, &found);
+    mca_base_framework_t all = *framework;
+    OBJ_CONSTRUCT(&all.framework_components, opal_list_t);
+    int rc = mca_base_component_find(NULL, &all, true, true); /* 2 */
     char **names = NULL;
     opal_argv_append_nosize(&names, component);
     if (OMPI_SUCCESS == rc) {
-        adopt(framework, &found, component, &names);
+        adopt(framework, &all.framework_components, component, &names);
     }
-    OBJ_DESTRUCT(&found);
+    OBJ_DESTRUCT(&all.framework_components);
 
     char *widened = opal_argv_join(names, ',');
     opal_argv_free(names);

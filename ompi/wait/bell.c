@@ -110,28 +110,29 @@ void pwr_bell_hush(const pwr_bell_t *bell)
 /* Opens what another process has open as fd, but only if it is what is expected: opening the wrong
    thing may do harm.  A pipe for both directions, so that nobody is killed by SIGPIPE for ringing
    at a process that has ended. */
-static int open_others(int32_t pid, int32_t fd, const char *expected)
+static int open_others(int32_t pid, int32_t fd, const char *expected, int *ours)
 {
     char path[64], target[64];
     snprintf(path, sizeof path, "/proc/%ld/fd/%ld", (long)pid, (long)fd);
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0) {
-        return -errno;
+        return errno;
     }
     target[length] = '\0';
     if (0 != strcmp(expected, target)) {
-        return -EXDEV;
+        return EXDEV;
     }
-    int ours = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    return ours < 0 ? -errno : ours;
+    *ours = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    return *ours < 0 ? errno : 0;
 }
 
 static int open_others_page(pwr_ringer_t *ringer, const pwr_bell_address_t *address)
 {
     struct stat status;
-    int fd = open_others(address->pid, address->page, PAGE_LINK);
-    if (fd < 0) {
-        return -fd;
+    int fd;
+    int error = open_others(address->pid, address->page, PAGE_LINK, &fd);
+    if (0 != error) {
+        return error;
     }
     if (0 == fstat(fd, &status) && geteuid() == status.st_uid &&
         (off_t)sizeof *ringer->page == status.st_size && SEALS == fcntl(fd, F_GET_SEALS)) {
@@ -145,12 +146,7 @@ static int open_others_pipe(pwr_ringer_t *ringer, const pwr_bell_address_t *addr
 {
     char expected[64];
     snprintf(expected, sizeof expected, "pipe:[%llu]", (unsigned long long)address->pipe_inode);
-    int fd = open_others(address->pid, address->pipe, expected);
-    if (fd < 0) {
-        return -fd;
-    }
-    ringer->pipe = fd;
-    return 0;
+    return open_others(address->pid, address->pipe, expected, &ringer->pipe);
 }
 
 int pwr_ringer_open(pwr_ringer_t *ringer, const pwr_bell_address_t *address, uint32_t number)
