@@ -7,7 +7,6 @@
 #include "pwr_ompi/first_here.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,11 +16,8 @@
 
 enum { MOST_KEPT = 16 };
 
-static struct {
-    pthread_mutex_t lock;
-    int fds[MOST_KEPT];
-    int num;
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int kept[MOST_KEPT];
+static unsigned num_kept; /* may exceed what is kept */
 
 /* With a first byte of 0 it is in no file system. */
 static socklen_t name_of(struct sockaddr_un *address, const char *what)
@@ -34,13 +30,11 @@ static socklen_t name_of(struct sockaddr_un *address, const char *what)
 
 static bool keep(int fd)
 {
-    pthread_mutex_lock(&kept.lock);
-    bool room = kept.num < MOST_KEPT;
-    if (room) {
-        kept.fds[kept.num++] = fd;
+    unsigned at = __atomic_fetch_add(&num_kept, 1, __ATOMIC_RELAXED);
+    if (at < MOST_KEPT) {
+        kept[at] = fd;
     }
-    pthread_mutex_unlock(&kept.lock);
-    return room;
+    return at < MOST_KEPT;
 }
 
 bool pwr_first_here(const char *what)
@@ -58,9 +52,8 @@ bool pwr_first_here(const char *what)
 
 void pwr_first_here_forget(void)
 {
-    pthread_mutex_lock(&kept.lock);
-    while (kept.num > 0) {
-        close(kept.fds[--kept.num]);
+    for (unsigned i = 0; i < num_kept && i < MOST_KEPT; ++i) {
+        close(kept[i]);
     }
-    pthread_mutex_unlock(&kept.lock);
+    num_kept = 0;
 }

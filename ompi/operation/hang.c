@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "pwr/clock.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/process.h"
 
@@ -34,7 +35,7 @@ enum { MOST_SAID = 3, MOST_SPOKEN = 3 };
 /* Ten looks a second cost well under a thousandth of a CPU, and what a hung rank keeps others
    waiting for (a large message of the application, one-sided access) still moves before a person
    would notice.  What it waits for itself mostly wakes it at once. */
-enum { DEEPEST_NS = 100 * 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
+enum { DEEPEST_NS = 100 * 1000 * 1000 };
 
 /* ---- the record ---- */
 
@@ -220,7 +221,7 @@ void pwr_hang_watch_expired(pwr_hang_watch_t *watch, uint64_t lasted_ns)
 {
     enum { LIMITS = 2 };
     uint64_t now_ns = pwr_env_now_ns(&pwr_process.env);
-    uint64_t limit_ns = (uint64_t)pwr_process.config.hang_report_s * NS_PER_S;
+    uint64_t limit_ns = (uint64_t)pwr_process.config.hang_report_s * PWR_NS_PER_S;
     if (0 == watch->began_ns) {
         watch->began_ns = now_ns - lasted_ns;
     }

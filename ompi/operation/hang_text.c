@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
 #include "pwr_ompi/process.h"
 
 typedef struct line {
@@ -137,14 +138,13 @@ static void put_name(line_t *line, const char *name)
 
 void pwr_hang_say(int level, const pwr_hang_t *hang, int my_rank, bool sleeps)
 {
-    enum { NS_PER_S = 1000 * 1000 * 1000 };
     line_t line = {.used = 0, .separator = ""};
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     put(&line, "rank %d of ", my_rank);
     put_name(&line, hang->comm);
     put(&line, " (cid %u) on %s has waited %llu s in ", hang->cid, host,
-        (unsigned long long)(hang->waited_ns / NS_PER_S));
+        (unsigned long long)(hang->waited_ns / PWR_NS_PER_S));
     put_operation(&line, hang->operation);
     put(&line, ": ");
     put_who(&line, hang);

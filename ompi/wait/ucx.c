@@ -92,23 +92,12 @@ static int free_request(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
-static void construct(request_t *request)
-{
-    OMPI_REQUEST_INIT(&request->super, false);
-    request->super.req_type = OMPI_REQUEST_COLL;
-    request->super.req_free = free_request;
-    request->super.req_state = OMPI_REQUEST_ACTIVE;
-    request->super.req_status._cancelled = 0;
-    request->packed = NULL;
-    request->buffer = NULL;
-}
-
 static void destruct(request_t *request)
 {
     free(request->packed);
 }
 
-static OBJ_CLASS_INSTANCE(request_t, ompi_request_t, construct, destruct);
+static OBJ_CLASS_INSTANCE(request_t, ompi_request_t, NULL, destruct);
 
 static int unpack(const request_t *request, size_t bytes)
 {
@@ -152,8 +141,15 @@ static request_t *new_request(struct ompi_communicator_t *comm)
 {
     request_t *request = OBJ_NEW(request_t);
     if (NULL != request) {
+        OMPI_REQUEST_INIT(&request->super, false);
+        request->super.req_type = OMPI_REQUEST_COLL;
+        request->super.req_free = free_request;
+        request->super.req_state = OMPI_REQUEST_ACTIVE;
+        request->super.req_status._cancelled = 0;
         request->super.req_mpi_object.comm = comm;
         request->message.over = over;
+        request->packed = NULL;
+        request->buffer = NULL;
         OBJ_RETAIN(request);
     }
     return request;

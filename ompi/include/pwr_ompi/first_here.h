@@ -12,7 +12,7 @@
    80 characters.  Asked seldom: a true answer costs a file descriptor.  True, too, where that
    cannot be found out: better twice than never. */
 bool pwr_first_here(const char *what);
-/* At the end: others may be first again. */
+/* At the end, when nobody asks any more: others may be first again. */
 void pwr_first_here_forget(void);
 
 #endif
