@@ -98,17 +98,9 @@ void pwr_flag_set(pwr_flag_t *flag, uint32_t value)
     wake_if_any(flag);
 }
 
-uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount)
-{
-    /* S1; acquire too: the last to arrive sees what the others wrote before they arrived. */
-    uint32_t before = atomic_fetch_add_explicit(&flag->value, amount, memory_order_seq_cst);
-    wake_if_any(flag);
-    return before + amount;
-}
-
 void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target)
 {
-    /* S1 */
+    /* S1; acquire too: the last to arrive sees what the others wrote before they arrived. */
     uint32_t before = atomic_fetch_add_explicit(&flag->value, 1, memory_order_seq_cst);
     if (has_reached(before + 1, target)) {
         wake_if_any(flag);

@@ -126,10 +126,8 @@ static inline void pwr_flag_wake(pwr_flag_t *flag)
         pwr_flag_wake_sleepers(flag);
     }
 }
-/* Adds to the flag (seq_cst) for counting arrivals; returns the new value.  Wakes like set. */
-uint32_t pwr_flag_add(pwr_flag_t *flag, uint32_t amount);
-/* Adds 1 for counting arrivals.  Nobody waits for less than target that is not there yet: the one
-   arrival that reaches target wakes the sleepers, the others wake nobody. */
+/* Adds 1 (seq_cst) for counting arrivals.  Nobody waits for less than target that is not there yet:
+   the one arrival that reaches target wakes the sleepers, the others wake nobody. */
 void pwr_flag_arrive(pwr_flag_t *flag, uint32_t target);
 /* True once value has reached target (acquire), by signed distance. */
 static inline bool pwr_flag_reached(const pwr_flag_t *flag, uint32_t target)

@@ -17,7 +17,6 @@
  *
  *     SET             one setter, pwr_flag_set
  *     PUBLISH         one setter, pwr_flag_publish and pwr_flag_wake; FENCE: pwr_fence between them
- *     ADD             two setters, pwr_flag_add
  *     ARRIVE          ranks that meet again and again by pwr_flag_arrive, and wait for each other
  *
  * and any of WEAK (else memory is that of x86), LINGER (waiters who are not oversubscribed), KILL
@@ -35,14 +34,6 @@
 #define LAST ROUNDS
 #define SLEEPERS 2
 #define PROCESSES 3
-#define VICTIM 1
-#endif
-#ifdef ADD
-#define SETTERS 2
-#define ROUNDS 2
-#define LAST (SETTERS * ROUNDS)
-#define SLEEPERS 2
-#define PROCESSES 4
 #define VICTIM 1
 #endif
 #ifdef ARRIVE
@@ -322,34 +313,6 @@ init
         run setter();
         run waiter(0, 1, 1);
         run waiter(1, 2, 1)
-    }
-    at_the_end()
-}
-#endif
-
-#ifdef ADD
-proctype setter()
-{
-    byte round;
-    bool somebody;
-    do
-    :: round < ROUNDS ->
-        round++;
-S1:     value++;
-S2:     somebody = sleepers > 0;
-S3:     wake_if(somebody)
-    :: else -> break
-    od;
-    finished++
-}
-
-init
-{
-    atomic {
-        run setter();
-        run setter();
-        run waiter(0, 1, 1);
-        run waiter(1, 2, 2)
     }
     at_the_end()
 }
