@@ -7,12 +7,8 @@
 
 #include "wait/tick_rate.h"
 
-#include <stdbool.h>
-
 #include "pwr/clock.h"
 #include "pwr/ticks.h"
-
-enum { FIRST_IS_BEING_WRITTEN = 1, FIRST_IS_WRITTEN };
 
 static const uint64_t ns_per_ms = 1000000;
 static const uint64_t shortest_ns = 10000000;
@@ -21,31 +17,17 @@ static const uint64_t slowest_per_ms = 100000;
 static const uint64_t assumed_per_ms = 1000000;
 static const uint64_t fastest_per_ms = 10000000;
 
-/* The first caller's moment is the first one. */
-static bool first_moment(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks)
-{
-    uint32_t unknown = 0;
-    if (atomic_load_explicit(&rate->first_is_known, memory_order_acquire) == FIRST_IS_WRITTEN) {
-        return false;
-    }
-    if (atomic_compare_exchange_strong_explicit(&rate->first_is_known, &unknown,
-                                                FIRST_IS_BEING_WRITTEN, memory_order_relaxed,
-                                                memory_order_relaxed)) {
-        rate->first_ns = now_ns;
-        rate->first_ticks = ticks;
-        /* Pairs with the acquire above. */
-        atomic_store_explicit(&rate->first_is_known, FIRST_IS_WRITTEN, memory_order_release);
-    }
-    return true;
-}
-
 uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks)
 {
     uint64_t known = atomic_load_explicit(&rate->per_ms, memory_order_relaxed);
     if (known != 0) {
         return known;
     }
-    if (first_moment(rate, now_ns, ticks) || now_ns < rate->first_ns + shortest_ns) {
+    if (rate->first_ns == 0) {
+        rate->first_ns = now_ns;
+        rate->first_ticks = ticks;
+    }
+    if (now_ns < rate->first_ns + shortest_ns) {
         return assumed_per_ms;
     }
     uint64_t passed_ms = (now_ns - rate->first_ns) / ns_per_ms;

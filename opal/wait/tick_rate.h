@@ -18,13 +18,13 @@
 
 /* Zeroed: nothing is known. */
 typedef struct pwr_tick_rate {
-    _Atomic uint32_t first_is_known; /* 1: being written, 2: written */
-    uint64_t first_ns;
+    uint64_t first_ns; /* 0: not known */
     uint64_t first_ticks;
     _Atomic uint64_t per_ms; /* 0: not measured */
 } pwr_tick_rate_t;
 
-/* Ticks per millisecond, given what both clocks say now.  Any thread. */
+/* Ticks per millisecond, given what both clocks say now.  The first call (pwr_monitor_find) comes
+   before those of any other thread. */
 uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks);
 
 /* x86-64: the rate of the time stamp counter (pwr_ticks_counter). */
