@@ -250,16 +250,11 @@ static void woken(int fd, short events, void *arg)
     (void)arg;
 }
 
-/* Once: the descriptor stays readable until the worker is armed again, and opal_progress stays in
-   the event loop as long as one is. */
-static bool listen_to_worker(void)
-{
-    return 0 == opal_event_add(&ucx.event, NULL);
-}
-
+/* Heard once: the descriptor stays readable until the worker is armed again, and opal_progress
+   stays in the event loop as long as one is. */
 bool pwr_ucx_may_block(void)
 {
-    return !ucx.started || (pwr_ucp_arm(&ucx.worker) && listen_to_worker());
+    return !ucx.started || (pwr_ucp_arm(&ucx.worker) && 0 == opal_event_add(&ucx.event, NULL));
 }
 
 void pwr_ucx_awake(void)
@@ -285,12 +280,6 @@ const char *pwr_ucx_publish(const mca_base_component_t *component)
     return why;
 }
 
-static void close_worker(void)
-{
-    ucx.component = NULL;
-    pwr_ucp_close(&ucx.worker);
-}
-
 bool pwr_ucx_start(void)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
@@ -299,7 +288,7 @@ bool pwr_ucx_start(void)
     }
     if (0 != strcmp("ucx", pml) || 0 != opal_event_set(opal_sync_event_base, &ucx.event,
                                                        ucx.worker.fd, OPAL_EV_READ, woken, NULL)) {
-        close_worker();
+        pwr_ucx_stop();
         return false;
     }
     OBJ_CONSTRUCT(&ucx.lock, opal_mutex_t);
@@ -319,6 +308,7 @@ void pwr_ucx_stop(void)
         OBJ_DESTRUCT(&ucx.lock);
     }
     if (NULL != ucx.component) {
-        close_worker();
+        ucx.component = NULL;
+        pwr_ucp_close(&ucx.worker);
     }
 }
