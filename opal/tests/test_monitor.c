@@ -20,7 +20,6 @@
 #include "pwr/ticks.h"
 #include "pwr/wait.h"
 #include "wait/monitor.h"
-#include "wait/tick_rate.h"
 
 #if defined(__x86_64__)
 #include <sys/user.h>
@@ -156,6 +155,8 @@ static void test_length_in_ticks(void **state)
     }
 }
 
+#if defined(__x86_64__)
+
 static void test_rate_of_ticks(void **state)
 {
     pwr_tick_rate_t rate = {0};
@@ -178,6 +179,8 @@ static void test_impossible_rates_of_ticks(void **state)
         assert_int_equal(pwr_tick_rate_per_ms(&rate, 1000 + 20 * MS, 1000 + ticks[i]), MS);
     }
 }
+
+#endif
 
 /* ---- which one ---- */
 
@@ -647,8 +650,10 @@ int main(void)
         FAKE_CLOCK_TEST(test_arms_compares_rests),
         FAKE_CLOCK_TEST(test_store_before_arming_is_seen),
         FAKE_CLOCK_TEST(test_length_in_ticks),
+#if defined(__x86_64__)
         FIXTURE_TEST(test_rate_of_ticks),
         FIXTURE_TEST(test_impossible_rates_of_ticks),
+#endif
         FIXTURE_TEST(test_choice_by_processor),
         FIXTURE_TEST(test_every_monitor_is_complete),
         FIXTURE_TEST(test_find_agrees_with_the_kernel),

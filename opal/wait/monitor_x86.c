@@ -19,11 +19,55 @@
  */
 #include "config.h"
 
+#include "pwr/clock.h"
 #include "pwr/ticks.h"
 #include "wait/monitor.h"
-#include "wait/tick_rate.h"
 
 #if defined(__x86_64__)
+
+/* ---- how fast the time stamp counter ticks ---- */
+
+static const uint64_t ns_per_ms = 1000000;
+static const uint64_t shortest_ns = 10000000;
+/* 0.1 and 10 GHz: beyond them one of the clocks was set, not read. */
+static const uint64_t slowest_per_ms = 100000;
+static const uint64_t assumed_per_ms = 1000000;
+static const uint64_t fastest_per_ms = 10000000;
+
+uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks)
+{
+    uint64_t known = atomic_load_explicit(&rate->per_ms, memory_order_relaxed);
+    if (known != 0) {
+        return known;
+    }
+    if (rate->first_ns == 0) {
+        rate->first_ns = now_ns;
+        rate->first_ticks = ticks;
+    }
+    if (now_ns < rate->first_ns + shortest_ns) {
+        return assumed_per_ms;
+    }
+    uint64_t passed_ms = (now_ns - rate->first_ns) / ns_per_ms;
+    uint64_t per_ms = (ticks - rate->first_ticks) / passed_ms;
+    if (per_ms < slowest_per_ms || per_ms > fastest_per_ms) {
+        per_ms = assumed_per_ms;
+    }
+    atomic_store_explicit(&rate->per_ms, per_ms, memory_order_relaxed);
+    return per_ms;
+}
+
+static pwr_tick_rate_t tsc_rate;
+
+static uint64_t tsc_per_ms(void)
+{
+    uint64_t known = atomic_load_explicit(&tsc_rate.per_ms, memory_order_relaxed);
+    if (known != 0) {
+        return known; /* without a look at the clock */
+    }
+    return pwr_tick_rate_per_ms(&tsc_rate, pwr_clock_ns(CLOCK_MONOTONIC), pwr_ticks_counter());
+}
+
+/* ---- Intel ---- */
 
 enum { WAITPKG = 1u << 5, STATE_C02 = 0 };
 
@@ -52,8 +96,10 @@ const pwr_monitor_t pwr_monitor_umwait = {
     .probe = probe_umwait,
     .arm = arm_umonitor,
     .rest = rest_umwait,
-    .ticks_per_ms = pwr_tsc_per_ms,
+    .ticks_per_ms = tsc_per_ms,
 };
+
+/* ---- AMD ---- */
 
 enum {
     MONITORX = 1u << 29,
@@ -84,7 +130,7 @@ const pwr_monitor_t pwr_monitor_mwaitx = {
     .probe = probe_mwaitx,
     .arm = arm_monitorx,
     .rest = rest_mwaitx,
-    .ticks_per_ms = pwr_tsc_per_ms,
+    .ticks_per_ms = tsc_per_ms,
 };
 
 #endif
