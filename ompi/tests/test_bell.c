@@ -48,7 +48,7 @@ static int tear_down(void **state)
 
 static bool is_rung(const pwr_bell_t *bell)
 {
-    struct pollfd ear = {.fd = pwr_bell_fd(bell), .events = POLLIN};
+    struct pollfd ear = {.fd = bell->pipe[0], .events = POLLIN};
     return 1 == poll(&ear, 1, 0);
 }
 
@@ -180,7 +180,7 @@ typedef struct table {
 /* Until the other's message has come, without a time-out. */
 static void wait_for(table_t *table, const pwr_bell_t *bell, int other, uint32_t round)
 {
-    struct pollfd ear = {.fd = pwr_bell_fd(bell), .events = POLLIN};
+    struct pollfd ear = {.fd = bell->pipe[0], .events = POLLIN};
     while (round != atomic_load(&table->message[other])) {
         pwr_bell_sleeps(bell, true);
         if (round != atomic_load_explicit(&table->message[other], memory_order_acquire)) {

@@ -32,12 +32,12 @@ static pwr_bell_page_t *map(int fd)
 /* Sealed, so that nobody who maps it can be hit by SIGBUS. */
 static int open_page(pwr_bell_t *bell)
 {
-    bell->page_fd = memfd_create(PAGE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (bell->page_fd < 0 || 0 != ftruncate(bell->page_fd, sizeof *bell->page) ||
-        0 != fcntl(bell->page_fd, F_ADD_SEALS, SEALS)) {
+    bell->address.page = memfd_create(PAGE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (bell->address.page < 0 || 0 != ftruncate(bell->address.page, sizeof *bell->page) ||
+        0 != fcntl(bell->address.page, F_ADD_SEALS, SEALS)) {
         return errno;
     }
-    bell->page = map(bell->page_fd);
+    bell->page = map(bell->address.page);
     return NULL == bell->page ? errno : 0;
 }
 
@@ -66,16 +66,16 @@ static int draw_word(pwr_bell_t *bell)
 int pwr_bell_open(pwr_bell_t *bell, uint32_t number)
 {
     int error = ERANGE;
-    *bell = (pwr_bell_t){.page_fd = -1, .pipe = {-1, -1}};
-    bell->address.version = PWR_BELL_VERSION;
-    bell->address.number = number;
+    *bell = (pwr_bell_t){
+        .pipe = {-1, -1},
+        .address = {.version = PWR_BELL_VERSION, .page = -1, .number = number},
+    };
     if (number < PWR_BELL_MAX_RINGERS) {
         error = open_page(bell);
         error = 0 == error ? open_pipe(bell) : error;
         error = 0 == error ? draw_word(bell) : error;
     }
     bell->address.pid = (int32_t)getpid();
-    bell->address.page = (int32_t)bell->page_fd;
     bell->address.pipe = (int32_t)bell->pipe[0];
     if (0 != error) {
         pwr_bell_close(bell);
@@ -85,7 +85,7 @@ int pwr_bell_open(pwr_bell_t *bell, uint32_t number)
 
 void pwr_bell_close(pwr_bell_t *bell)
 {
-    const int fds[] = {bell->page_fd, bell->pipe[0], bell->pipe[1]};
+    const int fds[] = {bell->address.page, bell->pipe[0], bell->pipe[1]};
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; ++i) {
         if (fds[i] >= 0) {
             close(fds[i]);
@@ -95,7 +95,7 @@ void pwr_bell_close(pwr_bell_t *bell)
         munmap(bell->page, sizeof *bell->page);
     }
     bell->page = NULL;
-    bell->page_fd = bell->pipe[0] = bell->pipe[1] = -1;
+    bell->address.page = bell->pipe[0] = bell->pipe[1] = -1;
 }
 
 void pwr_bell_hush(const pwr_bell_t *bell)

@@ -341,7 +341,7 @@ static mca_btl_base_module_t *find_btl(void)
 
 static bool listen_to_bell(void)
 {
-    return 0 == opal_event_set(opal_sync_event_base, &door.event, pwr_bell_fd(&door.bell),
+    return 0 == opal_event_set(opal_sync_event_base, &door.event, door.bell.pipe[0],
                                OPAL_EV_READ | OPAL_EV_PERSIST, hear, NULL) &&
            0 == opal_event_add(&door.event, NULL);
 }

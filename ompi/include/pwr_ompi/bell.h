@@ -77,8 +77,7 @@ enum { PWR_BELL_VERSION = 2 };
 /* The bell of this process. */
 typedef struct pwr_bell {
     pwr_bell_page_t *page; /* NULL: there is none */
-    int page_fd;
-    int pipe[2];
+    int pipe[2];           /* [0] is readable when it was rung */
     pwr_bell_address_t address;
 } pwr_bell_t;
 
@@ -86,11 +85,6 @@ typedef struct pwr_bell {
    Returns 0 or an errno value. */
 int pwr_bell_open(pwr_bell_t *bell, uint32_t number);
 void pwr_bell_close(pwr_bell_t *bell);
-/* Readable when it was rung. */
-static inline int pwr_bell_fd(const pwr_bell_t *bell)
-{
-    return bell->pipe[0];
-}
 /* Empties the pipe. */
 void pwr_bell_hush(const pwr_bell_t *bell);
 /* Whether this process, by its number, will ring. */
