@@ -157,11 +157,6 @@ bool pwr_flag_reached_soon(const pwr_flag_t *flag, uint32_t target)
     return false;
 }
 
-static bool spin_round(const wait_call_t *call)
-{
-    return pwr_flag_reached_soon(call->flag, call->target);
-}
-
 /* Spins until until_ns; yields once a round when the CPU is needed by the one we wait for. */
 static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
 {
@@ -169,7 +164,7 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
         if (call->policy->oversubscribed) {
             sched_yield();
         }
-        if (spin_round(call)) {
+        if (pwr_flag_reached_soon(call->flag, call->target)) {
             return REACHED;
         }
         make_progress(call);
@@ -211,7 +206,7 @@ static outcome_t pause_rung(wait_call_t *call)
         return reached(call) ? REACHED : NEXT_RUNG;
     }
     /* most waits are over before the clock is worth a look */
-    if (!policy->oversubscribed && spin_round(call)) {
+    if (!policy->oversubscribed && pwr_flag_reached_soon(call->flag, call->target)) {
         return REACHED;
     }
     uint64_t begin = now_ns();
