@@ -79,7 +79,6 @@ static inline void pwr_hang_watch_end(pwr_hang_watch_t *watch)
 
 /* hang_text.c: one line to the user. */
 void pwr_hang_say(int level, const pwr_hang_t *hang, int my_rank, bool sleeps);
-bool pwr_hang_someone_misses(const pwr_hang_t *hang);
 /* Whether it names somebody but those who work. */
 bool pwr_hang_tells(const pwr_hang_t *hang);
 

@@ -95,7 +95,7 @@ static void put_elsewhere(line_t *line, const pwr_hang_t *hang)
     }
 }
 
-bool pwr_hang_someone_misses(const pwr_hang_t *hang)
+static bool someone_misses(const pwr_hang_t *hang)
 {
     return 0 != hang->ranks[PWR_HANG_ABSENT].num + hang->ranks[PWR_HANG_BEHIND].num +
                     hang->ranks[PWR_HANG_ELSEWHERE].num;
@@ -103,7 +103,7 @@ bool pwr_hang_someone_misses(const pwr_hang_t *hang)
 
 bool pwr_hang_tells(const pwr_hang_t *hang)
 {
-    return pwr_hang_someone_misses(hang) ||
+    return someone_misses(hang) ||
            0 != hang->ranks[PWR_HANG_SENDERS].num + hang->ranks[PWR_HANG_RECEIVERS].num;
 }
 
@@ -113,7 +113,7 @@ static void put_who(line_t *line, const pwr_hang_t *hang)
     put_clause(line, hang, PWR_HANG_ABSENT);
     put_clause(line, hang, PWR_HANG_BEHIND);
     put_elsewhere(line, hang);
-    if (!pwr_hang_someone_misses(hang) && hang->knows_node) {
+    if (!someone_misses(hang) && hang->knows_node) {
         put(line, "all ranks of this node have called it");
         line->separator = "; ";
     }

@@ -29,7 +29,7 @@ const pwr_monitor_t *const pwr_monitors[] = {
     NULL,
 };
 
-void pwr_monitor_read_cpu(pwr_monitor_cpu_t *cpu)
+static void read_cpu(pwr_monitor_cpu_t *cpu)
 {
     *cpu = (pwr_monitor_cpu_t){0};
 #if defined(__x86_64__)
@@ -58,7 +58,7 @@ const pwr_monitor_t *pwr_monitor_choose(const pwr_monitor_cpu_t *cpu)
 const pwr_monitor_t *pwr_monitor_find(void)
 {
     pwr_monitor_cpu_t cpu;
-    pwr_monitor_read_cpu(&cpu);
+    read_cpu(&cpu);
     const pwr_monitor_t *found = pwr_monitor_choose(&cpu);
     if (found) {
         found->ticks_per_ms(); /* the first of the two moments of pwr_tick_rate_per_ms */

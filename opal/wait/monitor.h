@@ -43,7 +43,6 @@ extern const pwr_monitor_t pwr_monitor_mwaitx;
 extern const pwr_monitor_t pwr_monitor_wfet; /* AArch64 */
 extern const pwr_monitor_t pwr_monitor_wfe;
 
-void pwr_monitor_read_cpu(pwr_monitor_cpu_t *cpu);
 /* The first that the processor has, or NULL. */
 const pwr_monitor_t *pwr_monitor_choose(const pwr_monitor_cpu_t *cpu);
 
