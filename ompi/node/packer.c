@@ -7,27 +7,9 @@
 
 #include <string.h>
 
-#include "ompi/datatype/ompi_datatype.h"
+#include "pwr_ompi/copy.h"
 
-/* memcpy() of much more than a block uses string instructions (as does the compiler where it knows
-   the number of bytes), which on some processors fetch lines that another core has written one
-   after the other.  Copying 256 KiB out of a segment in a pipeline, two cores of an AMD EPYC 9004
-   that share an L3, glibc 2.36: one memcpy() makes 12 GB/s in two runs of three and 30 in the
-   other, by how the buffers happen to lie; blocks make 29 to 31 in all of them. */
-static inline void copy(void *to, const void *from, size_t bytes)
-{
-    enum { BLOCK = 2048 };
-    unsigned char *t = to;
-    const unsigned char *f = from;
-    while (bytes > 0) {
-        size_t block = bytes < BLOCK ? bytes : BLOCK;
-        __asm__("" : "+r"(block)); /* the compiler does not know the number */
-        memcpy(t, f, block);
-        t += block;
-        f += block;
-        bytes -= block;
-    }
-}
+#include "ompi/datatype/ompi_datatype.h"
 
 unsigned char *pwr_packer_contiguous(const void *buffer, size_t count,
                                      const struct ompi_datatype_t *datatype)
@@ -124,7 +106,7 @@ int pwr_packer_pack(pwr_packer_t *packer, void *chunk, size_t bytes)
 {
     int rc = OMPI_SUCCESS;
     if (NULL != packer->contiguous) {
-        copy(chunk, packer->contiguous + packer->done, bytes);
+        pwr_copy(chunk, packer->contiguous + packer->done, bytes);
     } else {
         rc = pack_with_gaps(packer, chunk, bytes);
     }
@@ -135,7 +117,7 @@ int pwr_packer_pack(pwr_packer_t *packer, void *chunk, size_t bytes)
 int pwr_packer_unpack(pwr_packer_t *packer, const void *chunk, size_t bytes)
 {
     if (NULL != packer->contiguous) {
-        copy(packer->contiguous + packer->done, chunk, bytes);
+        pwr_copy(packer->contiguous + packer->done, chunk, bytes);
     } else {
         struct iovec iov = {.iov_base = (void *)chunk, .iov_len = bytes};
         uint32_t iov_count = 1;

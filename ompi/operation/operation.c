@@ -35,6 +35,13 @@ static bool is_stock(const pwr_operation_t *operation)
     return operation->algorithm < 0;
 }
 
+/* Its waits are found by who waits in the stock function (pwr_ompi/idle.h); within another
+   operation that one's are. */
+static bool idles_in_stock(const pwr_operation_t *operation)
+{
+    return is_stock(operation) && !operation->nested;
+}
+
 static bool is_accounted(const pwr_operation_t *operation)
 {
     return NULL != pwr_process.account && !operation->nested;
@@ -63,7 +70,7 @@ static void begin_waits(pwr_operation_t *operation)
     operation->knows_sites = !is_stock(operation) && pwr_class_knows_sites(operation->class);
     operation->sites_seen = 0;
     operation->may_end = pwr_ompi_comms_may_end();
-    if (is_stock(operation) && !operation->nested) {
+    if (idles_in_stock(operation)) {
         operation->within.crowded = pwr_process.waits.oversubscribed;
         operation->within.wait = pwr_wait_in_stock;
         operation->outer = pwr_idle_enter(&operation->within);
@@ -77,16 +84,16 @@ void pwr_operation_set_up_begin(pwr_operation_t *operation)
     begin_waits(operation);
 }
 
-static void leave_stock(const pwr_operation_t *operation)
+static void end_waits(const pwr_operation_t *operation)
 {
-    if (!operation->nested) {
+    if (idles_in_stock(operation)) {
         pwr_idle_leave(operation->outer);
     }
 }
 
 void pwr_operation_set_up_end(pwr_operation_t *operation)
 {
-    leave_stock(operation);
+    end_waits(operation);
 }
 
 /* What has no class is only counted. */
@@ -141,9 +148,7 @@ static void add_waits(const pwr_operation_t *operation)
 void pwr_operation_end(pwr_operation_t *operation)
 {
     pwr_operations_t *of = operation->of;
-    if (is_stock(operation)) {
-        leave_stock(operation);
-    }
+    end_waits(operation);
     if (NULL != of->positions) {
         pwr_position_end(of->positions);
     }
