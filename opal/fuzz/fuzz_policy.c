@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Fuzz target: calibration.json.  What is read can be written, and is then read as the same.
- * Sources: policy/policy_format.c policy/policy_keys.c policy/policy_parse.c status.c why.c
+ * Sources: policy/policy_json.c status.c why.c
  * Libraries: -ljansson
  */
 #include "config.h"
