@@ -29,12 +29,9 @@ static int close_component(void);
 static int init_query(bool progress_threads, bool mpi_threads);
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority);
 
-enum { NUM_SETTINGS = 3 };
-
 typedef struct mca_coll_poweraware_component {
     mca_coll_base_component_t super;
     coll_poweraware_settings_t settings;
-    pwr_record_fact_t facts[NUM_SETTINGS];
     unsigned first_operation; /* numbers of the process */
     unsigned first_algorithm;
     const char *no_ucx_why; /* the worker of ucx_min_bytes */
@@ -111,14 +108,17 @@ static int register_component(void)
 
 /* ---- opened ---- */
 
+/* What a job's document says of them. */
+static json_t *settings(void)
+{
+    const coll_poweraware_settings_t *s = &SELF->settings;
+    return json_pack("{s:s, s:s, s:f}", "scheme", coll_poweraware_scheme_name(s->scheme), "idle",
+                     coll_poweraware_idle_name(s->idle), "max_slowdown_percent", s->max_slowdown);
+}
+
 static pwr_process_config_t process_config(void)
 {
     const coll_poweraware_settings_t *s = &SELF->settings;
-    SELF->facts[0] =
-        (pwr_record_fact_t){"settings", "scheme", coll_poweraware_scheme_name(s->scheme), 0.0};
-    SELF->facts[1] =
-        (pwr_record_fact_t){"settings", "idle", coll_poweraware_idle_name(s->idle), 0.0};
-    SELF->facts[2] = (pwr_record_fact_t){"settings", "max_slowdown_percent", NULL, s->max_slowdown};
     return (pwr_process_config_t){
         .component = &SELF->super.collm_version,
         .idle = (pwr_idle_where_t)s->idle,
@@ -142,8 +142,7 @@ static pwr_process_config_t process_config(void)
         .report_dir = s->report_dir,
         .summary = coll_poweraware_report_word(s->report),
         .ranks_dir = s->ranks_dir,
-        .settings = SELF->facts,
-        .num_settings = NUM_SETTINGS,
+        .settings = settings,
     };
 }
 

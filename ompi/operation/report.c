@@ -6,14 +6,14 @@
 #include "pwr_ompi/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "hang.h"
 #include "pwr/clock.h"
-#include "pwr/lever_json.h"
+#include "pwr/json.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/process.h"
@@ -26,33 +26,15 @@ static double seconds(uint64_t ns)
     return 1e-9 * (double)ns;
 }
 
-/* Names are the application's, and need not be UTF-8. */
 static json_t *text(const char *value)
 {
-    json_t *json = json_string(NULL == value ? "" : value);
-    if (NULL != json) {
-        return json;
-    }
-    char *plain = strdup(value);
-    for (char *c = plain; NULL != plain && '\0' != *c; ++c) {
-        *c = (unsigned char)*c < 0x80 ? *c : '?';
-    }
-    json = json_string(NULL == plain ? "" : plain);
-    free(plain);
-    return json;
+    return pwr_json_text(NULL == value ? "" : value, PATH_MAX);
 }
 
 /* JSON has no infinity. */
 static json_t *bound(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* Moves the members of an object to another one. */
-static void take(json_t *into, json_t *members)
-{
-    json_object_update(into, members);
-    json_decref(members);
 }
 
 static json_t *identity(void)
@@ -73,17 +55,6 @@ static json_t *identity(void)
 
 /* ---- accounts ---- */
 
-static json_t *sums_of(const pwr_account_sums_t *sums)
-{
-    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:I}", "calls",
-                     (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
-                     seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
-                     seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
-                     seconds(sums->sleep_ns), "cpu_s", 1e-9 * pwr_account_cpu_ns(sums), "held_s",
-                     pwr_levers_held_json(sums->held_ns), "transitions",
-                     (json_int_t)sums->transitions);
-}
-
 static void set_size(json_t *object, int size_class)
 {
     size_t bytes = pwr_size_class_bytes(size_class);
@@ -102,7 +73,7 @@ static json_t *cell_of(const pwr_account_t *account, const pwr_account_cell_t *c
                   (json_int_t)comm->size, "collective", pwr_process_operation_name(kind.operation),
                   "algorithm", pwr_process_algorithm_name(kind.algorithm));
     set_size(json, (int)kind.size_class);
-    take(json, sums_of(&cell->sums));
+    pwr_json_take(json, pwr_json_sums(&cell->sums));
     return json;
 }
 
@@ -117,7 +88,7 @@ static void add_accounts(json_t *report)
     }
     json_object_set_new(report, "accounts", cells);
     if (NULL != account) {
-        json_object_set_new(report, "accounts_rest", sums_of(&account->rest.sums));
+        json_object_set_new(report, "accounts_rest", pwr_json_sums(&account->rest.sums));
     }
 }
 
@@ -164,10 +135,11 @@ static json_t *audited(const pwr_audited_t *audited)
     const pwr_audit_result_t *result = &audited->result;
     json_t *json = json_pack("{s:s}", "collective", pwr_process_operation_name(audited->operation));
     set_size(json, audited->size_class);
-    take(json, json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "calls", (json_int_t)result->calls,
-                         "pairs", (int)result->pairs, "depth", pwr_audit_depth_name(result->depth),
-                         "slowdown", estimate(&result->slowdown), "cpu", estimate(&result->cpu),
-                         "changes", (int)result->changes));
+    pwr_json_take(json, json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "calls",
+                                  (json_int_t)result->calls, "pairs", (int)result->pairs, "depth",
+                                  pwr_audit_depth_name(result->depth), "slowdown",
+                                  estimate(&result->slowdown), "cpu", estimate(&result->cpu),
+                                  "changes", (int)result->changes));
     if (result->energy_samples > 0.0) {
         json_object_set_new(json, "energy", estimate(&result->energy));
     }
@@ -256,15 +228,15 @@ static void add_power(json_t *report)
         withdrawn = pwr_power_counters(pwr_process.power).withdrawn;
         why = pwr_power_why_off(pwr_process.power);
     }
-    take(report, json_pack("{s:I, s:o, s:o}", "withdrawn", (json_int_t)withdrawn, "levers",
-                           pwr_levers_json(uses), "why_off", text(why)));
+    pwr_json_take(report, json_pack("{s:I, s:o, s:o}", "withdrawn", (json_int_t)withdrawn, "levers",
+                                    pwr_json_levers(uses), "why_off", text(why)));
 }
 
 /* Out of memory: members are missing. */
 void pwr_report_write(const char *path, json_t *more)
 {
     json_t *report = identity();
-    take(report, more);
+    pwr_json_take(report, more);
     json_object_set_new(report, "operations", operations());
     add_accounts(report);
     add_waits(report);

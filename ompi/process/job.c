@@ -28,6 +28,7 @@
 #include "job.h"
 #include "names.h"
 #include "pwr/clock.h"
+#include "pwr/json.h"
 #include "pwr/ledger.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
@@ -112,41 +113,53 @@ static const char *version_text(void)
 #undef TEXT_OF
 }
 
-static void start_recorder(void)
+/* list ends in NULL. */
+static json_t *texts(const char *const *list)
 {
-    enum { MOST_SETTINGS = 16 };
-    char directory[PATH_MAX];
-    char name[32];
-    char room[32];
-    uint64_t class_bytes[PWR_SIZE_CLASSES];
+    json_t *array = json_array();
+    for (; NULL != *list; ++list) {
+        json_array_append_new(array, json_string(*list));
+    }
+    return array;
+}
+
+static json_t *class_bytes(void)
+{
+    json_t *array = json_array();
     for (int i = 0; i < PWR_SIZE_CLASSES; ++i) {
         size_t bytes = pwr_size_class_bytes(i);
-        class_bytes[i] = PWR_BYTES_UNKNOWN == bytes ? UINT64_MAX : bytes;
+        json_array_append_new(array, PWR_BYTES_UNKNOWN == bytes ? json_null()
+                                                                : json_integer((json_int_t)bytes));
     }
+    return array;
+}
+
+static json_t *facts(void)
+{
+    char room[32];
+    return json_pack("{s:{s:s}, s:{s:o}, s:o}", "software", "open_mpi", version_text(), "job", "id",
+                     pwr_json_text(job_name(room, sizeof room), PATH_MAX), "settings",
+                     pwr_process.config.settings());
+}
+
+static json_t *about(void)
+{
+    char path[PATH_MAX];
+    char name[32];
+    const char *directory = absolute(pwr_process.config.report_dir, path);
     pwr_job_name(name, sizeof name);
-    pwr_record_fact_t facts[2 + MOST_SETTINGS] = {
-        {"software", "open_mpi", version_text(), 0.0},
-        {"job", "id", job_name(room, sizeof room), 0.0},
-    };
-    unsigned num_settings = pwr_process.config.num_settings;
-    num_settings = num_settings < MOST_SETTINGS ? num_settings : MOST_SETTINGS;
-    for (unsigned i = 0; i < num_settings; ++i) {
-        facts[2 + i] = pwr_process.config.settings[i];
-    }
-    const pwr_record_about_t about = {
-        .directory = absolute(pwr_process.config.report_dir, directory),
-        .name = name,
-        .summary = pwr_process.config.summary,
-        .processes = (unsigned)ompi_comm_size(MPI_COMM_WORLD),
-        .node_processes = (unsigned)opal_process_info.num_local_peers + 1,
-        .collectives = pwr_names_of_operations(),
-        .algorithms = pwr_names_of_algorithms(),
-        .class_bytes = class_bytes,
-        .num_classes = PWR_SIZE_CLASSES,
-        .facts = facts,
-        .num_facts = 2 + num_settings,
-    };
-    pwr_status_t status = pwr_record_start(pwr_process.record, &about);
+    return json_pack(
+        "{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
+        pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name, "summary",
+        pwr_process.config.summary, "processes", ompi_comm_size(MPI_COMM_WORLD), "node_processes",
+        (int)opal_process_info.num_local_peers + 1, "collectives", texts(pwr_names_of_operations()),
+        "algorithms", texts(pwr_names_of_algorithms()), "class_bytes", class_bytes(), "facts",
+        facts());
+}
+
+static void start_recorder(void)
+{
+    pwr_status_t status = pwr_record_start(pwr_process.record, about());
     recorder_runs = PWR_OK == status;
     if (!recorder_runs) {
         pwr_say(pwr_level_alike(1),

@@ -183,9 +183,6 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
         return;
     }
     opened = true;
-    /* the caller's settings are there by now, and its strings are ours */
-    pwr_process.config.settings = config->settings;
-    pwr_process.config.num_settings = config->num_settings;
     pwr_process.mpi_threads = mpi_threads;
     const pwr_process_config_t *mine = &pwr_process.config;
     pwr_process.env.root = NULL == mine->root ? "" : mine->root;

@@ -7,6 +7,7 @@
 
 #include "pwr/record.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 
 #include "helper/helper.h"
 #include "pwr/clock.h"
-#include "record/about_text.h"
+#include "pwr/json.h"
 #include "record/page.h"
 #include "record/record_wire.h"
 
@@ -134,23 +135,41 @@ static void bound_sends(const pwr_record_t *record)
     (void)setsockopt(record->fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
 }
 
-pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *about)
+static pwr_status_t start(pwr_record_t *record, const char *about)
 {
     if (!record->rundir) {
         return PWR_ERR_UNSUPPORTED;
     }
-    char *text = pwr_record_about_text(about, record->env->root, pwr_rundir_name(record->rundir),
-                                       record->job);
-    if (!text) {
+    if (!about) {
         return PWR_ERR_NOMEM;
     }
     pwr_status_t status = pwr_helper_start(record->env, "poweraware-record", NULL, &record->fd);
     if (status == PWR_OK) {
         bound_sends(record);
-        status = tell(record, PWR_RECORD_ABOUT, text, strlen(text));
+        status = tell(record, PWR_RECORD_ABOUT, about, strlen(about));
     } else {
         record->fd = -1;
     }
+    return status;
+}
+
+/* With what only the library knows. */
+static char *about_text(const pwr_record_t *record, json_t *about)
+{
+    const char *run_directory = record->rundir ? pwr_rundir_name(record->rundir) : "";
+    pwr_json_take(about,
+                  json_pack("{s:o, s:o, s:o}", "root", pwr_json_text(record->env->root, PATH_MAX),
+                            "run_directory", pwr_json_text(run_directory, PATH_MAX), "job",
+                            pwr_json_text(record->job, sizeof record->job)));
+    char *text = json_dumps(about, JSON_COMPACT);
+    json_decref(about);
+    return text;
+}
+
+pwr_status_t pwr_record_start(pwr_record_t *record, json_t *about)
+{
+    char *text = about_text(record, about);
+    pwr_status_t status = start(record, text);
     free(text);
     return status;
 }

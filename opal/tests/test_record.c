@@ -23,9 +23,6 @@
 #include "pwr/record.h"
 #include "rundir.h"
 
-static const char *const collectives[] = {"barrier", "bcast", NULL};
-static const char *const algorithms[] = {"box", NULL};
-static const uint64_t class_bytes[] = {4, 16, UINT64_MAX};
 static const uint64_t second = 1000000000;
 
 enum { ALGORITHM = 0, BCAST = 1, CALLS = 10 };
@@ -59,25 +56,14 @@ static void finish(pwr_record_t *record)
 static pwr_status_t lead(fixture_t *fixture, pwr_record_t *record, unsigned processes,
                          const char *summary)
 {
-    static const pwr_record_fact_t facts[] = {
-        {"software", "open_mpi", "1.2.3", 0.0},
-        {"settings", "scheme", "auto", 0.0},
-        {"settings", "max_slowdown_percent", NULL, 1.5},
-    };
-    const pwr_record_about_t about = {
-        .directory = fixture->root,
-        .name = "job",
-        .summary = summary,
-        .processes = processes,
-        .node_processes = processes,
-        .collectives = collectives,
-        .algorithms = algorithms,
-        .class_bytes = class_bytes,
-        .num_classes = 3,
-        .facts = facts,
-        .num_facts = 3,
-    };
-    return pwr_record_start(record, &about);
+    json_t *about = json_pack(
+        "{s:s, s:s, s:s, s:i, s:i, s:[s, s], s:[s], s:[i, i, n], s:{s:{s:s}, s:{s:s, s:f}}}",
+        "directory", fixture->root, "name", "job", "summary", summary, "processes", (int)processes,
+        "node_processes", (int)processes, "collectives", "barrier", "bcast", "algorithms", "box",
+        "class_bytes", 4, 16, "facts", "software", "open_mpi", "1.2.3", "settings", "scheme",
+        "auto", "max_slowdown_percent", 1.5);
+    assert_non_null(about);
+    return pwr_record_start(record, about);
 }
 
 static bool wait_for_answer(pwr_record_t *record)
@@ -370,13 +356,7 @@ static void test_without_a_recorder_there_is_a_reason(void **state)
     fixture_t *fixture = *state;
     pwr_record_t *record = open_page(fixture, "job", 0);
     fixture->env.helper_dir = "/nowhere";
-    const pwr_record_about_t about = {.name = "job",
-                                      .summary = "off",
-                                      .processes = 1,
-                                      .node_processes = 1,
-                                      .collectives = collectives,
-                                      .algorithms = algorithms};
-    assert_int_equal(pwr_record_start(record, &about), PWR_ERR_UNSUPPORTED);
+    assert_int_equal(lead(fixture, record, 1, "off"), PWR_ERR_UNSUPPORTED);
     pwr_record_close(record);
 }
 

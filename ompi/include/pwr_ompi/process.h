@@ -32,8 +32,7 @@ typedef enum pwr_idle_where {
     PWR_IDLE_ALL         /* in all blocking calls of MPI (pwr_ompi/idle.h) */
 } pwr_idle_where_t;
 
-/* settings and component stay the caller's and valid until the process is closed; strings are
-   copied. */
+/* component stays the caller's and valid until the process is closed; strings are copied. */
 typedef struct pwr_process_config {
     const mca_base_component_t *component;
     pwr_idle_where_t idle;
@@ -50,11 +49,10 @@ typedef struct pwr_process_config {
     const char *helper_dir;
     const char *run_dir;
     const char *root;
-    const char *report_dir;            /* of the job's document; NULL: none */
-    const char *summary;               /* "off", "summary" or "full": what rank 0 prints */
-    const char *ranks_dir;             /* of each rank's report; NULL: none */
-    const pwr_record_fact_t *settings; /* [num_settings], for the job's document */
-    unsigned num_settings;
+    const char *report_dir;    /* of the job's document; NULL: none */
+    const char *summary;       /* "off", "summary" or "full": what rank 0 prints */
+    const char *ranks_dir;     /* of each rank's report; NULL: none */
+    json_t *(*settings)(void); /* a new object of them, for the job's document */
 } pwr_process_config_t;
 
 typedef struct pwr_process {

@@ -16,6 +16,7 @@
 #ifndef PWR_RECORD_H
 #define PWR_RECORD_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@ typedef struct pwr_record_config {
     const char *run_directory; /* NULL: the default (as of claims and journals) */
     const char *job;           /* names the job among others of this user on this node */
     unsigned process;          /* of the job */
-    uint64_t timeout_ns;      /* with a recorder that does nothing; 0: 20 s */
+    uint64_t timeout_ns;       /* with a recorder that does nothing; 0: 20 s */
 } pwr_record_config_t;
 
 /* Makes this process's page.  Where it cannot, one line says why, and the accounts stay with the
@@ -52,32 +53,21 @@ void pwr_record_close(pwr_record_t *record);
 
 /* ---- the leader of a node ---- */
 
-/* For the document: software, job, settings. */
-typedef struct pwr_record_fact {
-    const char *section;
-    const char *key;
-    const char *value; /* NULL: it is the number */
-    double number;
-} pwr_record_fact_t;
+/* Starts the recorder and does not wait for it.  about, which is taken over, tells it of the job:
 
-typedef struct pwr_record_about {
-    const char *directory; /* where documents go; NULL: nowhere */
-    const char *name;      /* of the job's document, without its ending */
-    const char *summary;   /* "off", "summary" or "full" */
-    unsigned processes;    /* of the whole job */
-    unsigned node_processes;
-    /* Names of an account's numbers; each list ends in NULL. */
-    const char *const *collectives;
-    const char *const *algorithms;
-    const uint64_t *class_bytes; /* [num_classes], the largest call of each; UINT64_MAX: unknown */
-    unsigned num_classes;
-    const pwr_record_fact_t *facts; /* [num_facts] */
-    unsigned num_facts;
-} pwr_record_about_t;
+     directory                  where documents go; "": nowhere
+     name                       of the job's document without its ending
+     summary                    "off", "summary" or "full"
+     processes                  of the whole job
+     node_processes             of the job on this node
+     collectives, algorithms    names of an account's numbers
+     class_bytes                the largest call of each size class; null: unknown
+     facts                      an object of objects that goes into the document: software, job,
+                                settings
 
-/* Starts the recorder and does not wait for it.  Errors: as pwr_helper_start, UNSUPPORTED where
-   this process has no page, NOMEM; nothing is logged. */
-pwr_status_t pwr_record_start(pwr_record_t *record, const pwr_record_about_t *about);
+   Errors: as pwr_helper_start, UNSUPPORTED where this process has no page, NOMEM (also where about
+   is NULL); nothing is logged. */
+pwr_status_t pwr_record_start(pwr_record_t *record, json_t *about);
 
 /* Asks for the ledger of this node, which is complete when all pages are finished; the answer may
    take as long as that.  pwr_record_is_answered tells without waiting whether it is there, or never

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pwr/account.h"
-#include "record/about_text.h"
+#include "pwr/json.h"
 #include "tools/record/proc.h"
 
 /* ---- whose job it is and what it runs ---- */
@@ -53,18 +52,24 @@ static json_t *batch_job(void)
     return id ? pwr_json_text(id, 256) : json_null();
 }
 
-static void add_job(json_t *facts, int client)
+/* section, which may be there, with more members. */
+static void add(json_t *facts, const char *section, json_t *members)
 {
-    json_t *job = json_object_get(facts, "job");
-    if (!job) {
-        job = json_object();
-        json_object_set_new(facts, "job", job);
+    json_t *known = json_object_get(facts, section);
+    if (known) {
+        pwr_json_take(known, members);
+    } else {
+        json_object_set_new(facts, section, members);
     }
+}
+
+static void add_facts(json_t *facts, int client)
+{
     json_t *command = command_of(client);
-    json_object_set_new(job, "program", json_string(program_of(command)));
-    json_object_set_new(job, "command", command);
-    json_object_set_new(job, "user", user_name());
-    json_object_set_new(job, "batch_job", batch_job());
+    add(facts, "software", json_pack("{s:s}", "poweraware", PACKAGE_VERSION));
+    add(facts, "job",
+        json_pack("{s:s, s:o, s:o, s:o}", "program", program_of(command), "command", command,
+                  "user", user_name(), "batch_job", batch_job()));
 }
 
 /* ---- all of it ---- */
@@ -84,7 +89,7 @@ bool about_parse(const char *text, int client, about_t *about)
         about_free(about);
         return false;
     }
-    add_job(about->facts, client);
+    add_facts(about->facts, client);
     about->processes = (unsigned)processes;
     about->node_processes = (unsigned)node_processes;
     return true;

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What a recorder is told about its job: one JSON object.
+ * What a recorder is told about its job: the object of pwr_record_start, and
  *
  *   root, run_directory, job   of the leader's pwr_env_t and pwr_record_config_t
- *   directory                  where documents go; "": nowhere
- *   name                       of the job's document without its ending
- *   summary                    "off", "summary" or "full"
- *   processes                  of the whole job
- *   node_processes             of the job on this node
- *   collectives, algorithms    names of an account's numbers
- *   class_bytes                the largest call of each size class; null: unknown
- *   facts                      an object that goes into the document: software, job, settings;
- *                              whose job it is and what it runs is added to it here
+ *
+ * To its facts is added here whose job it is and what it runs.
  */
 #ifndef PWR_RECORD_ABOUT_H
 #define PWR_RECORD_ABOUT_H

@@ -14,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pwr/lever_json.h"
-#include "record/about_text.h"
+#include "pwr/json.h"
 
 enum { FORMAT_VERSION = 3 };
 
@@ -97,11 +96,6 @@ size_t document_classes(const pwr_account_t *account, const pwr_account_cell_t *
 
 /* ---- parts ---- */
 
-static json_t *seconds(uint64_t ns)
-{
-    return json_real(1e-9 * (double)ns);
-}
-
 static json_t *joules(uint64_t uj)
 {
     return json_real(1e-6 * (double)uj);
@@ -169,16 +163,17 @@ static json_t *energy_of(const pwr_ledger_node_t *node)
 
 static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
 {
-    return json_pack(
-        "{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
-        pwr_json_text(node->host, sizeof node->host), "machine",
-        node->machine[0] ? pwr_json_text(node->machine, sizeof node->machine) : json_null(),
-        "processes", (int)node->processes, "reported", (int)node->reported, "finished",
-        (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages, "begin_s",
-        json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)), "end_s",
-        json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)), "process_s",
-        seconds(node->wall_ns), "cpu_s", seconds(node->cpu_ns), "energy", energy_of(node), "power",
-        power_of(power, begin_ns), "levers", pwr_levers_json(node->levers));
+    return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "host", pwr_json_text(node->host, sizeof node->host), "machine",
+                     node->machine[0] ? pwr_json_text(node->machine, sizeof node->machine)
+                                      : json_null(),
+                     "processes", (int)node->processes, "reported", (int)node->reported, "finished",
+                     (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages,
+                     "begin_s", json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)),
+                     "end_s", json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)),
+                     "process_s", pwr_json_seconds(node->wall_ns), "cpu_s",
+                     pwr_json_seconds(node->cpu_ns), "energy", energy_of(node), "power",
+                     power_of(power, begin_ns), "levers", pwr_json_levers(node->levers));
 }
 
 static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
@@ -194,14 +189,9 @@ static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
 /* Sums over calls; without energy there is none to attribute. */
 static json_t *sums_of(const pwr_account_sums_t *sums, bool has_energy)
 {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "calls",
-                     (json_int_t)sums->calls, "bytes", (json_int_t)sums->bytes, "seconds",
-                     seconds(sums->ns), "longest_s", seconds(sums->longest_ns), "spin_s",
-                     seconds(sums->spin_ns), "monitor_s", seconds(sums->monitor_ns), "sleep_s",
-                     seconds(sums->sleep_ns), "cpu_s", json_real(1e-9 * pwr_account_cpu_ns(sums)),
-                     "held_s", pwr_levers_held_json(sums->held_ns), "transitions",
-                     (json_int_t)sums->transitions, "joules",
-                     has_energy ? joules(sums->uj) : json_null());
+    json_t *json = pwr_json_sums(sums);
+    json_object_set_new(json, "joules", has_energy ? joules(sums->uj) : json_null());
+    return json;
 }
 
 static json_t *class_of(const about_t *about, const pwr_account_t *account,
@@ -216,9 +206,7 @@ static json_t *class_of(const about_t *about, const pwr_account_t *account,
                               "collective", about_collective(about, kind.operation), "algorithm",
                               about_algorithm(about, kind.algorithm), "up_to_bytes",
                               about_class_bytes(about, kind.size_class));
-    json_t *sums = sums_of(&cell->sums, has_energy);
-    json_object_update(class, sums);
-    json_decref(sums);
+    pwr_json_take(class, sums_of(&cell->sums, has_energy));
     return class;
 }
 
