@@ -69,7 +69,7 @@ static pwr_ledger_t *ledger_of_node(int number)
         pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
     }
     snprintf(node.host, sizeof node.host, "node%d", number);
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_account_t *account = &ledger->account;
     for (int i = 0; i < options.classes; i++) {
         char name[32];
         snprintf(name, sizeof name, "row %d", i % 4 == 0 ? number % 64 : 0);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         die("out of memory");
     }
     printf("%d ranks on %zu nodes, %d classes of calls per node, %g us, %g Gbit/s\n", options.ranks,
-           pwr_ledger_num_nodes(all.ledger), options.classes, options.latency_us, options.gbit_s);
+           all.ledger->num_nodes, options.classes, options.latency_us, options.gbit_s);
     printf("rank 0 has everything after  %10.3f ms (messages modelled)\n", 1e3 * all.at_s);
     printf("  of it work on ledgers      %10.3f ms (measured)\n", 1e3 * all.work_s);
     printf("the job's ledger             %10.1f KB\n", 1e-3 * (double)bytes);

@@ -319,9 +319,8 @@ static void add_child(pwr_ledger_t *ledger, int child)
 static void send_to_parent(const pwr_ledger_t *ledger, int parent)
 {
     size_t bytes = 0;
-    char *packed = NULL == ledger || 0 == pwr_ledger_num_nodes(ledger)
-                       ? NULL
-                       : pwr_ledger_pack(ledger, &bytes);
+    char *packed =
+        NULL == ledger || 0 == ledger->num_nodes ? NULL : pwr_ledger_pack(ledger, &bytes);
     uint64_t length = NULL == packed ? 0 : bytes;
     int rc = rank_takes_part(parent) ? send_to(&length, sizeof length, parent) : OMPI_ERROR;
     for (uint64_t done = 0; OMPI_SUCCESS == rc && done < length; done += PIECE_BYTES) {

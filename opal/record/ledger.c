@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "record/ledger_private.h"
+#include "pwr/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,31 +39,6 @@ void pwr_ledger_free(pwr_ledger_t *ledger)
         free(ledger->series);
         free(ledger);
     }
-}
-
-pwr_account_t *pwr_ledger_account(pwr_ledger_t *ledger)
-{
-    return &ledger->account;
-}
-
-size_t pwr_ledger_num_nodes(const pwr_ledger_t *ledger)
-{
-    return ledger->num_nodes;
-}
-
-const pwr_ledger_node_t *pwr_ledger_node(const pwr_ledger_t *ledger, size_t index)
-{
-    return &ledger->nodes[index];
-}
-
-const pwr_series_t *pwr_ledger_series(const pwr_ledger_t *ledger, size_t index)
-{
-    return ledger->series ? &ledger->series[index] : NULL;
-}
-
-const pwr_series_t *pwr_ledger_power(const pwr_ledger_t *ledger)
-{
-    return &ledger->power;
 }
 
 /* ---- nodes ---- */

@@ -6,10 +6,10 @@
  */
 #include "config.h"
 
+#include "pwr/ledger.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "record/ledger_private.h"
 
 static uint64_t gpus_uj(const pwr_ledger_node_t *node)
 {

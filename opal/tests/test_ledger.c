@@ -51,7 +51,7 @@ static pwr_ledger_t *ledger_of(int number)
     const pwr_ledger_node_t node = node_of(number);
     pwr_series_t power = {0};
     pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
-    cell(pwr_ledger_account(ledger), 3, 1)->calls += (uint64_t)number;
+    cell(&ledger->account, 3, 1)->calls += (uint64_t)number;
     assert_int_equal(pwr_ledger_add_node(ledger, &node, &power), PWR_OK);
     return ledger;
 }
@@ -85,17 +85,16 @@ static void test_parts_add_up(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int num = sizes[i];
         pwr_ledger_t *sum = sum_of(0, num);
-        assert_int_equal(pwr_ledger_num_nodes(sum), num);
-        assert_int_equal(cell(pwr_ledger_account(sum), 3, 1)->calls, num * (num - 1) / 2);
-        assert_int_equal(pwr_series_sum(pwr_ledger_power(sum)), num * 1000000);
+        assert_int_equal(sum->num_nodes, num);
+        assert_int_equal(cell(&sum->account, 3, 1)->calls, num * (num - 1) / 2);
+        assert_int_equal(pwr_series_sum(&sum->power), num * 1000000);
         for (int n = 0; n < num; n++) {
             const pwr_ledger_node_t node = node_of(n);
-            assert_string_equal(pwr_ledger_node(sum, (size_t)n)->host, node.host);
-            const pwr_series_t *power = pwr_ledger_series(sum, (size_t)n);
+            assert_string_equal(sum->nodes[n].host, node.host);
             if (num <= PWR_LEDGER_SERIES) {
-                assert_int_equal(pwr_series_sum(power), 1000000);
+                assert_int_equal(pwr_series_sum(&sum->series[n]), 1000000);
             } else {
-                assert_null(power);
+                assert_null(sum->series);
             }
         }
         pwr_ledger_free(sum);
@@ -122,11 +121,11 @@ static pwr_ledger_t *containers(int num, pwr_meter_provenance_t provenance)
             snprintf(node.machine, sizeof node.machine, "own %d", i);
         }
         pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
-        pwr_account_sums_t *calls = cell(pwr_ledger_account(part), 3, 1);
+        pwr_account_sums_t *calls = cell(&part->account, 3, 1);
         calls->calls = 1;
         calls->ns = 20 * s;
         calls->cpu_ns = calls->cpu_of_ns = 10 * s;
-        pwr_ledger_attribute(pwr_ledger_account(part), &node, pwr_ledger_weights());
+        pwr_ledger_attribute(&part->account, &node, pwr_ledger_weights());
         assert_int_equal(pwr_ledger_add_node(part, &node, &power), PWR_OK);
         add(sum, part);
         pwr_ledger_free(part);
@@ -141,7 +140,7 @@ static void test_containers_share_a_machine(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int num = sizes[i], of_machine[3] = {0};
         pwr_ledger_t *sum = containers(num, PWR_METER_MEASURED);
-        double calls_before = (double)cell(pwr_ledger_account(sum), 3, 1)->uj;
+        double calls_before = (double)cell(&sum->account, 3, 1)->uj;
         for (int n = 0; n < num; n++) {
             of_machine[n % 3]++;
         }
@@ -150,20 +149,19 @@ static void test_containers_share_a_machine(void **state)
         assert_int_equal(pwr_ledger_share_machines(sum), PWR_OK);
         uint64_t all_uj = 0;
         for (int n = 0; n < num; n++) {
-            const pwr_ledger_node_t *node = pwr_ledger_node(sum, (size_t)n);
+            const pwr_ledger_node_t *node = &sum->nodes[n];
             uint64_t among = n % 3 < 2 && of_machine[n % 3] > 1 ? (uint64_t)of_machine[n % 3] : 1;
             assert_int_equal(node->uj, GPU_UJ + CPU_UJ / among);
             assert_int_equal(node->domains[PWR_DOMAIN_PACKAGE].uj, CPU_UJ / among);
             assert_int_equal(node->domains[PWR_DOMAIN_GPU].uj, GPU_UJ);
             assert_true(node->shared_by == among || (among == 1 && node->shared_by == 0));
-            const pwr_series_t *power = pwr_ledger_series(sum, (size_t)n);
-            assert_true(!power || pwr_series_sum(power) == node->uj);
+            assert_true(!sum->series || pwr_series_sum(&sum->series[n]) == node->uj);
             all_uj += node->uj;
         }
-        uint64_t power_uj = pwr_series_sum(pwr_ledger_power(sum));
+        uint64_t power_uj = pwr_series_sum(&sum->power);
         assert_true(power_uj <= all_uj + 1 && power_uj + 1 >= all_uj);
         double cpus_uj = (double)(all_uj - (uint64_t)num * GPU_UJ);
-        double calls_uj = (double)cell(pwr_ledger_account(sum), 3, 1)->uj;
+        double calls_uj = (double)cell(&sum->account, 3, 1)->uj;
         assert_true(fabs(calls_uj - calls_before * cpus_uj / ((double)num * CPU_UJ)) < 2.0);
         pwr_ledger_free(sum);
     }
@@ -175,8 +173,8 @@ static void test_emulated_machines_are_no_containers(void **state)
     pwr_ledger_t *sum = containers(9, PWR_METER_EMULATED);
     assert_int_equal(pwr_ledger_share_machines(sum), PWR_OK);
     for (size_t i = 0; i < 9; i++) {
-        assert_int_equal(pwr_ledger_node(sum, i)->uj, CPU_UJ + GPU_UJ);
-        assert_int_equal(pwr_ledger_node(sum, i)->shared_by, 0);
+        assert_int_equal(sum->nodes[i].uj, CPU_UJ + GPU_UJ);
+        assert_int_equal(sum->nodes[i].shared_by, 0);
     }
     pwr_ledger_free(sum);
 }
@@ -187,9 +185,9 @@ static void test_an_empty_one_adds_nothing(void **state)
     pwr_ledger_t *empty = pwr_ledger_new(), *one = ledger_of(7);
     add(one, empty);
     add(empty, one);
-    assert_int_equal(pwr_ledger_num_nodes(one), 1);
-    assert_int_equal(pwr_ledger_num_nodes(empty), 1);
-    assert_int_equal(pwr_series_sum(pwr_ledger_series(empty, 0)), 1000000);
+    assert_int_equal(one->num_nodes, 1);
+    assert_int_equal(empty->num_nodes, 1);
+    assert_int_equal(pwr_series_sum(&empty->series[0]), 1000000);
     pwr_ledger_free(empty);
     pwr_ledger_free(one);
 }
@@ -201,7 +199,7 @@ static void refuse(const char *packed, size_t bytes)
     assert_non_null(copy);
     memcpy(copy, packed, bytes);
     assert_int_equal(pwr_ledger_add_packed(ledger, copy, bytes), PWR_ERR_PARSE);
-    assert_int_equal(pwr_ledger_num_nodes(ledger), 0);
+    assert_int_equal(ledger->num_nodes, 0);
     free(copy);
     pwr_ledger_free(ledger);
 }
@@ -249,7 +247,7 @@ static void test_energy_is_attributed_by_time_and_state(void **state)
 {
     (void)state;
     pwr_ledger_t *ledger = pwr_ledger_new();
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_account_t *account = &ledger->account;
     pwr_ledger_node_t node = node_of(0);
     *cell(account, 1, 0) =
         (pwr_account_sums_t){.calls = 5, .ns = 8 * s, .cpu_ns = 8 * s, .cpu_of_ns = 8 * s};
@@ -274,7 +272,7 @@ static void test_slow_calls_are_charged_less(void **state)
 {
     (void)state;
     pwr_ledger_t *ledger = pwr_ledger_new();
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_account_t *account = &ledger->account;
     pwr_ledger_node_t node = node_of(0);
     const pwr_account_sums_t polls = {
         .calls = 1, .ns = 10 * s, .cpu_ns = 10 * s, .cpu_of_ns = 10 * s};
@@ -299,7 +297,7 @@ static void test_calls_are_never_charged_more_than_there_is(void **state)
 {
     (void)state;
     pwr_ledger_t *ledger = pwr_ledger_new();
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    pwr_account_t *account = &ledger->account;
     pwr_ledger_node_t node = node_of(0);
     uint64_t sum = 0;
     node.wall_ns = 0; /* what cannot be: calls in no time, more CPU time than that */

@@ -209,7 +209,7 @@ static void test_who_is_late_is_waited_for(void **state)
     assert_int_equal(pwr_record_ledger(leader, &packed, &bytes), PWR_OK);
     pwr_ledger_t *ledger = pwr_ledger_new();
     assert_int_equal(pwr_ledger_add_packed(ledger, packed, bytes), PWR_OK);
-    assert_int_equal(pwr_ledger_node(ledger, 0)->finished, 2);
+    assert_int_equal(ledger->nodes[0].finished, 2);
     pwr_ledger_free(ledger);
     free(packed);
     pwr_record_close(late);

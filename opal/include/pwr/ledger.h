@@ -55,20 +55,21 @@ typedef struct pwr_ledger_node {
     char energy_remark[PWR_LEDGER_TEXT]; /* why there is none, or none that is measured */
 } pwr_ledger_node_t;
 
-typedef struct pwr_ledger pwr_ledger_t;
+typedef struct pwr_ledger {
+    pwr_account_t account; /* of all processes */
+    pwr_series_t power;    /* of all nodes */
+    size_t num_nodes;
+    size_t room;
+    pwr_ledger_node_t *nodes;
+    pwr_series_t *series; /* [num_nodes], the power of each; NULL when there are none or ... */
+    bool too_many;
+} pwr_ledger_t;
 
 /* Empty; NULL without memory. */
 pwr_ledger_t *pwr_ledger_new(void);
 void pwr_ledger_free(pwr_ledger_t *ledger);
 
-pwr_account_t *pwr_ledger_account(pwr_ledger_t *ledger);
-size_t pwr_ledger_num_nodes(const pwr_ledger_t *ledger);
-const pwr_ledger_node_t *pwr_ledger_node(const pwr_ledger_t *ledger, size_t index);
-/* Power over time of one node, NULL where it is not kept; of all. */
-const pwr_series_t *pwr_ledger_series(const pwr_ledger_t *ledger, size_t index);
-const pwr_series_t *pwr_ledger_power(const pwr_ledger_t *ledger);
-
-/* One more node; what its processes came to goes to pwr_ledger_account. */
+/* One more node; what its processes came to goes to the account. */
 pwr_status_t pwr_ledger_add_node(pwr_ledger_t *ledger, const pwr_ledger_node_t *node,
                                  const pwr_series_t *power);
 

@@ -46,14 +46,14 @@ static void add_node(document_totals_t *totals, const pwr_ledger_node_t *node)
     }
 }
 
-document_totals_t document_totals(pwr_ledger_t *ledger)
+document_totals_t document_totals(const pwr_ledger_t *ledger)
 {
     document_totals_t totals = {0};
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    const pwr_account_t *account = &ledger->account;
     unsigned index = 0;
     const pwr_account_cell_t *cell;
-    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
-        add_node(&totals, pwr_ledger_node(ledger, i));
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        add_node(&totals, &ledger->nodes[i]);
     }
     /* CPU time is known of samples, so it is worked out before it is added up. */
     uint64_t cpu_ns = (uint64_t)pwr_account_cpu_ns(&account->rest.sums);
@@ -179,9 +179,9 @@ static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power,
 static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
 {
     json_t *nodes = json_array();
-    for (size_t i = 0; i < pwr_ledger_num_nodes(ledger); i++) {
-        json_array_append_new(
-            nodes, node_of(pwr_ledger_node(ledger, i), pwr_ledger_series(ledger, i), begin_ns));
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        json_array_append_new(nodes, node_of(&ledger->nodes[i],
+                                             ledger->series ? &ledger->series[i] : NULL, begin_ns));
     }
     return nodes;
 }
@@ -210,7 +210,7 @@ static json_t *class_of(const about_t *about, const pwr_account_t *account,
     return class;
 }
 
-static json_t *classes_of(const about_t *about, pwr_account_t *account, bool has_energy)
+static json_t *classes_of(const about_t *about, const pwr_account_t *account, bool has_energy)
 {
     static const pwr_account_cell_t *cells[PWR_ACCOUNT_CELLS];
     size_t num = document_classes(account, cells);
@@ -260,10 +260,10 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
     char note[4 * PWR_LEDGER_TEXT];
     char sharing[PWR_LEDGER_TEXT] = "";
     bool modelled = totals->provenance == PWR_METER_MODELLED;
-    size_t nodes = pwr_ledger_num_nodes(ledger);
+    size_t nodes = ledger->num_nodes;
     const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
     for (size_t i = 0; i < nodes; i++) {
-        const pwr_ledger_node_t *node = pwr_ledger_node(ledger, i);
+        const pwr_ledger_node_t *node = &ledger->nodes[i];
         if (!first || (first->source[0] == '\0' && node->source[0] != '\0')) {
             first = node;
         }
@@ -311,10 +311,10 @@ static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t
 
 /* ---- the whole ---- */
 
-json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete)
+json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete)
 {
     const document_totals_t totals = document_totals(ledger);
-    pwr_account_t *account = pwr_ledger_account(ledger);
+    const pwr_account_t *account = &ledger->account;
     bool has_energy = totals.metered > 0;
     json_t *document = json_pack(
         "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
@@ -323,10 +323,9 @@ json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *wh
         "why_incomplete", why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
         (int)about->processes, "reported", (int)totals.reported, "finished", (int)totals.finished,
         "provenance", provenance_of(&totals, ledger), "totals", totals_of(&totals), "power",
-        power_of(pwr_ledger_power(ledger), totals.begin_ns), "calls",
-        classes_of(about, account, has_energy), "other_calls",
-        sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals), "nodes",
-        nodes_of(ledger, totals.begin_ns));
+        power_of(&ledger->power, totals.begin_ns), "calls", classes_of(about, account, has_energy),
+        "other_calls", sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals),
+        "nodes", nodes_of(ledger, totals.begin_ns));
     if (document) {
         json_object_update(document, about->facts);
     }

@@ -25,7 +25,7 @@ typedef struct document_totals {
     pwr_account_sums_t calls;
 } document_totals_t;
 
-document_totals_t document_totals(pwr_ledger_t *ledger);
+document_totals_t document_totals(const pwr_ledger_t *ledger);
 double document_spread(const document_totals_t *totals); /* seconds from begin to end */
 
 /* The classes that were called into cells[PWR_ACCOUNT_CELLS], those in which most time was spent
@@ -33,7 +33,7 @@ double document_spread(const document_totals_t *totals); /* seconds from begin t
 size_t document_classes(const pwr_account_t *account, const pwr_account_cell_t **cells);
 
 /* why_incomplete: NULL of a job that ended as it should and reported all.  NULL without memory. */
-json_t *document_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete);
+json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete);
 
 /* Replaces the file by a whole document or leaves it as it is.  0, or an errno. */
 int document_write(const json_t *document, const char *path);

@@ -175,9 +175,9 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
     energy_describe(energy, &entry);
     for (unsigned i = 0; i < node->num_members; i++) {
         add_page(&node->members[i], &entry);
-        pwr_account_merge(pwr_ledger_account(ledger), &node->members[i].mapped.page->account);
+        pwr_account_merge(&ledger->account, &node->members[i].mapped.page->account);
     }
-    pwr_ledger_attribute(pwr_ledger_account(ledger), &entry, pwr_ledger_weights());
+    pwr_ledger_attribute(&ledger->account, &entry, pwr_ledger_weights());
     if (pwr_ledger_add_node(ledger, &entry, &energy->power) != PWR_OK) {
         pwr_ledger_free(ledger);
         return NULL;

@@ -43,15 +43,13 @@ static void print_energy(FILE *out, const document_totals_t *totals, const pwr_l
 {
     char note[2 * PWR_LEDGER_TEXT];
     if (totals->metered == 0) {
-        const char *why = pwr_ledger_num_nodes(ledger) > 0
-                              ? pwr_ledger_node(ledger, 0)->energy_remark
-                              : "unknown";
+        const char *why = ledger->num_nodes > 0 ? ledger->nodes[0].energy_remark : "unknown";
         row(out, "Energy", "-", why);
         return;
     }
     snprintf(note, sizeof note, "+- %.3f, %s%s, whole nodes%s", totals->uncertainty_j,
              pwr_meter_provenance_text(totals->provenance),
-             totals->metered < pwr_ledger_num_nodes(ledger) ? ", not all nodes" : "",
+             totals->metered < ledger->num_nodes ? ", not all nodes" : "",
              totals->sharing > 0 ? ", containers share their machine's" : "");
     number_row(out, "Energy [J]", totals->joules, note);
     if (document_spread(totals) > 0.0) {
@@ -99,8 +97,8 @@ static void print_class(FILE *out, const about_t *about, const pwr_account_t *ac
             share((double)sums->sleep_ns, (double)sums->ns), joules);
 }
 
-static void print_classes(FILE *out, const about_t *about, pwr_account_t *account, bool has_energy,
-                          bool all)
+static void print_classes(FILE *out, const about_t *about, const pwr_account_t *account,
+                          bool has_energy, bool all)
 {
     static const pwr_account_cell_t *cells[PWR_ACCOUNT_CELLS];
     size_t num = document_classes(account, cells);
@@ -119,23 +117,24 @@ static void print_classes(FILE *out, const about_t *about, pwr_account_t *accoun
     }
 }
 
-static void print(FILE *out, const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete)
+static void print(FILE *out, const about_t *about, const pwr_ledger_t *ledger,
+                  const char *why_incomplete)
 {
     const document_totals_t totals = document_totals(ledger);
     const json_t *job = json_object_get(about->facts, "job");
     const json_t *settings = json_object_get(about->facts, "settings");
     fprintf(out, "poweraware: %s: %u processes on %zu nodes, scheme %s\n",
-            or_unknown(json_object_get(job, "program")), about->processes,
-            pwr_ledger_num_nodes(ledger), or_unknown(json_object_get(settings, "scheme")));
+            or_unknown(json_object_get(job, "program")), about->processes, ledger->num_nodes,
+            or_unknown(json_object_get(settings, "scheme")));
     if (why_incomplete) {
         row(out, "INCOMPLETE", "", why_incomplete);
     }
     print_totals(out, &totals, ledger);
-    print_classes(out, about, pwr_ledger_account(ledger), totals.metered > 0,
+    print_classes(out, about, &ledger->account, totals.metered > 0,
                   strcmp(about->summary, "full") == 0);
 }
 
-char *summary_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete)
+char *summary_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete)
 {
     char *text = NULL;
     size_t size;

@@ -11,6 +11,6 @@
 
 /* To be freed; "" when about wants none; NULL without memory.  why_incomplete as of
    document_make. */
-char *summary_make(const about_t *about, pwr_ledger_t *ledger, const char *why_incomplete);
+char *summary_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete);
 
 #endif
