@@ -93,8 +93,8 @@ static pwr_policy_t *load_policy(const pwr_process_config_t *config)
     if (PWR_OK != pwr_policy_load(&pwr_process.env, config->calibration, &policy)) {
         return NULL;
     }
-    if ('\0' != pwr_policy_why(policy)[0]) {
-        pwr_say(pwr_level_alike(1), "calibration not used: %s", pwr_policy_why(policy));
+    if ('\0' != policy->why[0]) {
+        pwr_say(pwr_level_alike(1), "calibration not used: %s", policy->why);
     }
     return policy;
 }
@@ -191,7 +191,7 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
     pwr_policy_t *policy = load_policy(mine);
     open_power(mine, policy, mpi_threads);
     pwr_waits_prepare(mine, policy, mpi_threads);
-    pwr_policy_free(policy);
+    free(policy);
     pwr_job_open();
     open_meter(mine);
 }

@@ -26,7 +26,7 @@ static void set_lengths(const pwr_process_config_t *config, const pwr_policy_t *
     waits->spin_ns = pwr_policy_spin_ns(policy);
     waits->monitor_ns = pwr_policy_monitor_ns(policy);
     pwr_say(2, "waiting ranks spin for %u.%03u us before they sleep (%s)", waits->spin_ns / 1000,
-            waits->spin_ns % 1000, pwr_policy_source(policy));
+            waits->spin_ns % 1000, policy->source);
 }
 
 /* By which instruction waiting ranks rest before they sleep. */

@@ -18,15 +18,9 @@
 
 #include "why.h"
 
-enum { FILE_BYTES_MAX = 256 * 1024, WHY_BYTES = 2048, REASON_BYTES = 256 };
+enum { FILE_BYTES_MAX = 256 * 1024, REASON_BYTES = 256 };
 
 static const uint64_t spin_max_ns = 1000000000;
-
-struct pwr_policy {
-    pwr_policy_row_t rows[PWR_POLICY_NUM_ROWS];
-    char source[PATH_MAX];
-    char why[WHY_BYTES];
-};
 
 /* ---- this machine ---- */
 
@@ -249,26 +243,6 @@ pwr_status_t pwr_policy_load(const pwr_env_t *env, const char *path, pwr_policy_
     }
     *policy = made;
     return PWR_OK;
-}
-
-void pwr_policy_free(pwr_policy_t *policy)
-{
-    free(policy);
-}
-
-const char *pwr_policy_source(const pwr_policy_t *policy)
-{
-    return policy->source;
-}
-
-const char *pwr_policy_why(const pwr_policy_t *policy)
-{
-    return policy->why;
-}
-
-const pwr_policy_row_t *pwr_policy_row(const pwr_policy_t *policy, pwr_policy_row_id_t id)
-{
-    return &policy->rows[id];
 }
 
 /* Entering and leaving; each at most PWR_POLICY_NS_MAX. */

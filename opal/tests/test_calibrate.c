@@ -120,9 +120,9 @@ static void test_user_table_is_found_again(void **state)
     setenv("HOME", home, 1);
     unsetenv("XDG_CONFIG_HOME");
     assert_int_equal(pwr_policy_load(&pwr_env_real, NULL, &policy), PWR_OK);
-    assert_non_null(strstr(pwr_policy_source(policy), fixture->root));
-    assert_string_equal(pwr_policy_why(policy), "");
-    pwr_policy_free(policy);
+    assert_non_null(strstr(policy->source, fixture->root));
+    assert_string_equal(policy->why, "");
+    free(policy);
 }
 
 static unsigned count_files(const fixture_t *fixture, const char *folder)

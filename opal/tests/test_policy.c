@@ -69,11 +69,11 @@ static void expect_builtin(fixture_t *fixture, const char *path, const char *wor
                            const char *other)
 {
     pwr_policy_t *policy = load(fixture, path);
-    assert_string_equal(pwr_policy_source(policy), "built-in");
-    assert_non_null(strstr(pwr_policy_why(policy), word));
-    assert_non_null(strstr(pwr_policy_why(policy), other));
+    assert_string_equal(policy->source, "built-in");
+    assert_non_null(strstr(policy->why, word));
+    assert_non_null(strstr(policy->why, other));
     assert_non_null(strstr(fixture->log, word));
-    pwr_policy_free(policy);
+    free(policy);
 }
 
 static void test_without_tables(void **state)
@@ -81,18 +81,18 @@ static void test_without_tables(void **state)
     fixture_t *fixture = *state;
     put_machine(fixture);
     pwr_policy_t *policy = load(fixture, NULL);
-    assert_string_equal(pwr_policy_source(policy), "built-in");
-    assert_string_equal(pwr_policy_why(policy), "");
+    assert_string_equal(policy->source, "built-in");
+    assert_string_equal(policy->why, "");
     assert_string_equal(fixture->log, "");
     for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
-        const pwr_policy_row_t *row = pwr_policy_row(policy, (pwr_policy_row_id_t)id);
+        const pwr_policy_row_t *row = &policy->rows[id];
         assert_int_equal(row->origin, PWR_POLICY_BUILTIN);
         assert_true(strlen(row->citation) > 10);
         assert_true(row->entry_ns > 0 && row->exit_ns > 0);
         assert_true(row->entry_settle_ns <= PWR_POLICY_NS_MAX);
         assert_true((row->entry_settle_ns > 0) == pwr_policy_row_is_lever((pwr_policy_row_id_t)id));
     }
-    pwr_policy_free(policy);
+    free(policy);
 }
 
 static void test_builtin_rows_by_processor(void **state)
@@ -133,20 +133,20 @@ static void test_order_of_search(void **state)
         table.rows[PWR_POLICY_FUTEX].exit_ns = 1000 * i;
         put_table(fixture, paths[i], &table);
         pwr_policy_t *policy = load(fixture, NULL);
-        assert_string_equal(pwr_policy_source(policy), paths[i]);
+        assert_string_equal(policy->source, paths[i]);
         assert_int_equal(pwr_policy_spin_ns(policy), i == 0 ? 2100 : 5000 * i);
-        pwr_policy_free(policy);
+        free(policy);
     }
     /* A name that was asked for is the only one. */
     pwr_policy_t *policy = load(fixture, SITE);
-    assert_string_equal(pwr_policy_source(policy), SITE);
-    pwr_policy_free(policy);
+    assert_string_equal(policy->source, SITE);
+    free(policy);
     expect_builtin(fixture, "/none.json", "/none.json", "no such file");
     /* A relative XDG_CONFIG_HOME does not count, as its specification says. */
     setenv("XDG_CONFIG_HOME", "xdg", 1);
     policy = load(fixture, NULL);
-    assert_string_equal(pwr_policy_source(policy), paths[1]);
-    pwr_policy_free(policy);
+    assert_string_equal(policy->source, paths[1]);
+    free(policy);
 }
 
 static void test_user_path(void **state)
@@ -172,10 +172,10 @@ static void test_broken_user_table_leaves_the_sites(void **state)
     put_table(fixture, SITE, &table);
     fixture_put(fixture, user, "{\n\"rows\": [,]}");
     pwr_policy_t *policy = load(fixture, NULL);
-    assert_string_equal(pwr_policy_source(policy), SITE);
-    assert_non_null(strstr(pwr_policy_why(policy), user));
-    assert_non_null(strstr(pwr_policy_why(policy), "line 2"));
-    pwr_policy_free(policy);
+    assert_string_equal(policy->source, SITE);
+    assert_non_null(strstr(policy->why, user));
+    assert_non_null(strstr(policy->why, "line 2"));
+    free(policy);
     fixture_get(fixture, user, text, sizeof text);
     assert_string_equal(text, "{\n\"rows\": [,]}");
 }
@@ -209,9 +209,9 @@ static void test_tables_of_other_machines(void **state)
     snprintf(table.host, sizeof table.host, "elsewhere");
     put_table(fixture, "/host.json", &table);
     pwr_policy_t *policy = load(fixture, "/host.json");
-    assert_string_equal(pwr_policy_source(policy), "/host.json");
-    assert_string_equal(pwr_policy_why(policy), "");
-    pwr_policy_free(policy);
+    assert_string_equal(policy->source, "/host.json");
+    assert_string_equal(policy->why, "");
+    free(policy);
 }
 
 static void test_files_that_cannot_be_read(void **state)
@@ -240,8 +240,8 @@ static int load_unreadable(fixture_t *fixture)
     if (pwr_policy_load(&fixture->env, "/secret.json", &policy) != PWR_OK) {
         return 1;
     }
-    bool good = strstr(pwr_policy_why(policy), "/secret.json: no permission") != NULL;
-    pwr_policy_free(policy);
+    bool good = strstr(policy->why, "/secret.json: no permission") != NULL;
+    free(policy);
     return good ? 0 : 2;
 }
 
@@ -265,8 +265,8 @@ static void test_unknown_machine(void **state)
     fixture_put(fixture, "/proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 50.00\n");
     expect_builtin(fixture, "/table.json", "/table.json", "not supported");
     pwr_policy_t *policy = load(fixture, NULL);
-    assert_string_equal(pwr_policy_why(policy), "");
-    pwr_policy_free(policy);
+    assert_string_equal(policy->why, "");
+    free(policy);
 }
 
 /* ---- what follows ---- */
@@ -283,12 +283,11 @@ static void test_arithmetic(void **state)
     /* Half of the power is saved: 1000 + 400000 + 2 * (1000 + 2000 + 100000) */
     assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 607000);
     /* The row that the table lacks is built in (ICPP 2010): 3 + 15 + 4 / 3 * (3 + 3 + 15) us. */
-    assert_int_equal(pwr_policy_row(policy, PWR_POLICY_LEVER(PWR_LEVER_TSTATE))->origin,
-                     PWR_POLICY_BUILTIN);
+    assert_int_equal(policy->rows[PWR_POLICY_LEVER(PWR_LEVER_TSTATE)].origin, PWR_POLICY_BUILTIN);
     assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_TSTATE), 46000);
-    assert_int_equal(pwr_policy_row(policy, PWR_POLICY_FUTEX)->origin, PWR_POLICY_MEASURED);
-    assert_true(pwr_policy_row(policy, PWR_POLICY_FUTEX)->power_w == 31.5);
-    pwr_policy_free(policy);
+    assert_int_equal(policy->rows[PWR_POLICY_FUTEX].origin, PWR_POLICY_MEASURED);
+    assert_true(policy->rows[PWR_POLICY_FUTEX].power_w == 31.5);
+    free(policy);
 }
 
 static void test_unobserved_settling_is_built_in(void **state)
@@ -299,12 +298,12 @@ static void test_unobserved_settling_is_built_in(void **state)
     table.rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)].entry_settle_ns = PWR_POLICY_NS_UNKNOWN;
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
-    const pwr_policy_row_t *row = pwr_policy_row(policy, PWR_POLICY_LEVER(PWR_LEVER_PSTATE));
+    const pwr_policy_row_t *row = &policy->rows[PWR_POLICY_LEVER(PWR_LEVER_PSTATE)];
     assert_int_equal(row->entry_settle_ns, 600000); /* Sapphire Rapids */
     assert_int_equal(row->exit_settle_ns, 100000);
     assert_int_equal(row->entry_ns, 1000);
     assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 807000);
-    pwr_policy_free(policy);
+    free(policy);
 }
 
 /* The break-even of P-states with these watts: 401 us until they are in force, 103 us lost. */
@@ -319,7 +318,7 @@ static uint64_t break_even_ns(fixture_t *fixture, double pause_w, double low_w)
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
     uint64_t ns = pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE);
-    pwr_policy_free(policy);
+    free(policy);
     return ns;
 }
 
@@ -349,7 +348,7 @@ static void test_extreme_rows(void **state)
     assert_int_equal(pwr_policy_spin_ns(policy), 1000000000); /* not 20 s, and not modulo 2^32 */
     assert_int_equal(pwr_policy_monitor_ns(policy), 1000000000);
     assert_true(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE) == 8 * PWR_POLICY_NS_MAX);
-    pwr_policy_free(policy);
+    free(policy);
 }
 
 /* Where the table has a row for resting on a cache line, with these times and watts. */
@@ -366,7 +365,7 @@ static uint32_t monitor_ns(fixture_t *fixture, uint64_t exit_ns, double pause_w,
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
     uint32_t result = pwr_policy_monitor_ns(policy);
-    pwr_policy_free(policy);
+    free(policy);
     return result;
 }
 
@@ -377,7 +376,7 @@ static void test_resting_costs_what_sleeping_would(void **state)
     put_machine(fixture);
     pwr_policy_t *policy = load(fixture, NULL);
     assert_int_equal(pwr_policy_monitor_ns(policy), pwr_policy_spin_ns(policy)); /* built in */
-    pwr_policy_free(policy);
+    free(policy);
     assert_int_equal(monitor_ns(fixture, 900, PWR_POLICY_W_UNKNOWN, 33.5), 32000);
     assert_int_equal(monitor_ns(fixture, 900, 37.5, PWR_POLICY_W_UNKNOWN), 32000);
     assert_int_equal(monitor_ns(fixture, 900, 37.5, 35.5), 48000); /* 6 W to 4 W */

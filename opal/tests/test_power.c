@@ -207,7 +207,7 @@ static void test_short_phases_are_skipped(void **state)
     pwr_power_config_t config = both_levers;
     config.policy = policy;
     pwr_power_t *power = open_power(fixture, &config, "2");
-    pwr_policy_free(policy);
+    free(policy);
     pwr_power_arm(power);
     assert_true(throttle_ns < low_ns);
     pwr_power_low(power, low_ns - 1);

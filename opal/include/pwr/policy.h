@@ -11,6 +11,7 @@
 #ifndef PWR_POLICY_H
 #define PWR_POLICY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -102,23 +103,22 @@ pwr_status_t pwr_policy_user_path(char *path, unsigned size);
 
 /* ---- the policy ---- */
 
-typedef struct pwr_policy pwr_policy_t;
+enum { PWR_POLICY_WHY = 2048 };
+
+typedef struct pwr_policy {
+    /* Never absent.  A measured lever whose settle time is unknown has the built-in one. */
+    pwr_policy_row_t rows[PWR_POLICY_NUM_ROWS];
+    char source[PATH_MAX]; /* the file in use, or "built-in" */
+    /* Why files that were asked for, or are there, are not in use, one reason per file; "" when
+       there is nothing to say.  Also logged once at PWR_LOG_INFO. */
+    char why[PWR_POLICY_WHY];
+} pwr_policy_t;
 
 /* Loads the first table that can be read, is valid and was measured on this CPU model and kernel:
    path alone if it is not NULL (absolute), else the user's, then sysconfdir/poweraware/
-   calibration.json.  Without one the built-in rows are used: that is PWR_OK too, and pwr_policy_why
-   says why.  Files are below env->root and never changed.  Errors: NOMEM. */
+   calibration.json.  Without one the built-in rows are used: that is PWR_OK too, and why says
+   why.  Files are below env->root and never changed.  To be freed.  Errors: NOMEM. */
 pwr_status_t pwr_policy_load(const pwr_env_t *env, const char *path, pwr_policy_t **policy);
-/* NULL is allowed. */
-void pwr_policy_free(pwr_policy_t *policy);
-
-/* The file in use, or "built-in". */
-const char *pwr_policy_source(const pwr_policy_t *policy);
-/* Why files that were asked for, or are there, are not in use, one reason per file; "" when there
-   is nothing to say.  Also logged once at PWR_LOG_INFO. */
-const char *pwr_policy_why(const pwr_policy_t *policy);
-/* Never absent.  A measured lever whose settle time is unknown has the built-in one. */
-const pwr_policy_row_t *pwr_policy_row(const pwr_policy_t *policy, pwr_policy_row_id_t id);
 
 /* How long to pause before the futex rung, one second at most: as long as entering and leaving that
    takes, and PWR_POLICY_ON_TIME_FACTOR times as long as leaving.  The first is ski-rental: whoever
