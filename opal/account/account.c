@@ -21,11 +21,6 @@ _Static_assert((int)PWR_ACCOUNT_COMMS <= (int)COMM_MASK, "fits the key");
 
 static pthread_mutex_t comms_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void pwr_account_init(pwr_account_t *account)
-{
-    memset(account, 0, sizeof *account);
-}
-
 /* ---- communicators ---- */
 
 static bool is(const pwr_account_comm_t *comm, const char *name, uint64_t size)
@@ -113,21 +108,18 @@ pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_k
     return cell_of_key(account, key_of(kind));
 }
 
-/* All fields are of one type. */
 void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call)
 {
-    enum { FIELDS = sizeof *sums / sizeof(uint64_t) };
-    enum { LONGEST = offsetof(pwr_account_sums_t, longest_ns) / sizeof(uint64_t) };
     uint64_t *to = (uint64_t *)sums;
     const uint64_t *from = (const uint64_t *)call;
-    for (int i = 0; i < FIELDS; i++) {
-        if (i != LONGEST) {
+    for (int i = 0; i < PWR_ACCOUNT_SUMS; i++) {
+        if (&to[i] != &sums->longest_ns) {
             __atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
         }
     }
-    uint64_t longest = __atomic_load_n(&to[LONGEST], __ATOMIC_RELAXED);
-    while (longest < from[LONGEST] &&
-           !__atomic_compare_exchange_n(&to[LONGEST], &longest, from[LONGEST], true,
+    uint64_t longest = __atomic_load_n(&sums->longest_ns, __ATOMIC_RELAXED);
+    while (longest < call->longest_ns &&
+           !__atomic_compare_exchange_n(&sums->longest_ns, &longest, call->longest_ns, true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }

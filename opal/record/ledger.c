@@ -25,11 +25,7 @@ typedef struct packed_head {
 
 pwr_ledger_t *pwr_ledger_new(void)
 {
-    pwr_ledger_t *ledger = calloc(1, sizeof *ledger);
-    if (ledger) {
-        pwr_account_init(&ledger->account);
-    }
-    return ledger;
+    return calloc(1, sizeof(pwr_ledger_t));
 }
 
 void pwr_ledger_free(pwr_ledger_t *ledger)

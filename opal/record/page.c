@@ -104,7 +104,6 @@ static pwr_status_t fill(pwr_mapped_page_t *mapped, unsigned process)
     page->bytes = sizeof *page;
     page->process = process;
     page->pid = (int32_t)getpid();
-    pwr_account_init(&page->account);
     page->magic = PWR_PAGE_MAGIC;
     return PWR_OK;
 }

@@ -27,10 +27,9 @@ static const uint64_t usual_timeout_ns = UINT64_C(20000000000);
 struct pwr_record {
     const pwr_env_t *env;
     uint64_t timeout_ns;
-    pwr_rundir_t *rundir; /* NULL: no page */
-    pwr_mapped_page_t page;
-    pwr_account_t *own; /* where there is no page */
-    int fd;             /* of a leader's recorder; -1: there is none */
+    pwr_rundir_t *rundir;   /* NULL: the page is no file */
+    pwr_mapped_page_t page; /* without rundir its memory is this process's own */
+    int fd;                 /* of a leader's recorder; -1: there is none */
     char job[PWR_PAGE_NAME];
     uint32_t looks; /* of the recorder, when it was seen to move, at ... */
     uint64_t moved_ns;
@@ -70,12 +69,11 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
     made->timeout_ns = config->timeout_ns == 0 ? usual_timeout_ns : config->timeout_ns;
     snprintf(made->job, sizeof made->job, "%s", config->job);
     if (make_page(made, config) != PWR_OK) {
-        made->own = malloc(sizeof *made->own);
-        if (!made->own) {
+        made->page.page = calloc(1, sizeof *made->page.page);
+        if (!made->page.page) {
             free(made);
             return PWR_ERR_NOMEM;
         }
-        pwr_account_init(made->own);
     }
     *record = made;
     return PWR_OK;
@@ -83,15 +81,12 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
 
 pwr_account_t *pwr_record_account(pwr_record_t *record)
 {
-    return record->own ? record->own : &record->page.page->account;
+    return &record->page.page->account;
 }
 
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
 {
     pwr_page_t *page = record->page.page;
-    if (!page) {
-        return;
-    }
     page->wall_ns = end->wall_ns;
     page->cpu_ns = end->cpu_ns;
     memcpy(page->levers, end->levers, sizeof page->levers);
@@ -118,8 +113,9 @@ void pwr_record_close(pwr_record_t *record)
         pwr_page_remove(record->rundir, &record->page);
         pwr_page_close(&record->page);
         pwr_rundir_close(record->rundir);
+    } else {
+        free(record->page.page);
     }
-    free(record->own);
     free(record);
 }
 

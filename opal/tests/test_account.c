@@ -18,9 +18,8 @@ enum { BCAST = 7, BARRIER = 6, MANY_THREADS = 4, CALLS = 2000, KINDS = 50 };
 
 static pwr_account_t *new_account(void)
 {
-    pwr_account_t *account = malloc(sizeof *account);
+    pwr_account_t *account = calloc(1, sizeof *account);
     assert_non_null(account);
-    pwr_account_init(account);
     return account;
 }
 

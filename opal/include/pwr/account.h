@@ -36,7 +36,7 @@ typedef struct pwr_account_kind {
     unsigned size_class;
 } pwr_account_kind_t;
 
-/* Sums over calls; in tables of several processes over those, too. */
+/* Sums over calls; in tables of several processes over those, too.  All members are of one type. */
 typedef struct pwr_account_sums {
     uint64_t calls;
     uint64_t bytes; /* as the collective's size class counts them */
@@ -51,6 +51,7 @@ typedef struct pwr_account_sums {
     uint64_t transitions;             /* lever writes */
     uint64_t uj; /* energy attributed to them (pwr/ledger.h); 0 in a process's own table */
 } pwr_account_sums_t;
+enum { PWR_ACCOUNT_SUMS = sizeof(pwr_account_sums_t) / sizeof(uint64_t) };
 
 typedef struct pwr_account_cell {
     _Atomic uint64_t key; /* 0: free */
@@ -62,13 +63,12 @@ typedef struct pwr_account_comm {
     uint64_t size; /* ranks; 0: this one is free */
 } pwr_account_comm_t;
 
+/* Zeroed: empty. */
 typedef struct pwr_account {
     pwr_account_comm_t comms[PWR_ACCOUNT_COMMS];
     pwr_account_cell_t cells[PWR_ACCOUNT_CELLS];
     pwr_account_cell_t rest; /* calls of all kinds that have no room */
 } pwr_account_t;
-
-void pwr_account_init(pwr_account_t *account);
 
 /* The number of the communicators of this name and size, which count as one: programs that make one
    in a loop mean the same.  PWR_ACCOUNT_OTHERS when there are too many.  Any thread. */
@@ -83,20 +83,13 @@ const pwr_account_cell_t *pwr_account_next(const pwr_account_t *account, unsigne
 
 static inline void pwr_account_add_plainly(pwr_account_sums_t *sums, const pwr_account_sums_t *call)
 {
-    sums->calls += call->calls;
-    sums->bytes += call->bytes;
-    sums->ns += call->ns;
-    sums->longest_ns = call->longest_ns > sums->longest_ns ? call->longest_ns : sums->longest_ns;
-    sums->spin_ns += call->spin_ns;
-    sums->monitor_ns += call->monitor_ns;
-    sums->sleep_ns += call->sleep_ns;
-    sums->cpu_ns += call->cpu_ns;
-    sums->cpu_of_ns += call->cpu_of_ns;
-    for (int i = 0; i < PWR_NUM_LEVERS; i++) {
-        sums->held_ns[i] += call->held_ns[i];
+    uint64_t longest = call->longest_ns > sums->longest_ns ? call->longest_ns : sums->longest_ns;
+    uint64_t *to = (uint64_t *)sums;
+    const uint64_t *from = (const uint64_t *)call;
+    for (int i = 0; i < PWR_ACCOUNT_SUMS; i++) {
+        to[i] += from[i];
     }
-    sums->transitions += call->transitions;
-    sums->uj += call->uj;
+    sums->longest_ns = longest;
 }
 /* Where other threads may add to the same cell at the same time. */
 void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call);

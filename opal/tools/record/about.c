@@ -14,18 +14,26 @@
 #include <unistd.h>
 
 #include "pwr/json.h"
-#include "tools/record/proc.h"
 
 /* ---- whose job it is and what it runs ---- */
 
 static json_t *command_of(int pid)
 {
-    char text[16384];
+    enum { MOST_BYTES = 16384 };
+    char path[64];
+    char *word = NULL;
+    size_t room = 0, bytes = 0;
     json_t *command = json_array();
-    size_t size = proc_read(pid, "cmdline", text, sizeof text);
-    for (size_t at = 0; at < size; at += strlen(text + at) + 1) {
-        json_array_append_new(command, pwr_json_text(text + at, sizeof text));
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    while (file && bytes < MOST_BYTES && getdelim(&word, &room, '\0', file) > 0) {
+        json_array_append_new(command, pwr_json_text(word, MOST_BYTES - bytes));
+        bytes += strlen(word) + 1;
     }
+    if (file) {
+        fclose(file);
+    }
+    free(word);
     return command;
 }
 

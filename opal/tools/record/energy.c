@@ -86,36 +86,39 @@ void energy_close(energy_t *energy)
     free(energy->last);
 }
 
-static bool has_platform(const energy_t *energy)
+static void add(pwr_ledger_domain_t *sum, const pwr_ledger_domain_t *more)
 {
-    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
-        if (pwr_meter_domain(energy->meter, i)->kind == PWR_DOMAIN_PLATFORM &&
-            energy->last[i].status == PWR_OK) {
-            return true;
-        }
-    }
-    return false;
+    sum->counters += more->counters;
+    sum->uj += more->uj;
+    sum->uncertainty_uj += more->uncertainty_uj;
 }
 
-static bool counts(pwr_meter_domain_kind_t kind, bool platform)
+/* Since the beginning, by kind.  to_the_end: without domains that cannot be read now. */
+static void add_up(const energy_t *energy, bool to_the_end,
+                   pwr_ledger_domain_t sums[PWR_LEDGER_DOMAINS])
 {
-    return kind == PWR_DOMAIN_GPU ||
-           (platform ? kind == PWR_DOMAIN_PLATFORM
-                     : kind == PWR_DOMAIN_PACKAGE || kind == PWR_DOMAIN_DRAM);
+    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
+        pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
+        if (used.status == PWR_OK || !to_the_end) {
+            const pwr_ledger_domain_t one = {1, used.energy_uj, used.uncertainty_uj};
+            add(&sums[pwr_meter_domain(energy->meter, i)->kind], &one);
+        }
+    }
 }
 
 /* The node's total since the beginning. */
 static pwr_ledger_domain_t total(const energy_t *energy)
 {
-    pwr_ledger_domain_t sum = {0};
-    bool platform = has_platform(energy);
-    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
-        pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
-        if (counts(pwr_meter_domain(energy->meter, i)->kind, platform)) {
-            sum.counters++;
-            sum.uj += used.energy_uj;
-            sum.uncertainty_uj += used.uncertainty_uj;
-        }
+    pwr_ledger_domain_t all[PWR_LEDGER_DOMAINS] = {{0}};
+    pwr_ledger_domain_t readable[PWR_LEDGER_DOMAINS] = {{0}};
+    add_up(energy, false, all);
+    add_up(energy, true, readable);
+    pwr_ledger_domain_t sum = all[PWR_DOMAIN_GPU];
+    if (readable[PWR_DOMAIN_PLATFORM].counters > 0) {
+        add(&sum, &all[PWR_DOMAIN_PLATFORM]);
+    } else {
+        add(&sum, &all[PWR_DOMAIN_PACKAGE]);
+        add(&sum, &all[PWR_DOMAIN_DRAM]);
     }
     return sum;
 }
@@ -144,21 +147,15 @@ uint64_t energy_interval_ns(const energy_t *energy)
     return width_ns < longest_ns ? width_ns : longest_ns;
 }
 
-static void describe_domains(const energy_t *energy, pwr_ledger_node_t *node)
+/* That of the least sure. */
+static pwr_meter_provenance_t provenance(const pwr_meter_t *meter)
 {
-    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
-        const pwr_meter_domain_t *domain = pwr_meter_domain(energy->meter, i);
-        const pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
-        if (domain->provenance > (pwr_meter_provenance_t)node->provenance) {
-            node->provenance = domain->provenance; /* that of the least sure */
-        }
-        if (used.status == PWR_OK) {
-            pwr_ledger_domain_t *of_kind = &node->domains[domain->kind];
-            of_kind->counters++;
-            of_kind->uj += used.energy_uj;
-            of_kind->uncertainty_uj += used.uncertainty_uj;
-        }
+    pwr_meter_provenance_t worst = PWR_METER_MEASURED;
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        pwr_meter_provenance_t one = pwr_meter_domain(meter, i)->provenance;
+        worst = one > worst ? one : worst;
     }
+    return worst;
 }
 
 void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
@@ -175,6 +172,7 @@ void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
         node->uj = sum.uj;
         node->uncertainty_uj = sum.uncertainty_uj;
         snprintf(node->source, sizeof node->source, "%s", pwr_meter_backend(energy->meter));
-        describe_domains(energy, node);
+        node->provenance = provenance(energy->meter);
+        add_up(energy, true, node->domains);
     }
 }

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/record/proc.h"
-
 pwr_status_t node_open(node_t *node, const pwr_env_t *env, const about_t *about)
 {
     *node = (node_t){.about = about};
@@ -81,9 +79,13 @@ static void find_new(node_t *node)
 /* Fields 14 and 15 of /proc/<pid>/stat, behind a name that may have anything in it. */
 static bool read_cpu_ns(int pid, uint64_t *cpu_ns)
 {
+    char path[64];
     char text[1024];
     unsigned long user, system;
-    proc_read(pid, "stat", text, sizeof text);
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (pwr_env_read_text(&pwr_env_real, path, text, sizeof text) != PWR_OK) {
+        return false;
+    }
     const char *behind_name = strrchr(text, ')');
     if (!behind_name ||
         sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
