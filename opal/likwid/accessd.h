@@ -10,6 +10,8 @@
 #ifndef PWR_ACCESSD_H
 #define PWR_ACCESSD_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "likwid/accessd_wire.h"
@@ -27,6 +29,22 @@ pwr_status_t pwr_accessd_read(unsigned cpu, uint32_t number, uint64_t *value);
 pwr_status_t pwr_accessd_write(unsigned cpu, uint32_t number, uint64_t value);
 /* Once per successful open. */
 void pwr_accessd_close(void);
+
+/* ---- finding and starting it ---- */
+
+/* The daemon's full name into name[size]; false when there is none (pwr_accessd_open says where).
+ */
+bool pwr_accessd_find(const pwr_env_t *env, char *name, unsigned size);
+/* False when it certainly cannot open the device files: we cannot, and it has no more rights. */
+bool pwr_accessd_has_rights(const pwr_env_t *env, const char *program);
+
+/* True when likwid-setFreq, which likwid installs beside its access daemon, is there and certainly
+   has no more rights than we have: then liblikwid need not be started to find out, which takes
+   every rank of an ordinary user some hundred milliseconds. */
+bool pwr_setfreq_is_powerless(const pwr_env_t *env);
+
+/* Starts the daemon and connects (pwr_link_t.start). */
+pwr_status_t pwr_accessd_start(const pwr_env_t *env, const pwr_why_t *why, int *fd);
 
 extern pwr_link_t pwr_accessd_link;
 

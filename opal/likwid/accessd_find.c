@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "likwid/accessd_private.h"
+#include "likwid/accessd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "likwid/accessd_private.h"
+#include "likwid/accessd.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 #include "control/control.h"
 #include "helper/helper.h"
-#include "likwid/accessd_private.h"
+#include "likwid/accessd.h"
 
 /* Starting likwid takes up to a third of a second, and it waits ten for a daemon of its own. */
 static const uint64_t ready_timeout_ns = 20u * 1000000000ull;
@@ -80,16 +80,8 @@ static pwr_status_t start_energy(const pwr_env_t *env, const pwr_why_t *why, int
     return start(env, "energy", why, fd);
 }
 
-/* The end of the socket is farewell enough. */
-static void no_farewell(int fd)
-{
-    (void)fd;
-}
-
-static pwr_link_t frequency = {
-    .start = start_frequency, .farewell = no_farewell, .mutex = PTHREAD_MUTEX_INITIALIZER};
-static pwr_link_t energy = {
-    .start = start_energy, .farewell = no_farewell, .mutex = PTHREAD_MUTEX_INITIALIZER};
+static pwr_link_t frequency = {.start = start_frequency, .mutex = PTHREAD_MUTEX_INITIALIZER};
+static pwr_link_t energy = {.start = start_energy, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static pwr_status_t ask(pwr_link_t *link, pwr_likwid_record_t *record)
 {

@@ -56,7 +56,7 @@ static void limit_waiting(int fd)
 
 static void shut(pwr_link_t *link)
 {
-    if (!link->broken) {
+    if (!link->broken && link->farewell) {
         link->farewell(link->fd);
     }
     close(link->fd);

@@ -22,7 +22,8 @@
 typedef struct pwr_link {
     /* Starts the program and connects; *fd is close-on-exec.  A reason is added to why. */
     pwr_status_t (*start)(const pwr_env_t *env, const pwr_why_t *why, int *fd);
-    void (*farewell)(int fd); /* before a link that still works is closed */
+    /* Before a link that still works is closed; NULL: the end of the socket is enough. */
+    void (*farewell)(int fd);
     /* The process that opened it, 0 when it is not open.  Written under the mutex; read without it
        (acquire), because in a child of fork() the mutex may be held by a thread that is not there.
      */

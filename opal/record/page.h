@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pwr/account.h"
-#include "pwr/ledger.h"
+#include "pwr/record.h"
 #include "rundir.h"
 
 enum { PWR_PAGE_MAGIC = 0x70777003, PWR_PAGE_NAME = 128 };
@@ -27,9 +26,7 @@ typedef struct pwr_page {
     int32_t pid;
     _Atomic uint32_t finished; /* what follows, up to the account, is known */
     _Atomic uint32_t looks;    /* the recorder's, at this page: it lives */
-    uint64_t wall_ns;
-    uint64_t cpu_ns;
-    pwr_lever_use_t levers[PWR_NUM_LEVERS];
+    pwr_record_end_t end;
     pwr_account_t account;
 } pwr_page_t;
 

@@ -86,11 +86,8 @@ pwr_account_t *pwr_record_account(pwr_record_t *record)
 
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
 {
-    pwr_page_t *page = record->page.page;
-    page->wall_ns = end->wall_ns;
-    page->cpu_ns = end->cpu_ns;
-    memcpy(page->levers, end->levers, sizeof page->levers);
-    atomic_store_explicit(&page->finished, 1, memory_order_release);
+    record->page.page->end = *end;
+    atomic_store_explicit(&record->page.page->finished, 1, memory_order_release);
 }
 
 static pwr_status_t tell(const pwr_record_t *record, pwr_record_kind_t kind, const void *data,

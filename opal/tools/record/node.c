@@ -155,10 +155,10 @@ static void add_page(const member_t *member, pwr_ledger_node_t *entry)
         return;
     }
     entry->finished++;
-    entry->wall_ns += page->wall_ns;
-    entry->cpu_ns += page->cpu_ns;
+    entry->wall_ns += page->end.wall_ns;
+    entry->cpu_ns += page->end.cpu_ns;
     for (int i = 0; i < PWR_NUM_LEVERS; i++) {
-        pwr_lever_use_add(&entry->levers[i], &page->levers[i]);
+        pwr_lever_use_add(&entry->levers[i], &page->end.levers[i]);
     }
 }
 
