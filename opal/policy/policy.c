@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "policy/policy_private.h"
+#include "pwr/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>

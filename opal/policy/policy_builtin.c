@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "policy/policy_private.h"
+#include "pwr/policy.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -29,6 +29,11 @@ json_t *pwr_json_text(const char *text, size_t most)
     return string;
 }
 
+json_t *pwr_json_text_or_null(const char *text, size_t most)
+{
+    return text && text[0] != '\0' ? pwr_json_text(text, most) : json_null();
+}
+
 json_t *pwr_json_seconds(uint64_t ns)
 {
     return json_real(1e-9 * (double)ns);
@@ -42,18 +47,13 @@ void pwr_json_take(json_t *into, json_t *members)
 
 /* ---- levers ---- */
 
-static json_t *text_or_null(const char *text, size_t size)
-{
-    return text[0] == '\0' ? json_null() : pwr_json_text(text, size);
-}
-
 static json_t *lever(const pwr_lever_type_t *type, const pwr_lever_use_t *use)
 {
     const pwr_lever_counts_t *counts = &use->counts;
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:I, s:I, s:I, s:I}", "name", type->name,
                      "title", type->title, "scope", pwr_scope_text(type->scope), "backend",
-                     text_or_null(use->backend, sizeof use->backend), "why_off",
-                     text_or_null(use->why_off, sizeof use->why_off), "writes",
+                     pwr_json_text_or_null(use->backend, sizeof use->backend), "why_off",
+                     pwr_json_text_or_null(use->why_off, sizeof use->why_off), "writes",
                      (json_int_t)counts->writes, "held_s", pwr_json_seconds(counts->held_ns),
                      "skipped", (json_int_t)counts->skipped, "errors", (json_int_t)counts->errors,
                      "adopted", (json_int_t)counts->adopted, "yielded",

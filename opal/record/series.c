@@ -24,7 +24,7 @@ static void double_width(pwr_series_t *series)
 
 static void widen_to(pwr_series_t *series, uint64_t width_ns)
 {
-    while (series->num > 0 && series->width_ns < width_ns) {
+    while (series->width_ns < width_ns) {
         double_width(series);
     }
 }
@@ -33,13 +33,8 @@ static void widen_to(pwr_series_t *series, uint64_t width_ns)
 static void make_room(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns)
 {
     if (series->num == 0) {
-        *series = (pwr_series_t){.width_ns = PWR_SERIES_FINEST_NS};
-        while (end_ns / series->width_ns - begin_ns / series->width_ns >= PWR_SERIES_BINS) {
-            series->width_ns *= 2;
-        }
-        series->first = begin_ns / series->width_ns;
-        series->num = end_ns / series->width_ns - series->first + 1;
-        return;
+        *series = (pwr_series_t){
+            .width_ns = PWR_SERIES_FINEST_NS, .first = begin_ns / PWR_SERIES_FINEST_NS, .num = 1};
     }
     for (;;) {
         uint64_t first = begin_ns / series->width_ns;
@@ -93,16 +88,13 @@ void pwr_series_add(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns, ui
 
 void pwr_series_merge(pwr_series_t *into, const pwr_series_t *from)
 {
-    if (from->num == 0) {
+    if (from->num == 0 || into->num == 0) {
+        *into = from->num == 0 ? *into : *from;
         return;
     }
     pwr_series_t other = *from;
-    widen_to(&other, into->num > 0 ? into->width_ns : 0);
+    widen_to(&other, into->width_ns);
     widen_to(into, other.width_ns);
-    if (into->num == 0) {
-        *into = other;
-        return;
-    }
     make_room(into, other.first * other.width_ns, (other.first + other.num) * other.width_ns - 1);
     widen_to(&other, into->width_ns);
     for (uint64_t i = 0; i < other.num; i++) {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/policy_private.h"
+#include "pwr/policy.h"
 
 #define SITE PWR_SYSCONFDIR "/poweraware/calibration.json"
 

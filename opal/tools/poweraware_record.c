@@ -15,7 +15,6 @@
 #include "record/record_wire.h"
 #include "tools/record/document.h"
 #include "tools/record/node.h"
-#include "tools/record/summary.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -109,6 +108,16 @@ static void sample(recorder_t *self)
     self->next_sample_ns = pwr_clock_ns(CLOCK_MONOTONIC) + energy_interval_ns(&self->energy);
 }
 
+/* 0, or an errno. */
+static int write_to(const char *path, const about_t *about, const pwr_ledger_t *ledger,
+                    const char *why_incomplete)
+{
+    json_t *document = document_make(about, ledger, why_incomplete);
+    int err = document ? document_write(document, path) : ENOMEM;
+    json_decref(document);
+    return err;
+}
+
 static void write_partial(recorder_t *self, const char *why)
 {
     pwr_ledger_t *ledger =
@@ -116,14 +125,11 @@ static void write_partial(recorder_t *self, const char *why)
     if (!ledger) {
         return;
     }
-    json_t *document = document_make(&self->about, ledger, why);
-    int err = document ? document_write(document, self->partial) : ENOMEM;
-    if (err == 0) {
-        self->has_partial = true;
-    } else {
+    int err = write_to(self->partial, &self->about, ledger, why);
+    self->has_partial = self->has_partial || err == 0;
+    if (err != 0) {
         syslog(LOG_WARNING, "%s: %s", self->partial, strerror(err));
     }
-    json_decref(document);
     pwr_ledger_free(ledger);
 }
 
@@ -188,12 +194,10 @@ static void write_document(const recorder_t *self, pwr_ledger_t *ledger, const c
         snprintf(reason, reason_size, "coll_poweraware_report_dir: the name is too long");
         return;
     }
-    json_t *document = document_make(&self->about, ledger, why_incomplete);
-    int err = document ? document_write(document, path) : ENOMEM;
+    int err = write_to(path, &self->about, ledger, why_incomplete);
     if (err != 0) {
         snprintf(reason, reason_size, "cannot write %.400s: %s", path, strerror(err));
     }
-    json_decref(document);
 }
 
 static bool finish(recorder_t *self, const void *packed, size_t bytes)

@@ -14,6 +14,8 @@
 /* A string of at most most bytes, whatever is in it: JSON has no other text than UTF-8, programs,
    hosts and communicators may be called anything. */
 json_t *pwr_json_text(const char *text, size_t most);
+/* The same, but NULL and "" are null. */
+json_t *pwr_json_text_or_null(const char *text, size_t most);
 json_t *pwr_json_seconds(uint64_t ns);
 /* Moves the members of an object, which may be NULL, to another one. */
 void pwr_json_take(json_t *into, json_t *members);

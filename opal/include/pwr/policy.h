@@ -120,6 +120,9 @@ typedef struct pwr_policy {
    why.  Files are below env->root and never changed.  To be freed.  Errors: NOMEM. */
 pwr_status_t pwr_policy_load(const pwr_env_t *env, const char *path, pwr_policy_t **policy);
 
+/* The built-in row for a processor; cpu NULL: one that is not known. */
+void pwr_policy_builtin(const pwr_cpu_model_t *cpu, pwr_policy_row_id_t id, pwr_policy_row_t *row);
+
 /* How long to pause before the futex rung, one second at most: as long as entering and leaving that
    takes, and PWR_POLICY_ON_TIME_FACTOR times as long as leaving.  The first is ski-rental: whoever
    pays at most the price of the next rung on this one never pays more than twice what knowing the

@@ -101,9 +101,9 @@ static json_t *joules(uint64_t uj)
     return json_real(1e-6 * (double)uj);
 }
 
-static json_t *text_or_null(const char *text)
+static json_t *real_or_null(bool known, double value)
 {
-    return text[0] == '\0' ? json_null() : json_string(text);
+    return known ? json_real(value) : json_null();
 }
 
 static json_t *time_text(uint64_t realtime_ns)
@@ -148,17 +148,16 @@ static json_t *domains_of(const pwr_ledger_node_t *node)
 
 static json_t *energy_of(const pwr_ledger_node_t *node)
 {
-    if (node->source[0] == '\0') {
-        return json_pack("{s:n, s:n, s:n, s:n, s:{}, s:i, s:s}", "joules", "uncertainty_j",
-                         "source", "provenance", "domains", "shared_by", 1, "remark",
-                         node->energy_remark[0] ? node->energy_remark : "unknown");
-    }
-    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:i, s:o}", "joules", joules(node->uj),
-                     "uncertainty_j", joules(node->uncertainty_uj), "source", node->source,
-                     "provenance",
-                     pwr_meter_provenance_text((pwr_meter_provenance_t)node->provenance), "domains",
-                     domains_of(node), "shared_by", is_shared(node) ? (int)node->shared_by : 1,
-                     "remark", text_or_null(node->energy_remark));
+    bool known = node->source[0] != '\0';
+    const char *provenance = pwr_meter_provenance_text((pwr_meter_provenance_t)node->provenance);
+    const char *remark = known || node->energy_remark[0] ? node->energy_remark : "unknown";
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "joules",
+                     real_or_null(known, 1e-6 * (double)node->uj), "uncertainty_j",
+                     real_or_null(known, 1e-6 * (double)node->uncertainty_uj), "source",
+                     pwr_json_text_or_null(node->source, sizeof node->source), "provenance",
+                     known ? json_string(provenance) : json_null(), "domains", domains_of(node),
+                     "shared_by", is_shared(node) ? (int)node->shared_by : 1, "remark",
+                     pwr_json_text_or_null(remark, sizeof node->energy_remark));
 }
 
 static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
@@ -190,7 +189,7 @@ static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
 static json_t *sums_of(const pwr_account_sums_t *sums, bool has_energy)
 {
     json_t *json = pwr_json_sums(sums);
-    json_object_set_new(json, "joules", has_energy ? joules(sums->uj) : json_null());
+    json_object_set_new(json, "joules", real_or_null(has_energy, 1e-6 * (double)sums->uj));
     return json;
 }
 
@@ -233,8 +232,7 @@ static json_t *outside_of(const document_totals_t *totals)
     return json_pack(
         "{s:f, s:f, s:o}", "seconds", at_least_0(totals->wall_s - 1e-9 * (double)totals->calls.ns),
         "cpu_s", at_least_0(cpu_s), "joules",
-        totals->metered > 0 ? json_real(totals->joules - 1e-6 * (double)totals->calls.uj)
-                            : json_null());
+        real_or_null(totals->metered > 0, totals->joules - 1e-6 * (double)totals->calls.uj));
 }
 
 static json_t *totals_of(const document_totals_t *totals)
@@ -243,9 +241,9 @@ static json_t *totals_of(const document_totals_t *totals)
     bool has_energy = totals->metered > 0;
     return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "seconds", spread, "process_s",
                      totals->wall_s, "cpu_s", totals->cpu_s, "joules",
-                     has_energy ? json_real(totals->joules) : json_null(), "uncertainty_j",
-                     has_energy ? json_real(totals->uncertainty_j) : json_null(), "mean_watts",
-                     has_energy && spread > 0.0 ? json_real(totals->joules / spread) : json_null());
+                     real_or_null(has_energy, totals->joules), "uncertainty_j",
+                     real_or_null(has_energy, totals->uncertainty_j), "mean_watts",
+                     real_or_null(has_energy && spread > 0.0, totals->joules / spread));
 }
 
 /* ---- provenance ---- */

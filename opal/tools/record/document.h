@@ -38,4 +38,8 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
 /* Replaces the file by a whole document or leaves it as it is.  0, or an errno. */
 int document_write(const json_t *document, const char *path);
 
+/* What people see of it on their terminal.  To be freed; "" when about wants none; NULL without
+   memory. */
+char *summary_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete);
+
 #endif

@@ -5,14 +5,12 @@
  */
 #include "config.h"
 
-#include "tools/record/summary.h"
+#include "tools/record/document.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/record/document.h"
 
 enum { SHORT_ROWS = 5, PERCENT = 100 };
 
