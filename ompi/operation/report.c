@@ -92,16 +92,6 @@ static void add_accounts(json_t *report)
     }
 }
 
-/* Names in the order of their numbers, by which traces name operations. */
-static json_t *operations(void)
-{
-    json_t *names = json_array();
-    for (unsigned i = 0; i < pwr_process_num_operations(); ++i) {
-        json_array_append_new(names, json_string(pwr_process_operation_name(i)));
-    }
-    return names;
-}
-
 /* ---- waits ---- */
 
 static json_t *waits_of(const pwr_wait_stats_t *waits)
@@ -111,15 +101,13 @@ static json_t *waits_of(const pwr_wait_stats_t *waits)
                      seconds(waits->monitor_ns), "sleep_s", seconds(waits->sleep_ns));
 }
 
-static void add_waits(json_t *report)
+static json_t *waits(void)
 {
     const pwr_doorbell_counts_t bells = pwr_doorbell_counts();
-    json_object_set_new(report, "wait", waits_of(&pwr_process.wait_stats));
-    json_object_set_new(report, "idle", waits_of(&pwr_process.idle_stats));
-    json_object_set_new(
-        report, "bells",
-        json_pack("{s:I, s:I}", "heard", (json_int_t)bells.heard, "rung", (json_int_t)bells.rung));
-    json_object_set_new(report, "ucx_messages", json_integer((json_int_t)pwr_ucx_messages()));
+    return json_pack("{s:o, s:o, s:{s:I, s:I}, s:I}", "wait", waits_of(&pwr_process.wait_stats),
+                     "idle", waits_of(&pwr_process.idle_stats), "bells", "heard",
+                     (json_int_t)bells.heard, "rung", (json_int_t)bells.rung, "ucx_messages",
+                     (json_int_t)pwr_ucx_messages());
 }
 
 /* ---- audits ---- */
@@ -154,21 +142,18 @@ static json_t *audited(const pwr_audited_t *audited)
     return json;
 }
 
-static void add_audits(json_t *report)
+static json_t *audits(void)
 {
     const pwr_audited_t *first;
     unsigned num = pwr_audited(&first);
     unsigned kept = num < PWR_AUDITED_KEPT ? num : PWR_AUDITED_KEPT;
+    const char *source = NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter);
     json_t *audits = json_array();
     for (unsigned i = 0; i < kept; ++i) {
         json_array_append_new(audits, audited(&first[i]));
     }
-    json_object_set_new(report, "max_slowdown", json_real(pwr_process.config.max_slowdown));
-    json_object_set_new(
-        report, "energy_source",
-        text(NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter)));
-    json_object_set_new(report, "audits_lost", json_integer(num - kept));
-    json_object_set_new(report, "audits", audits);
+    return json_pack("{s:f, s:s, s:i, s:o}", "max_slowdown", pwr_process.config.max_slowdown,
+                     "energy_source", source, "audits_lost", (int)(num - kept), "audits", audits);
 }
 
 /* ---- hangs ---- */
@@ -204,7 +189,7 @@ static json_t *hang_of(const pwr_hang_t *hang)
                      ranks_of(hang, PWR_HANG_RECEIVERS));
 }
 
-static void add_hangs(json_t *report)
+static json_t *hangs(void)
 {
     const pwr_hang_t *first;
     int num = pwr_hangs(&first);
@@ -212,13 +197,12 @@ static void add_hangs(json_t *report)
     for (int i = 0; i < num && i < PWR_HANGS_KEPT; ++i) {
         json_array_append_new(hangs, hang_of(&first[i]));
     }
-    json_object_set_new(report, "num_hangs", json_integer(num));
-    json_object_set_new(report, "hangs", hangs);
+    return json_pack("{s:i, s:o}", "num_hangs", num, "hangs", hangs);
 }
 
 /* ---- levers ---- */
 
-static void add_power(json_t *report)
+static json_t *power(void)
 {
     pwr_lever_use_t uses[PWR_NUM_LEVERS] = {0};
     uint64_t withdrawn = 0;
@@ -228,8 +212,8 @@ static void add_power(json_t *report)
         withdrawn = pwr_power_counters(pwr_process.power).withdrawn;
         why = pwr_power_why_off(pwr_process.power);
     }
-    pwr_json_take(report, json_pack("{s:I, s:o, s:o}", "withdrawn", (json_int_t)withdrawn, "levers",
-                                    pwr_json_levers(uses), "why_off", text(why)));
+    return json_pack("{s:I, s:o, s:o}", "withdrawn", (json_int_t)withdrawn, "levers",
+                     pwr_json_levers(uses), "why_off", text(why));
 }
 
 /* Out of memory: members are missing. */
@@ -237,12 +221,13 @@ void pwr_report_write(const char *path, json_t *more)
 {
     json_t *report = identity();
     pwr_json_take(report, more);
-    json_object_set_new(report, "operations", operations());
+    /* by whose numbers traces name operations */
+    json_object_set_new(report, "operations", pwr_process_operation_names());
     add_accounts(report);
-    add_waits(report);
-    add_audits(report);
-    add_hangs(report);
-    add_power(report);
+    pwr_json_take(report, waits());
+    pwr_json_take(report, audits());
+    pwr_json_take(report, hangs());
+    pwr_json_take(report, power());
     if (0 != json_dump_file(report, path, JSON_REAL_PRECISION(12))) {
         pwr_say(1, "cannot write %s: %s", path, strerror(errno));
     }

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "job.h"
-#include "names.h"
 #include "pwr/clock.h"
 #include "pwr/json.h"
 #include "pwr/ledger.h"
@@ -113,16 +112,6 @@ static const char *version_text(void)
 #undef TEXT_OF
 }
 
-/* list ends in NULL. */
-static json_t *texts(const char *const *list)
-{
-    json_t *array = json_array();
-    for (; NULL != *list; ++list) {
-        json_array_append_new(array, json_string(*list));
-    }
-    return array;
-}
-
 static json_t *class_bytes(void)
 {
     json_t *array = json_array();
@@ -148,13 +137,13 @@ static json_t *about(void)
     char name[32];
     const char *directory = absolute(pwr_process.config.report_dir, path);
     pwr_job_name(name, sizeof name);
-    return json_pack(
-        "{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
-        pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name, "summary",
-        pwr_process.config.summary, "processes", ompi_comm_size(MPI_COMM_WORLD), "node_processes",
-        (int)opal_process_info.num_local_peers + 1, "collectives", texts(pwr_names_of_operations()),
-        "algorithms", texts(pwr_names_of_algorithms()), "class_bytes", class_bytes(), "facts",
-        facts());
+    return json_pack("{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
+                     pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name,
+                     "summary", pwr_process.config.summary, "processes",
+                     ompi_comm_size(MPI_COMM_WORLD), "node_processes",
+                     (int)opal_process_info.num_local_peers + 1, "collectives",
+                     pwr_process_operation_names(), "algorithms", pwr_process_algorithm_names(),
+                     "class_bytes", class_bytes(), "facts", facts());
 }
 
 static void start_recorder(void)

@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-#include "names.h"
-
 typedef struct names {
-    const char *name[PWR_PROCESS_NAMES + 1]; /* ends in NULL */
+    const char *name[PWR_PROCESS_NAMES];
     unsigned num;
 } names_t;
 
@@ -78,12 +76,21 @@ const char *pwr_process_algorithm_name(int algorithm)
     return algorithm < 0 ? "stock" : name_of(&algorithms, (unsigned)algorithm);
 }
 
-const char *const *pwr_names_of_operations(void)
+static json_t *json_of(const names_t *names)
 {
-    return operations.name;
+    json_t *array = json_array();
+    for (unsigned i = 0; i < names->num; ++i) {
+        json_array_append_new(array, json_string(names->name[i]));
+    }
+    return array;
 }
 
-const char *const *pwr_names_of_algorithms(void)
+json_t *pwr_process_operation_names(void)
 {
-    return algorithms.name;
+    return json_of(&operations);
+}
+
+json_t *pwr_process_algorithm_names(void)
+{
+    return json_of(&algorithms);
 }

@@ -84,6 +84,9 @@ unsigned pwr_process_add_algorithms(const char *const *names, unsigned num);
 unsigned pwr_process_num_operations(void);
 const char *pwr_process_operation_name(unsigned operation);
 const char *pwr_process_algorithm_name(int algorithm); /* "stock" for a negative number */
+/* All of them, for documents: new arrays, in the order of their numbers. */
+json_t *pwr_process_operation_names(void);
+json_t *pwr_process_algorithm_names(void);
 
 /* In a component's open hook: the only time at which processes can be told something before they
    talk.  config, here and below: NULL where another component says how. */

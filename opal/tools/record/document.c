@@ -164,9 +164,8 @@ static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power,
 {
     return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                      "host", pwr_json_text(node->host, sizeof node->host), "machine",
-                     node->machine[0] ? pwr_json_text(node->machine, sizeof node->machine)
-                                      : json_null(),
-                     "processes", (int)node->processes, "reported", (int)node->reported, "finished",
+                     pwr_json_text_or_null(node->machine, sizeof node->machine), "processes",
+                     (int)node->processes, "reported", (int)node->reported, "finished",
                      (int)node->finished, "cpus", (int)node->cpus, "packages", (int)node->packages,
                      "begin_s", json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)),
                      "end_s", json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)),
