@@ -169,23 +169,18 @@ static bool try_file(search_t *search, const char *path, bool asked_for)
     return is_of_this_machine(search, path);
 }
 
-/* The name of the table that was found, in source[PATH_MAX]; false when there is none. */
+/* Whether there is a table; its name is in source[PATH_MAX] then. */
 static bool find_table(search_t *search, const char *path, char *source)
 {
-    static const char site[] = PWR_SYSCONFDIR "/poweraware/calibration.json";
-    char user[PATH_MAX];
-    const char *found = NULL;
     if (path) {
-        found = try_file(search, path, true) ? path : NULL;
-    } else if (pwr_policy_user_path(user, sizeof user) == PWR_OK && try_file(search, user, false)) {
-        found = user;
-    } else {
-        found = try_file(search, site, false) ? site : NULL;
+        snprintf(source, PATH_MAX, "%s", path);
+        return try_file(search, path, true);
     }
-    if (found) {
-        snprintf(source, PATH_MAX, "%s", found);
+    if (pwr_policy_user_path(source, PATH_MAX) == PWR_OK && try_file(search, source, false)) {
+        return true;
     }
-    return found != NULL;
+    snprintf(source, PATH_MAX, "%s", PWR_SYSCONFDIR "/poweraware/calibration.json");
+    return try_file(search, source, false);
 }
 
 /* ---- the policy ---- */
@@ -216,18 +211,16 @@ static void fill(const pwr_env_t *env, const char *path, pwr_policy_t *policy)
         pwr_policy_builtin(status == PWR_OK ? &machine.cpu : NULL, (pwr_policy_row_id_t)id,
                            &policy->rows[id]);
     }
-    snprintf(policy->source, sizeof policy->source, "built-in");
-    if (status != PWR_OK) {
-        if (path) {
-            pwr_why_add(&search.why, "%s: cannot tell whether it is for this machine (%s)", path,
-                        pwr_status_text(status));
-        }
+    if (status != PWR_OK && path) {
+        pwr_why_add(&search.why, "%s: cannot tell whether it is for this machine (%s)", path,
+                    pwr_status_text(status));
+    }
+    if (status != PWR_OK || !find_table(&search, path, policy->source)) {
+        snprintf(policy->source, sizeof policy->source, "built-in");
         return;
     }
-    if (find_table(&search, path, policy->source)) {
-        for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
-            take_row(&policy->rows[id], &search.table.rows[id]);
-        }
+    for (unsigned id = 0; id < PWR_POLICY_NUM_ROWS; id++) {
+        take_row(&policy->rows[id], &search.table.rows[id]);
     }
 }
 

@@ -88,8 +88,11 @@ void pwr_series_add(pwr_series_t *series, uint64_t begin_ns, uint64_t end_ns, ui
 
 void pwr_series_merge(pwr_series_t *into, const pwr_series_t *from)
 {
-    if (from->num == 0 || into->num == 0) {
-        *into = from->num == 0 ? *into : *from;
+    if (from->num == 0) {
+        return;
+    }
+    if (into->num == 0) {
+        *into = *from;
         return;
     }
     pwr_series_t other = *from;

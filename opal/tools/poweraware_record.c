@@ -108,16 +108,6 @@ static void sample(recorder_t *self)
     self->next_sample_ns = pwr_clock_ns(CLOCK_MONOTONIC) + energy_interval_ns(&self->energy);
 }
 
-/* 0, or an errno. */
-static int write_to(const char *path, const about_t *about, const pwr_ledger_t *ledger,
-                    const char *why_incomplete)
-{
-    json_t *document = document_make(about, ledger, why_incomplete);
-    int err = document ? document_write(document, path) : ENOMEM;
-    json_decref(document);
-    return err;
-}
-
 static void write_partial(recorder_t *self, const char *why)
 {
     pwr_ledger_t *ledger =
@@ -125,11 +115,14 @@ static void write_partial(recorder_t *self, const char *why)
     if (!ledger) {
         return;
     }
-    int err = write_to(self->partial, &self->about, ledger, why);
-    self->has_partial = self->has_partial || err == 0;
-    if (err != 0) {
+    json_t *document = document_make(&self->about, ledger, why);
+    int err = document ? document_write(document, self->partial) : ENOMEM;
+    if (err == 0) {
+        self->has_partial = true;
+    } else {
         syslog(LOG_WARNING, "%s: %s", self->partial, strerror(err));
     }
+    json_decref(document);
     pwr_ledger_free(ledger);
 }
 
@@ -194,10 +187,12 @@ static void write_document(const recorder_t *self, pwr_ledger_t *ledger, const c
         snprintf(reason, reason_size, "coll_poweraware_report_dir: the name is too long");
         return;
     }
-    int err = write_to(path, &self->about, ledger, why_incomplete);
+    json_t *document = document_make(&self->about, ledger, why_incomplete);
+    int err = document ? document_write(document, path) : ENOMEM;
     if (err != 0) {
         snprintf(reason, reason_size, "cannot write %.400s: %s", path, strerror(err));
     }
+    json_decref(document);
 }
 
 static bool finish(recorder_t *self, const void *packed, size_t bytes)
