@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "number.h"
+#include "pwr/json.h"
 #include "pwr/meter.h"
-#include "record/about_text.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "record/about_text.h"
+#include "pwr/json.h"
 #include "tools/inspect/inspect.h"
 
 static json_t *unknown(const char *why_not)

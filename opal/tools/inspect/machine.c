@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "record/about_text.h"
+#include "pwr/json.h"
 #include "tools/inspect/inspect.h"
 
 #include <stdio.h>
