@@ -109,6 +109,21 @@ pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int
     return PWR_OK;
 }
 
+pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)
+{
+    char name[PATH_MAX];
+    pwr_status_t status = pwr_env_path(env, path, name, sizeof name);
+    if (status != PWR_OK) {
+        return status;
+    }
+    FILE *opened = fopen(name, "re");
+    if (!opened) {
+        return pwr_status_from_errno(errno);
+    }
+    *stream = opened;
+    return PWR_OK;
+}
+
 pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text, unsigned size)
 {
     int fd;

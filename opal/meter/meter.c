@@ -6,41 +6,60 @@
 #include "config.h"
 
 #include "likwid/likwid.h"
-#include "meter/meter_count.h"
+#include "meter/meter_backend.h"
 #include "meter/model_power.h"
 #include "pwr/clock.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-/* In the order in which they are tried for the CPUs. */
+/* Those of the CPUs in the order in which they are tried. */
 static const pwr_meter_backend_t *const backends[] = {
     &pwr_meter_powercap, &pwr_meter_msr_safe, &pwr_meter_msr,   &pwr_meter_accessd,
-    &pwr_meter_likwid,   &pwr_meter_perf,     &pwr_meter_model, /* always last: no counter at all */
+    &pwr_meter_likwid,   &pwr_meter_perf,     &pwr_meter_model, /* the last: no counter at all */
+    &pwr_meter_nvml,
 };
 
-enum { DEFAULT_UPDATE_US = 1000 /* RAPL's */, MAX_SOURCES = 2 /* CPUs and GPUs */ };
-
-typedef struct source {
-    const pwr_meter_backend_t *backend;
-    pwr_meter_counters_t counters;
-} source_t;
+enum {
+    NUM_BACKENDS = sizeof backends / sizeof backends[0],
+    GPUS = NUM_BACKENDS - 1, /* the back end of them; those before it are of the CPUs */
+    MAX_SOURCES = 2
+};
 
 struct pwr_meter {
     const pwr_env_t *env;
-    source_t sources[MAX_SOURCES];
+    pwr_meter_counters_t sources[MAX_SOURCES]; /* CPUs and GPUs */
     unsigned num_sources;
 };
 
-/* ---- open and close ---- */
+/* ---- the real kernel and driver ---- */
 
-static void close_source(source_t *source)
+static int open_on_cpu(struct perf_event_attr *attr, unsigned cpu)
 {
-    source->backend->close(&source->counters);
-    free(source->counters.items);
+    return (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* An emulator shows this file (bench/testbed/emulator).  The GPUs that an emulated machine shows are the
-   real one's. */
+const pwr_meter_outside_t pwr_meter_outside_real = {.perf_event_open = open_on_cpu,
+                                                    .nvml_library = "libnvidia-ml.so.1"};
+
+static const pwr_meter_outside_t *outside_of(const pwr_env_t *env)
+{
+    static const pwr_meter_outside_t none = {.perf_event_open = NULL, .nvml_library = NULL};
+    return env->root[0] == '\0' ? &pwr_meter_outside_real : &none;
+}
+
+/* ---- open and close ---- */
+
+static void close_source(pwr_meter_counters_t *source)
+{
+    source->backend->close(source);
+    free(source->items);
+}
+
+/* An emulator shows this file (bench/testbed/emulator).  The GPUs that an emulated machine shows
+   are the real one's. */
 static bool is_emulated(const pwr_env_t *env, const pwr_meter_backend_t *backend)
 {
     char by[64];
@@ -51,59 +70,59 @@ static bool is_emulated(const pwr_env_t *env, const pwr_meter_backend_t *backend
 static pwr_status_t add_source(pwr_meter_t *meter, const pwr_meter_backend_t *backend,
                                const pwr_meter_request_t *request)
 {
-    source_t *source = &meter->sources[meter->num_sources];
-    *source = (source_t){.backend = backend};
+    pwr_meter_counters_t *source = &meter->sources[meter->num_sources];
+    *source = (pwr_meter_counters_t){.backend = backend};
     uint64_t before_ns = pwr_env_now_ns(meter->env);
-    pwr_status_t status = backend->open(backend, request, &source->counters);
+    pwr_status_t status = backend->open(request, source);
     if (status != PWR_OK) {
         close_source(source);
         return status;
     }
     bool emulated = is_emulated(meter->env, backend);
-    for (unsigned i = 0; i < source->counters.count; i++) {
-        pwr_meter_counter_t *counter = &source->counters.items[i];
-        counter->domain.source = backend->name;
-        if (emulated && counter->domain.provenance == PWR_METER_MEASURED) {
-            counter->domain.provenance = PWR_METER_EMULATED;
+    for (unsigned i = 0; i < source->count; i++) {
+        pwr_meter_domain_t *domain = &source->items[i].domain;
+        if (emulated && domain->provenance == PWR_METER_MEASURED) {
+            domain->provenance = PWR_METER_EMULATED;
         }
-        if (counter->domain.update_us == 0) {
-            counter->domain.update_us = DEFAULT_UPDATE_US;
-        }
-        pwr_meter_count_begin(counter, before_ns);
+        pwr_meter_count_begin(&source->items[i], before_ns);
     }
     meter->num_sources++;
     return PWR_OK;
 }
 
 /* Modelled joules are never taken for measured ones in silence. */
-static void warn_of_model(const pwr_meter_t *meter, const char *why)
+static void warn_of_model(const pwr_meter_t *meter, const pwr_why_t *why)
 {
     if (meter->num_sources > 0 && meter->sources[0].backend == &pwr_meter_model) {
         pwr_env_log(meter->env, PWR_LOG_WARN,
                     "energy is modelled from CPU time, +-%.0f %%, as no counter can be read: %s",
-                    100 * pwr_model_error_share, why);
+                    100 * pwr_model_error_share, why->size > 0 ? why->text : "");
     }
 }
 
-pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
-                                 const pwr_meter_outside_t *outside, char *why, unsigned why_size,
-                                 pwr_meter_t **meter)
+static pwr_status_t add_all(pwr_meter_t *meter, const pwr_meter_request_t *request)
 {
-    pwr_why_t reasons = pwr_why_init(why, why_size);
-    pwr_meter_request_t request = {env, topo, &reasons, outside};
     pwr_status_t failure = PWR_ERR_UNSUPPORTED;
+    pwr_likwid_probe_begin();
+    for (unsigned nth = 0; nth < GPUS && meter->num_sources == 0; nth++) {
+        failure = pwr_why_worse(failure, add_source(meter, backends[nth], request));
+    }
+    pwr_likwid_probe_end();
+    warn_of_model(meter, request->why);
+    return pwr_why_worse(failure, add_source(meter, backends[GPUS], request));
+}
+
+enum { ALL = -1 };
+
+static pwr_status_t open_meter(const pwr_meter_request_t *request, int nth, pwr_meter_t **meter)
+{
     pwr_meter_t *made = calloc(1, sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
-    made->env = env;
-    pwr_likwid_probe_begin();
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0] && made->num_sources == 0; i++) {
-        failure = pwr_why_worse(failure, add_source(made, backends[i], &request));
-    }
-    pwr_likwid_probe_end();
-    warn_of_model(made, why_size > 0 ? why : "");
-    failure = pwr_why_worse(failure, add_source(made, &pwr_meter_nvml, &request));
+    made->env = request->env;
+    pwr_status_t failure =
+        nth == ALL ? add_all(made, request) : add_source(made, backends[nth], request);
     if (made->num_sources == 0) {
         free(made);
         return failure;
@@ -112,9 +131,12 @@ pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
     return PWR_OK;
 }
 
-static const pwr_meter_outside_t *outside_of(const pwr_env_t *env)
+pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
+                                 const pwr_meter_outside_t *outside, char *why, unsigned why_size,
+                                 pwr_meter_t **meter)
 {
-    return env->root[0] == '\0' ? &pwr_meter_outside_real : &pwr_meter_outside_none;
+    pwr_why_t reasons = pwr_why_init(why, why_size);
+    return open_meter(&(pwr_meter_request_t){env, topo, &reasons, outside}, ALL, meter);
 }
 
 pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *why,
@@ -125,11 +147,7 @@ pwr_status_t pwr_meter_open(const pwr_env_t *env, const pwr_topo_t *topo, char *
 
 const char *pwr_meter_backend_name(unsigned nth)
 {
-    const unsigned cpu_backends = sizeof backends / sizeof backends[0];
-    if (nth < cpu_backends) {
-        return backends[nth]->name;
-    }
-    return nth == cpu_backends ? pwr_meter_nvml.name : NULL;
+    return nth < NUM_BACKENDS ? backends[nth]->name : NULL;
 }
 
 pwr_status_t pwr_meter_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, unsigned nth,
@@ -137,22 +155,7 @@ pwr_status_t pwr_meter_open_nth(const pwr_env_t *env, const pwr_topo_t *topo, un
 {
     pwr_why_t reasons = pwr_why_init(why, why_size);
     const pwr_meter_request_t request = {env, topo, &reasons, outside_of(env)};
-    if (!pwr_meter_backend_name(nth)) {
-        return PWR_ERR_RANGE;
-    }
-    pwr_meter_t *made = calloc(1, sizeof *made);
-    if (!made) {
-        return PWR_ERR_NOMEM;
-    }
-    made->env = env;
-    bool is_gpu = nth == sizeof backends / sizeof backends[0];
-    pwr_status_t status = add_source(made, is_gpu ? &pwr_meter_nvml : backends[nth], &request);
-    if (status != PWR_OK) {
-        free(made);
-        return status;
-    }
-    *meter = made;
-    return PWR_OK;
+    return nth < NUM_BACKENDS ? open_meter(&request, (int)nth, meter) : PWR_ERR_RANGE;
 }
 
 void pwr_meter_close(pwr_meter_t *meter)
@@ -172,23 +175,19 @@ const char *pwr_meter_backend(const pwr_meter_t *meter)
 
 unsigned pwr_meter_num_domains(const pwr_meter_t *meter)
 {
-    unsigned count = 0;
-    for (unsigned i = 0; i < meter->num_sources; i++) {
-        count += meter->sources[i].counters.count;
-    }
-    return count;
+    return meter->sources[0].count + meter->sources[1].count;
+}
+
+static pwr_meter_counter_t *counter_at(const pwr_meter_t *meter, unsigned index)
+{
+    const pwr_meter_counters_t *first = &meter->sources[0];
+    return index < first->count ? &first->items[index]
+                                : &meter->sources[1].items[index - first->count];
 }
 
 const pwr_meter_domain_t *pwr_meter_domain(const pwr_meter_t *meter, unsigned index)
 {
-    for (unsigned i = 0; i < meter->num_sources; i++) {
-        const pwr_meter_counters_t *counters = &meter->sources[i].counters;
-        if (index < counters->count) {
-            return &counters->items[index].domain;
-        }
-        index -= counters->count;
-    }
-    return NULL;
+    return index < pwr_meter_num_domains(meter) ? &counter_at(meter, index)->domain : NULL;
 }
 
 /* ---- reading ---- */
@@ -216,25 +215,27 @@ static void read_counter(const pwr_env_t *env, const pwr_meter_backend_t *backen
     counter->status = status;
 }
 
-pwr_status_t pwr_meter_read(pwr_meter_t *meter, pwr_meter_reading_t *readings)
+/* False when no domain could be read. */
+static bool read_counters(pwr_meter_t *meter)
 {
     bool any = false;
-    unsigned index = 0;
     for (unsigned i = 0; i < meter->num_sources; i++) {
-        source_t *source = &meter->sources[i];
-        for (unsigned j = 0; j < source->counters.count; j++) {
-            read_counter(meter->env, source->backend, &source->counters.items[j]);
-            any = any || source->counters.items[j].status == PWR_OK;
+        pwr_meter_counters_t *source = &meter->sources[i];
+        for (unsigned j = 0; j < source->count; j++) {
+            read_counter(meter->env, source->backend, &source->items[j]);
+            any = any || source->items[j].status == PWR_OK;
         }
     }
-    if (!any) {
-        return meter->sources[0].counters.items[0].status;
+    return any;
+}
+
+pwr_status_t pwr_meter_read(pwr_meter_t *meter, pwr_meter_reading_t *readings)
+{
+    if (!read_counters(meter)) {
+        return counter_at(meter, 0)->status;
     }
-    for (unsigned i = 0; i < meter->num_sources; i++) {
-        for (unsigned j = 0; j < meter->sources[i].counters.count; j++) {
-            readings[index] = pwr_meter_count_reading(&meter->sources[i].counters.items[j]);
-            index++;
-        }
+    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
+        readings[i] = pwr_meter_count_reading(counter_at(meter, i));
     }
     return PWR_OK;
 }

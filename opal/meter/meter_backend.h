@@ -23,7 +23,6 @@ typedef struct pwr_meter_outside {
 } pwr_meter_outside_t;
 
 extern const pwr_meter_outside_t pwr_meter_outside_real;
-extern const pwr_meter_outside_t pwr_meter_outside_none;
 
 typedef struct pwr_meter_request {
     const pwr_env_t *env;
@@ -35,7 +34,8 @@ typedef struct pwr_meter_request {
 /* One counter: where it is, what a count means, and how far it has been followed. */
 typedef struct pwr_meter_counter {
     /* Filled in by the back end; zero what it does not need. */
-    pwr_meter_domain_t domain; /* source, and update_us if 0, are filled in for it */
+    pwr_meter_domain_t domain; /* source is filled in for it, and of the others all but kind,
+                                  package and provenance where they are "" or 0 */
     int fd;                    /* -1: none */
     uint64_t offset;           /* where to pread, or what the back end likes */
     void *state;               /* the back end's own */
@@ -44,7 +44,7 @@ typedef struct pwr_meter_counter {
     double most_w;             /* beyond this it draws never; 0: what its kind may draw */
     double drift_share;        /* this share of all energy is uncertain */
     double drift_uj;           /* read may add what else is */
-    /* Set at open to the first count; then kept by meter_count.c. */
+    /* Kept by meter_count.c. */
     uint64_t last;
     uint64_t total;           /* counts since open */
     uint64_t last_ns;         /* before the last count was read */
@@ -55,22 +55,22 @@ typedef struct pwr_meter_counter {
     pwr_status_t status; /* of the last read */
 } pwr_meter_counter_t;
 
+typedef struct pwr_meter_backend pwr_meter_backend_t;
+
+/* All that a back end has opened. */
 typedef struct pwr_meter_counters {
+    const pwr_meter_backend_t *backend;
     pwr_meter_counter_t *items;
     unsigned count;
-    void *state; /* shared by all counters of a back end; its own */
+    void *state; /* shared by all counters; the back end's own */
 } pwr_meter_counters_t;
-
-typedef struct pwr_meter_backend pwr_meter_backend_t;
 
 struct pwr_meter_backend {
     const char *name;
     const pwr_msr_access_t *access; /* of an MSR back end */
-    /* Adds all counters that can be read, at least one of each package (or the platform, or a GPU),
-       with the first count in last.  On failure a reason is added to request->why; the caller calls
-       close. */
-    pwr_status_t (*open)(const pwr_meter_backend_t *backend, const pwr_meter_request_t *request,
-                         pwr_meter_counters_t *counters);
+    /* Adds all counters that can be read, at least one of each package (or the platform, or a GPU).
+       On failure a reason is added to request->why; the caller calls close. */
+    pwr_status_t (*open)(const pwr_meter_request_t *request, pwr_meter_counters_t *counters);
     /* The count now; with modulus 0 it may start anywhere. */
     pwr_status_t (*read)(pwr_meter_counter_t *counter, uint64_t *count);
     /* Releases what the counters and their state hold, whatever open got to; not the list. */
@@ -86,12 +86,40 @@ extern const pwr_meter_backend_t pwr_meter_perf;
 extern const pwr_meter_backend_t pwr_meter_model;
 extern const pwr_meter_backend_t pwr_meter_nvml;
 
-/* Appends a copy; on success the list owns counter->fd. */
-pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters,
-                                    const pwr_meter_counter_t *counter);
+/* Reads the first count, fills in what the back end left out of the domain, and appends a copy. The
+   list owns counter->fd; on failure it is closed.  Errors: those of reading; PARSE when the count
+   is not below the modulus. */
+pwr_status_t pwr_meter_counters_add(pwr_meter_counters_t *counters, pwr_meter_counter_t *counter);
+
+/* The same for a register that not every CPU has.  Except for a package's it is no error when it
+   cannot be read, and it is left out then, or where it shows an eternal 0. */
+pwr_status_t pwr_meter_counters_add_register(pwr_meter_counters_t *counters,
+                                             pwr_meter_counter_t *counter);
 
 /* A back end's close where descriptors are all there is. */
 void pwr_meter_counters_close_files(pwr_meter_counters_t *counters);
+
+/* ---- from counts to energy: pure arithmetic ---- */
+
+/* The counter was at counter->last at now_ns (CLOCK_MONOTONIC, as below). */
+void pwr_meter_count_begin(pwr_meter_counter_t *counter, uint64_t now_ns);
+
+/* The counter is at count, read between before_ns and after_ns.
+
+   1. A count below the last one has wrapped, once as far as anybody can know,
+   2. unless that would take more power than the domain can draw since the last read: then the
+      counter was reset (suspend, a reloaded driver).  The energy since the last read is unknown: it
+      is not counted, and drift grows by the power seen lately over that time.  The same holds for
+      a jump forward that no power explains.
+   3. Power is averaged over at least four update intervals.
+   4. When so much time passed that the counter may have wrapped unseen, drift grows by what those
+      wraps would be.
+
+   RANGE when count is not below the modulus; nothing has changed then. */
+pwr_status_t pwr_meter_count_advance(pwr_meter_counter_t *counter, uint64_t count,
+                                     uint64_t before_ns, uint64_t after_ns);
+
+pwr_meter_reading_t pwr_meter_count_reading(const pwr_meter_counter_t *counter);
 
 /* pwr_meter_open with another outside. */
 pwr_status_t pwr_meter_open_with(const pwr_env_t *env, const pwr_topo_t *topo,

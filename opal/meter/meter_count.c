@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "meter/meter_count.h"
+#include "meter/meter_backend.h"
 
 #include <math.h>
 

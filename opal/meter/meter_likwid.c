@@ -10,7 +10,6 @@
 
 #include "meter/meter_backend.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "likwid/likwid.h"
@@ -19,12 +18,11 @@ enum { CPU_BITS = 32 };
 
 static const struct {
     const char *likwid; /* its word for the domain */
-    const char *word;
     pwr_meter_domain_kind_t kind;
 } known[] = {
-    {"PKG", "package", PWR_DOMAIN_PACKAGE},
-    {"PP0", "core", PWR_DOMAIN_CORE},
-    {"DRAM", "dram", PWR_DOMAIN_DRAM},
+    {"PKG", PWR_DOMAIN_PACKAGE},
+    {"PP0", PWR_DOMAIN_CORE},
+    {"DRAM", PWR_DOMAIN_DRAM},
 };
 
 /* counter->offset: the domain's index above the CPU's number. */
@@ -40,26 +38,17 @@ static uint64_t modulus_of(unsigned bits)
     return bits < 64 ? 1ull << bits : 0;
 }
 
-/* One that is not there is no error except for a package; some CPUs show an eternal 0. */
-static pwr_status_t add_counter(const pwr_meter_request_t *request, size_t which, unsigned index,
-                                const pwr_likwid_domain_t *domain, unsigned package,
+static pwr_status_t add_counter(const pwr_meter_request_t *request, pwr_meter_domain_kind_t kind,
+                                unsigned index, const pwr_likwid_domain_t *domain, unsigned package,
                                 pwr_meter_counters_t *counters)
 {
     uint64_t cpu = (uint64_t)pwr_topo_first_cpu(request->topo, package);
-    pwr_meter_counter_t counter = {.fd = -1,
+    pwr_meter_counter_t counter = {.domain = {.kind = kind, .package = package},
+                                   .fd = -1,
                                    .offset = (uint64_t)index << CPU_BITS | cpu,
                                    .unit_uj = domain->unit_j * 1e6,
                                    .modulus = modulus_of(domain->bits)};
-    counter.domain.kind = known[which].kind;
-    counter.domain.package = package;
-    counter.domain.resolution_uj = counter.unit_uj;
-    counter.domain.range_uj = (uint64_t)((double)counter.modulus * counter.unit_uj);
-    snprintf(counter.domain.name, sizeof counter.domain.name, "%s-%u", known[which].word, package);
-    pwr_status_t status = likwid_read(&counter, &counter.last);
-    if (counter.domain.kind != PWR_DOMAIN_PACKAGE && (status != PWR_OK || counter.last == 0)) {
-        return PWR_OK;
-    }
-    return status == PWR_OK ? pwr_meter_counters_add(counters, &counter) : status;
+    return pwr_meter_counters_add_register(counters, &counter);
 }
 
 static pwr_status_t add_domain(const pwr_meter_request_t *request, unsigned index,
@@ -73,21 +62,20 @@ static pwr_status_t add_domain(const pwr_meter_request_t *request, unsigned inde
         }
         unsigned packages = pwr_topo_num_packages(request->topo);
         for (unsigned package = 0; package < packages && status == PWR_OK; package++) {
-            status = add_counter(request, i, index, domain, package, counters);
+            status = add_counter(request, known[i].kind, index, domain, package, counters);
         }
     }
     return status;
 }
 
-static pwr_status_t likwid_open(const pwr_meter_backend_t *backend,
-                                const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
+static pwr_status_t likwid_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
     pwr_likwid_domain_t domain;
     pwr_status_t status = pwr_likwid_energy_open(request->env, request->why);
     if (status != PWR_OK) {
         return status;
     }
-    counters->state = (void *)backend; /* open: to be closed */
+    counters->state = counters; /* open: to be closed */
     for (unsigned index = 0; status == PWR_OK; index++) {
         status = pwr_likwid_energy_domain(index, &domain);
         if (status == PWR_OK) {

@@ -12,7 +12,6 @@
 #include "meter/meter_backend.h"
 #include "meter/model_power.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,6 @@
 enum {
     UPDATE_US = 100000, /* ten clock ticks: less would mostly show their granularity */
     MOST_CPUS = 8192,
-    LINE_BYTES = 256, /* of /proc/stat, at most; ten numbers of 20 digits fit */
-    SPARE_LINES = 64,
     MAX_ZONES = 64,
     PATH_BYTES = 128,
     NAME_BYTES = 32,
@@ -51,8 +48,6 @@ typedef struct model {
     package_t *packages;
     unsigned num_packages;
     unsigned cores; /* per package */
-    char *text;     /* of /proc/stat */
-    size_t text_bytes;
     double ticks_per_s;
     uint64_t last_ns;
     unsigned updates;    /* from 1 on: a CPU's 0 is "never seen" */
@@ -67,30 +62,6 @@ static uint64_t read_khz(const pwr_env_t *env, unsigned cpu, const char *file)
     uint64_t khz;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file);
     return pwr_env_read_u64(env, path, &khz) == PWR_OK ? khz : 0;
-}
-
-/* As much of /proc/stat as has the lines of CPUs, which come first; cut after a whole line. */
-static pwr_status_t read_stat(model_t *model)
-{
-    int fd;
-    size_t used = 0;
-    ssize_t got = 1;
-    pwr_status_t status = pwr_env_open(model->env, stat_file, O_RDONLY, &fd);
-    if (status != PWR_OK) {
-        return status;
-    }
-    while (got > 0 && used < model->text_bytes - 1) {
-        got = read(fd, model->text + used, model->text_bytes - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
-    }
-    close(fd);
-    model->text[used] = '\0';
-    char *end = strrchr(model->text, '\n');
-    if (got < 0 || !end) {
-        return PWR_ERR_IO;
-    }
-    end[1] = '\0';
-    return PWR_OK;
 }
 
 /* Adds what a CPU did since the last update to its package.  A CPU that was offline then starts
@@ -109,23 +80,33 @@ static void follow_cpu(model_t *model, unsigned number, uint64_t busy_ticks)
     cpu->seen = model->updates;
 }
 
+/* The lines of CPUs come first. */
 static pwr_status_t follow_cpus(model_t *model)
 {
+    FILE *stat;
+    char *line = NULL;
+    size_t size = 0;
     unsigned found = 0;
-    pwr_status_t status = read_stat(model);
+    pwr_status_t status = pwr_env_open_stream(model->env, stat_file, &stat);
     if (status != PWR_OK) {
         return status;
     }
-    model->updates++;
-    for (const char *line = model->text; *line != '\0'; line = strchr(line, '\n') + 1) {
+    while (getline(&line, &size, stat) > 0 && strncmp(line, "cpu", 3) == 0) {
         unsigned number;
         uint64_t busy_ticks;
         if (pwr_model_parse_stat_line(line, &number, &busy_ticks) && number < model->num_cpus) {
+            model->updates += found == 0; /* without CPUs it is none */
             follow_cpu(model, number, busy_ticks);
             found++;
         }
     }
-    return found > 0 ? PWR_OK : PWR_ERR_PARSE;
+    if (found == 0) {
+        status = feof(stat) ? PWR_ERR_IO : PWR_ERR_PARSE; /* cut short, or without CPUs */
+    }
+    status = ferror(stat) ? PWR_ERR_IO : status;
+    free(line);
+    fclose(stat);
+    return status;
 }
 
 static void update(model_t *model)
@@ -166,7 +147,6 @@ static void free_model(model_t *model)
     if (model) {
         free(model->cpus);
         free(model->packages);
-        free(model->text);
         free(model);
     }
 }
@@ -193,11 +173,9 @@ static model_t *make_model(const pwr_meter_request_t *request)
     model->cores = pwr_topo_num_cores(request->topo) / model->num_packages;
     model->cores += model->cores == 0;
     model->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
-    model->text_bytes = ((size_t)model->num_cpus + SPARE_LINES) * LINE_BYTES;
     model->cpus = calloc(model->num_cpus + 1u, sizeof *model->cpus);
     model->packages = calloc(model->num_packages, sizeof *model->packages);
-    model->text = malloc(model->text_bytes);
-    if (!model->cpus || !model->packages || !model->text) {
+    if (!model->cpus || !model->packages) {
         free_model(model);
         return NULL;
     }
@@ -256,7 +234,6 @@ static pwr_status_t add_package(model_t *model, unsigned package, pwr_meter_coun
         .domain = {.kind = PWR_DOMAIN_PACKAGE,
                    .provenance = PWR_METER_MODELLED,
                    .package = package,
-                   .resolution_uj = 1,
                    .update_us = UPDATE_US},
         .fd = -1,
         .state = model,
@@ -264,14 +241,11 @@ static pwr_status_t add_package(model_t *model, unsigned package, pwr_meter_coun
         .most_w = model->packages[package].tdp_w,
         .drift_share = pwr_model_error_share,
     };
-    snprintf(counter.domain.name, sizeof counter.domain.name, "package-%u", package);
     return pwr_meter_counters_add(counters, &counter);
 }
 
-static pwr_status_t model_open(const pwr_meter_backend_t *backend,
-                               const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
+static pwr_status_t model_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
-    (void)backend;
     model_t *model = make_model(request);
     if (!model) {
         return PWR_ERR_NOMEM;

@@ -13,7 +13,6 @@
 #include "pwr/cpu_model.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,40 +91,6 @@ static pwr_status_t read_counter(pwr_meter_counter_t *counter, uint64_t *count)
     return status;
 }
 
-static void name_domain(pwr_meter_domain_t *domain)
-{
-    if (domain->kind == PWR_DOMAIN_PLATFORM) {
-        snprintf(domain->name, sizeof domain->name, "%s", pwr_meter_kind_text(domain->kind));
-    } else {
-        snprintf(domain->name, sizeof domain->name, "%s-%u", pwr_meter_kind_text(domain->kind),
-                 domain->package);
-    }
-}
-
-/* Adds the domain if its counter is there.  Not being there is no error except for a package: CPUs
-   without a DRAM, core or platform counter fault on it or show an eternal 0. */
-static pwr_status_t add_domain(pwr_msr_t *msr, uint32_t energy_register, double unit_uj,
-                               pwr_meter_domain_t domain, pwr_meter_counters_t *counters)
-{
-    pwr_meter_counter_t counter = {.offset = energy_register,
-                                   .unit_uj = unit_uj,
-                                   .modulus = counter_modulus,
-                                   .fd = -1,
-                                   .state = msr};
-    pwr_status_t status = read_counter(&counter, &counter.last);
-    if (domain.kind != PWR_DOMAIN_PACKAGE && (status != PWR_OK || counter.last == 0)) {
-        return PWR_OK;
-    }
-    if (status != PWR_OK) {
-        return status;
-    }
-    name_domain(&domain);
-    domain.resolution_uj = unit_uj;
-    domain.range_uj = (uint64_t)((double)counter_modulus * unit_uj);
-    counter.domain = domain;
-    return pwr_meter_counters_add(counters, &counter);
-}
-
 static pwr_status_t add_domains(pwr_msr_t *msr, const pwr_cpu_model_t *model,
                                 const rapl_registers_t *registers, unsigned package,
                                 pwr_meter_counters_t *counters)
@@ -136,12 +101,16 @@ static pwr_status_t add_domains(pwr_msr_t *msr, const pwr_cpu_model_t *model,
         return status;
     }
     double common_uj = 1e6 / (double)(1ull << ((units >> 8) & 0x1f));
-    for (int kind = 0; kind < NUM_KINDS && status == PWR_OK; kind++) {
+    for (unsigned kind = 0; kind < NUM_KINDS && status == PWR_OK; kind++) {
         bool once = kind == PWR_DOMAIN_PLATFORM && package != 0;
         if (registers->energy[kind] != 0 && !once) {
-            pwr_meter_domain_t domain = {.kind = (pwr_meter_domain_kind_t)kind, .package = package};
-            status = add_domain(msr, registers->energy[kind],
-                                unit_of(model, domain.kind, common_uj), domain, counters);
+            pwr_meter_counter_t counter = {.domain = {.kind = kind, .package = package},
+                                           .offset = registers->energy[kind],
+                                           .unit_uj = unit_of(model, kind, common_uj),
+                                           .modulus = counter_modulus,
+                                           .fd = -1,
+                                           .state = msr};
+            status = pwr_meter_counters_add_register(counters, &counter);
         }
     }
     return status;
@@ -153,9 +122,10 @@ typedef struct msr_packages {
     pwr_msr_t msrs[];
 } msr_packages_t;
 
-static pwr_status_t open_package(const pwr_msr_access_t *access, const pwr_meter_request_t *request,
-                                 const pwr_cpu_model_t *model, pwr_meter_counters_t *counters)
+static pwr_status_t open_package(const pwr_meter_request_t *request, const pwr_cpu_model_t *model,
+                                 pwr_meter_counters_t *counters)
 {
+    const pwr_msr_access_t *access = counters->backend->access;
     msr_packages_t *packages = counters->state;
     unsigned package = packages->count;
     unsigned cpu = (unsigned)pwr_topo_first_cpu(request->topo, package);
@@ -180,11 +150,9 @@ static void msr_close(pwr_meter_counters_t *counters)
         packages->msrs[i].access->close(&packages->msrs[i]);
     }
     free(packages);
-    counters->state = NULL;
 }
 
-static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter_request_t *request,
-                             pwr_meter_counters_t *counters)
+static pwr_status_t msr_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
     unsigned num_packages = pwr_topo_num_packages(request->topo);
     pwr_cpu_model_t model;
@@ -194,7 +162,7 @@ static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter
     }
     if (status != PWR_OK) {
         pwr_why_add(request->why, "%s: no RAPL registers known for the CPU of /proc/cpuinfo",
-                    backend->name);
+                    counters->backend->name);
         return status;
     }
     msr_packages_t *packages = malloc(sizeof *packages + num_packages * sizeof packages->msrs[0]);
@@ -204,7 +172,7 @@ static pwr_status_t msr_open(const pwr_meter_backend_t *backend, const pwr_meter
     packages->count = 0;
     counters->state = packages;
     while (packages->count < num_packages && status == PWR_OK) {
-        status = open_package(backend->access, request, &model, counters);
+        status = open_package(request, &model, counters);
     }
     return status;
 }

@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,10 +59,11 @@ static const struct {
     {"nvmlDeviceGetTotalEnergyConsumption", offsetof(functions_t, energy_mj), false},
 };
 
+typedef struct library library_t;
+
 /* Of one device; the counter's state. */
 typedef struct gpu {
-    const functions_t *nvml;
-    const pwr_env_t *env;
+    const library_t *library;
     device_t device;
     bool integrates;
     /* When integrating: */
@@ -74,11 +74,13 @@ typedef struct gpu {
 } gpu_t;
 
 /* Of all; the list's state. */
-typedef struct library {
+struct library {
+    const pwr_env_t *env;
     void *handle;
     functions_t nvml;
     bool initialised;
-} library_t;
+    gpu_t *gpus;
+};
 
 static pwr_status_t status_of(int result)
 {
@@ -103,12 +105,12 @@ static pwr_status_t status_of(int result)
 static pwr_status_t integrate(gpu_t *gpu, double *drift_uj)
 {
     unsigned power_mw;
-    pwr_status_t status = status_of(gpu->nvml->power_mw(gpu->device, &power_mw));
+    pwr_status_t status = status_of(gpu->library->nvml.power_mw(gpu->device, &power_mw));
     if (status != PWR_OK) {
         gpu->gap = true;
         return status;
     }
-    uint64_t now_ns = pwr_env_now_ns(gpu->env);
+    uint64_t now_ns = pwr_env_now_ns(gpu->library->env);
     double passed_s = now_ns > gpu->last_ns ? (double)(now_ns - gpu->last_ns) / 1e9 : 0.0;
     double step_uj = (gpu->last_mw + (double)power_mw) / 2 * passed_s * 1e3;
     double corner_uj = fabs((double)power_mw - gpu->last_mw) / 2 * passed_s * 1e3;
@@ -123,14 +125,10 @@ static pwr_status_t integrate(gpu_t *gpu, double *drift_uj)
 static pwr_status_t read_gpu(pwr_meter_counter_t *counter, uint64_t *count)
 {
     gpu_t *gpu = counter->state;
-    unsigned long long energy_mj;
-    pwr_status_t status;
-    if (gpu->integrates) {
-        status = integrate(gpu, &counter->drift_uj);
-        energy_mj = 0;
-    } else {
-        status = status_of(gpu->nvml->energy_mj(gpu->device, &energy_mj));
-    }
+    unsigned long long energy_mj = 0;
+    pwr_status_t status = gpu->integrates
+                              ? integrate(gpu, &counter->drift_uj)
+                              : status_of(gpu->library->nvml.energy_mj(gpu->device, &energy_mj));
     if (status == PWR_OK) {
         *count = gpu->integrates ? (uint64_t)gpu->energy_uj : energy_mj;
     }
@@ -142,52 +140,37 @@ static pwr_status_t read_gpu(pwr_meter_counter_t *counter, uint64_t *count)
 static bool has_energy_counter(const gpu_t *gpu)
 {
     unsigned long long energy_mj;
-    return gpu->nvml->energy_mj && gpu->nvml->energy_mj(gpu->device, &energy_mj) == NVML_OK;
+    const functions_t *nvml = &gpu->library->nvml;
+    return nvml->energy_mj && nvml->energy_mj(gpu->device, &energy_mj) == NVML_OK;
 }
 
-static pwr_status_t add_gpu(const pwr_meter_request_t *request, const library_t *library,
-                            unsigned index, pwr_meter_counters_t *counters)
+static pwr_status_t add_gpu(const library_t *library, unsigned index,
+                            pwr_meter_counters_t *counters)
 {
-    pwr_meter_counter_t counter = {.domain = {.kind = PWR_DOMAIN_GPU, .package = index}, .fd = -1};
-    gpu_t found = {.nvml = &library->nvml, .env = request->env};
-    pwr_status_t status = status_of(library->nvml.handle(index, &found.device));
+    gpu_t *gpu = &library->gpus[index];
+    pwr_meter_counter_t counter = {
+        .domain = {.kind = PWR_DOMAIN_GPU, .package = index}, .fd = -1, .state = gpu};
+    gpu->library = library;
+    pwr_status_t status = status_of(library->nvml.handle(index, &gpu->device));
     if (status != PWR_OK) {
         return status;
     }
-    if (has_energy_counter(&found)) {
+    if (has_energy_counter(gpu)) {
         counter.unit_uj = 1e3;
         counter.domain.update_us = ENERGY_UPDATE_US;
     } else {
-        found.integrates = true;
-        found.last_ns = pwr_env_now_ns(request->env);
-        status = status_of(library->nvml.power_mw(found.device, &found.last_mw));
-        if (status != PWR_OK) {
-            return status;
-        }
+        gpu->integrates = true;
+        gpu->last_ns = pwr_env_now_ns(library->env);
+        status = status_of(library->nvml.power_mw(gpu->device, &gpu->last_mw));
         counter.unit_uj = 1;
         counter.domain.update_us = POWER_UPDATE_US;
         counter.drift_share = power_drift_share;
     }
-    counter.domain.resolution_uj = counter.unit_uj;
-    snprintf(counter.domain.name, sizeof counter.domain.name, "gpu-%u", index);
-    gpu_t *gpu = malloc(sizeof *gpu);
-    if (!gpu) {
-        return PWR_ERR_NOMEM;
-    }
-    *gpu = found;
-    counter.state = gpu;
-    status = read_gpu(&counter, &counter.last);
-    if (status == PWR_OK) {
-        status = pwr_meter_counters_add(counters, &counter);
-    }
-    if (status != PWR_OK) {
-        free(gpu);
-    }
-    return status;
+    return status == PWR_OK ? pwr_meter_counters_add(counters, &counter) : status;
 }
 
 /* Each GPU stands for itself: one that cannot be read costs only its own energy. */
-static pwr_status_t add_gpus(const pwr_meter_request_t *request, const library_t *library,
+static pwr_status_t add_gpus(const pwr_meter_request_t *request, library_t *library,
                              pwr_meter_counters_t *counters)
 {
     unsigned count;
@@ -196,9 +179,13 @@ static pwr_status_t add_gpus(const pwr_meter_request_t *request, const library_t
         pwr_why_add(request->why, "nvml: counting GPUs: %s", pwr_status_text(failure));
         return failure;
     }
+    library->gpus = calloc(count + 1u, sizeof *library->gpus);
+    if (!library->gpus) {
+        return PWR_ERR_NOMEM;
+    }
     failure = PWR_ERR_UNSUPPORTED;
     for (unsigned i = 0; i < count; i++) {
-        pwr_status_t status = add_gpu(request, library, i, counters);
+        pwr_status_t status = add_gpu(library, i, counters);
         if (status != PWR_OK) {
             pwr_why_add(request->why, "nvml: gpu %u: %s", i, pwr_status_text(status));
             failure = pwr_why_worse(failure, status);
@@ -237,10 +224,8 @@ static pwr_status_t load(const pwr_meter_request_t *request, library_t *library)
     return PWR_OK;
 }
 
-static pwr_status_t nvml_open(const pwr_meter_backend_t *backend,
-                              const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
+static pwr_status_t nvml_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
-    (void)backend;
     if (!request->outside->nvml_library) {
         pwr_why_add(request->why, "nvml: knows this machine, not the one below %s",
                     request->env->root);
@@ -250,6 +235,7 @@ static pwr_status_t nvml_open(const pwr_meter_backend_t *backend,
     if (!library) {
         return PWR_ERR_NOMEM;
     }
+    library->env = request->env;
     counters->state = library;
     pwr_status_t status = load(request, library);
     return status == PWR_OK ? add_gpus(request, library, counters) : status;
@@ -258,15 +244,16 @@ static pwr_status_t nvml_open(const pwr_meter_backend_t *backend,
 static void nvml_close(pwr_meter_counters_t *counters)
 {
     library_t *library = counters->state;
-    for (unsigned i = 0; i < counters->count; i++) {
-        free(counters->items[i].state);
+    if (!library) {
+        return;
     }
-    if (library && library->initialised) {
+    if (library->initialised) {
         library->nvml.shutdown();
     }
-    if (library && library->handle) {
+    if (library->handle) {
         dlclose(library->handle);
     }
+    free(library->gpus);
     free(library);
 }
 

@@ -32,14 +32,13 @@ static const char paranoid_file[] = "/proc/sys/kernel/perf_event_paranoid";
    Rapids; Linux, rapl_defaults_spr_server). */
 static const struct event_name {
     const char *event;
-    const char *domain;
     pwr_meter_domain_kind_t kind;
     double hardware_uj;
 } event_names[] = {
-    {"energy-pkg", "package", PWR_DOMAIN_PACKAGE, 1e6 / 16384},
-    {"energy-cores", "core", PWR_DOMAIN_CORE, 1e6 / 16384},
-    {"energy-ram", "dram", PWR_DOMAIN_DRAM, 1e6 / 16384},
-    {"energy-psys", "platform", PWR_DOMAIN_PLATFORM, 1e6},
+    {"energy-pkg", PWR_DOMAIN_PACKAGE, 1e6 / 16384},
+    {"energy-cores", PWR_DOMAIN_CORE, 1e6 / 16384},
+    {"energy-ram", PWR_DOMAIN_DRAM, 1e6 / 16384},
+    {"energy-psys", PWR_DOMAIN_PLATFORM, 1e6},
 };
 
 typedef struct event {
@@ -161,9 +160,9 @@ static void add_refusal(const pwr_meter_request_t *request, const char *event, u
     }
 }
 
-/* "dram-1", or where a package has several CPUs in the mask, one per die, "dram-1-die-0". */
-static void name_domain(const pwr_meter_request_t *request, const pmu_t *pmu, unsigned cpu,
-                        const char *word, pwr_meter_domain_t *domain)
+/* Where a package has several CPUs in the mask, one per die, "dram-1-die-0". */
+static void place_domain(const pwr_meter_request_t *request, const pmu_t *pmu, unsigned cpu,
+                         pwr_meter_domain_t *domain)
 {
     unsigned dies = 0;
     unsigned die = 0;
@@ -175,12 +174,9 @@ static void name_domain(const pwr_meter_request_t *request, const pmu_t *pmu, un
         }
     }
     domain->package = package < 0 ? 0 : (unsigned)package;
-    if (domain->kind == PWR_DOMAIN_PLATFORM) {
-        snprintf(domain->name, sizeof domain->name, "%s", word);
-    } else if (dies > 1) {
-        snprintf(domain->name, sizeof domain->name, "%s-%u-die-%u", word, domain->package, die);
-    } else {
-        snprintf(domain->name, sizeof domain->name, "%s-%u", word, domain->package);
+    if (dies > 1 && domain->kind != PWR_DOMAIN_PLATFORM) {
+        snprintf(domain->name, sizeof domain->name, "%s-%u-die-%u",
+                 pwr_meter_kind_text(domain->kind), domain->package, die);
     }
 }
 
@@ -199,15 +195,10 @@ static pwr_status_t add_counter(const pwr_meter_request_t *request, const pmu_t 
         add_refusal(request, name->event, cpu, status);
         return status;
     }
-    name_domain(request, pmu, cpu, name->domain, &counter.domain);
-    pwr_status_t status = read_count(&counter, &counter.last);
+    place_domain(request, pmu, cpu, &counter.domain);
+    pwr_status_t status = pwr_meter_counters_add(counters, &counter);
     if (status != PWR_OK) {
         add_refusal(request, name->event, cpu, status);
-    } else {
-        status = pwr_meter_counters_add(counters, &counter);
-    }
-    if (status != PWR_OK) {
-        close(counter.fd);
     }
     return status;
 }
@@ -251,10 +242,8 @@ static pwr_status_t add_events(const pwr_meter_request_t *request, const pmu_t *
     return PWR_OK;
 }
 
-static pwr_status_t perf_open(const pwr_meter_backend_t *backend,
-                              const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
+static pwr_status_t perf_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
-    (void)backend;
     if (!request->outside->perf_event_open) {
         pwr_why_add(request->why, "perf_event: counts on this machine, not on the one below %s",
                     request->env->root);

@@ -76,16 +76,9 @@ static pwr_status_t add_zone(const pwr_meter_request_t *request, const char *zon
                          "by a udev rule or chmod");
         return status;
     }
-    status = read_energy(&counter, &counter.last);
-    if (status == PWR_OK && counter.last >= counter.modulus) {
-        status = PWR_ERR_PARSE;
-    }
-    if (status == PWR_OK) {
-        status = pwr_meter_counters_add(counters, &counter);
-    }
+    status = pwr_meter_counters_add(counters, &counter);
     if (status != PWR_OK) {
         pwr_why_add(request->why, "%s: %s", path, pwr_status_text(status));
-        close(counter.fd);
     }
     return status;
 }
@@ -100,17 +93,8 @@ static bool read_name(const pwr_env_t *env, const char *zone, char name[NAME_BYT
 /* The parts of a package that are reported; "uncore" (client graphics) is not. */
 static bool part_kind(const char *name, pwr_meter_domain_kind_t *kind)
 {
-    static const struct {
-        const char *name;
-        pwr_meter_domain_kind_t kind;
-    } parts[] = {{"dram", PWR_DOMAIN_DRAM}, {"core", PWR_DOMAIN_CORE}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(name, parts[i].name) == 0) {
-            *kind = parts[i].kind;
-            return true;
-        }
-    }
-    return false;
+    *kind = strcmp(name, "dram") == 0 ? PWR_DOMAIN_DRAM : PWR_DOMAIN_CORE;
+    return strcmp(name, pwr_meter_kind_text(*kind)) == 0;
 }
 
 /* suffix is what follows "package" in the zone's name: "-0", or "-0-die-1". */
@@ -151,12 +135,10 @@ static pwr_status_t add_package(const pwr_meter_request_t *request, unsigned zon
     return status;
 }
 
-static pwr_status_t powercap_open(const pwr_meter_backend_t *backend,
-                                  const pwr_meter_request_t *request,
+static pwr_status_t powercap_open(const pwr_meter_request_t *request,
                                   pwr_meter_counters_t *counters)
 {
     bool any = false;
-    (void)backend;
     for (unsigned number = 0; number < MAX_ZONES; number++) {
         char zone[ZONE_BYTES];
         char name[NAME_BYTES];

@@ -202,8 +202,8 @@ static pwr_status_t drive_energy(drive_t *drive, char **words)
     const pwr_meter_request_t request = {&drive->env, drive->topo, &drive->reasons,
                                          &pwr_meter_outside_real};
     uint64_t begin[MAX_COUNTERS], end[MAX_COUNTERS];
-    pwr_meter_counters_t counters = {0};
-    pwr_status_t status = pwr_meter_likwid.open(&pwr_meter_likwid, &request, &counters);
+    pwr_meter_counters_t counters = {.backend = &pwr_meter_likwid};
+    pwr_status_t status = pwr_meter_likwid.open(&request, &counters);
     if (status == PWR_OK && counters.count > MAX_COUNTERS) {
         status = PWR_ERR_RANGE;
     }

@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 
-#include "meter/meter_count.h"
+#include "meter/meter_backend.h"
 
 enum { S_TO_NS = 1000000000, MS_TO_NS = 1000000 };
 

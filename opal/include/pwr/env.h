@@ -7,6 +7,7 @@
 #define PWR_ENV_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "pwr/status.h"
 
@@ -53,6 +54,9 @@ pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *nam
 /* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
    Does not log: probing for files that may be absent is normal.  Does not create files. */
 pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd);
+
+/* The same for reading a file line by line; to be closed with fclose. */
+pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream);
 
 /* Reads one decimal or 0x number from a small text file (sysfs style).
    PWR_ERR_PARSE when the content is not exactly one number and optional white space. */
