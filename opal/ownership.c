@@ -13,7 +13,6 @@
 
 #include "pwr/claim.h"
 #include "pwr/neighbours.h"
-#include "pwr/watch.h"
 
 struct pwr_ownership {
     const pwr_env_t *env;
@@ -38,8 +37,7 @@ pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
     }
     made->env = env;
     made->topo = topo;
-    pwr_status_t status = kernel ? pwr_watch_open_with(env, topo, kernel, &made->watch)
-                                 : pwr_watch_open(env, topo, &made->watch);
+    pwr_status_t status = pwr_watch_open(env, topo, kernel, &made->watch);
     if (status != PWR_OK) {
         free(made);
         return status;

@@ -14,7 +14,7 @@
 
 #include "pwr/env.h"
 #include "pwr/topo.h"
-#include "topo/watch_private.h"
+#include "topo/watch.h"
 
 /* How often answers that may change are asked for again: rarely enough to cost nothing, often
    enough that nobody else's work is slowed for longer than a blink. */

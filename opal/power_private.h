@@ -11,7 +11,7 @@
 #include "pwr/guard.h"
 #include "pwr/lever.h"
 #include "pwr/power.h"
-#include "topo/watch_private.h"
+#include "topo/watch.h"
 
 enum { PWR_POWER_REASON_BYTES = 1024, PWR_POWER_WHY_BYTES = PWR_NUM_LEVERS * 1088 };
 

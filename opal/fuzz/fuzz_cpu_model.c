@@ -17,7 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pwr_cpu_model_t model;
     memset(&model, 0xff, sizeof model);
-    if (pwr_cpu_model_parse((const char *)data, size, &model) != PWR_OK) {
+    FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
+    if (!stream) {
+        return 0;
+    }
+    pwr_status_t result = pwr_cpu_model_parse(stream, &model);
+    fclose(stream);
+    if (result != PWR_OK) {
         return 0;
     }
     if (!memchr(model.vendor, '\0', sizeof model.vendor) || model.vendor[0] == '\0' ||

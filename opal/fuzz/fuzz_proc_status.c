@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Fuzz target: /proc/<pid>/status.
- * Sources: topo/proc_status.c topo/cpulist.c status.c
+ * Sources: topo/proc_status.c topo/cpulist.c number.c status.c
  */
 #include "config.h"
 
@@ -18,7 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pwr_proc_status_t status;
     memset(&status, 0xff, sizeof status);
-    if (pwr_proc_status_parse((const char *)data, size, &status) != PWR_OK) {
+    FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
+    if (!stream) {
+        return 0;
+    }
+    pwr_status_t result = pwr_proc_status_parse(stream, &status);
+    fclose(stream);
+    if (result != PWR_OK) {
         return 0;
     }
     /* Names go into messages. */

@@ -32,11 +32,20 @@ static const char status_text[] = "Name:\tstress\n"
                                   "Cpus_allowed_list:\t0-2,5\n"
                                   "Mems_allowed_list:\t0\n";
 
+static pwr_status_t parse(const char *text, size_t size, pwr_proc_status_t *status)
+{
+    FILE *stream = fmemopen((void *)(uintptr_t)text, size, "r");
+    assert_non_null(stream);
+    pwr_status_t result = pwr_proc_status_parse(stream, status);
+    fclose(stream);
+    return result;
+}
+
 static void test_status(void **state)
 {
     pwr_proc_status_t status;
     (void)state;
-    assert_int_equal(pwr_proc_status_parse(status_text, strlen(status_text), &status), PWR_OK);
+    assert_int_equal(parse(status_text, strlen(status_text), &status), PWR_OK);
     assert_string_equal(status.name, "stress");
     assert_int_equal(status.pid, 1234);
     assert_int_equal(status.parent, 77);
@@ -54,7 +63,7 @@ static void test_every_cut_of_a_status(void **state)
         char *copy = malloc(size > 0 ? size : 1);
         assert_non_null(copy);
         memcpy(copy, status_text, size);
-        if (pwr_proc_status_parse(copy, size, &status) != PWR_OK) {
+        if (parse(copy, size, &status) != PWR_OK) {
             assert_int_equal(status.pid, 5);
         }
         free(copy);
@@ -79,8 +88,7 @@ static void test_malformed_status(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pwr_proc_status_t status;
-        assert_int_equal(pwr_proc_status_parse(cases[i].text, strlen(cases[i].text), &status),
-                         cases[i].result);
+        assert_int_equal(parse(cases[i].text, strlen(cases[i].text), &status), cases[i].result);
     }
 }
 
@@ -90,7 +98,7 @@ static void test_name_cannot_act_on_a_terminal(void **state)
                                "Cpus_allowed_list:\t0\n";
     pwr_proc_status_t status;
     (void)state;
-    assert_int_equal(pwr_proc_status_parse(text, strlen(text), &status), PWR_OK);
+    assert_int_equal(parse(text, strlen(text), &status), PWR_OK);
     assert_string_equal(status.name, "ev?[2Jil");
 }
 

@@ -77,13 +77,9 @@ static void test_smt_siblings_are_reached(void **state)
 static void test_cpus_of_a_core(void **state)
 {
     pwr_topo_t *topo = fixture_topo(*state, "package:1 core:4 pu:2(indexes=0,4,1,5,2,6,3,7)", "2");
-    assert_int_equal(pwr_topo_core_of(topo, 2), 2);
-    assert_int_equal(pwr_topo_core_of(topo, 6), 2);
-    assert_int_equal(pwr_topo_core_of(topo, 8), -1);
-    assert_int_equal(pwr_topo_next_in_core(topo, 2, -1), 2);
-    assert_int_equal(pwr_topo_next_in_core(topo, 2, 2), 6);
-    assert_int_equal(pwr_topo_next_in_core(topo, 2, 6), -1);
-    assert_int_equal(pwr_topo_next_in_core(topo, 4, -1), -1);
+    assert_int_equal(pwr_topo_num_reached_cpus(topo), 2);
+    assert_int_equal(pwr_topo_reached_cpu(topo, 0), 2);
+    assert_int_equal(pwr_topo_reached_cpu(topo, 1), 6);
     assert_true(pwr_topo_is_mine(topo, 2));
     assert_false(pwr_topo_is_mine(topo, 6));
     assert_false(pwr_topo_has_whole_cores(topo));
@@ -92,6 +88,11 @@ static void test_cpus_of_a_core(void **state)
     assert_true(pwr_topo_has_whole_cores(topo));
     assert_false(pwr_topo_has_whole_packages(topo));
     pwr_topo_close(topo);
+}
+
+static bool is_allowed(const pwr_topo_t *topo, unsigned cpu)
+{
+    return pwr_cpuset_has(&pwr_topo_sets(topo)->allowed, cpu);
 }
 
 static void test_cpus_of_four_packages(void **state)
@@ -103,7 +104,7 @@ static void test_cpus_of_four_packages(void **state)
     assert_int_equal(pwr_topo_next_in_package(topo, 3, 7), -1);
     assert_int_equal(pwr_topo_next_in_package(topo, 4, -1), -1);
     assert_true(pwr_topo_has_whole_packages(topo));
-    assert_true(pwr_topo_is_allowed(topo, 0));
+    assert_true(is_allowed(topo, 0));
     pwr_topo_close(topo);
     topo = fixture_topo(*state, "package:4 core:2 pu:1", "3-5");
     assert_true(pwr_topo_has_whole_cores(topo));
@@ -114,7 +115,7 @@ static void test_cpus_of_four_packages(void **state)
 static void test_one_core(void **state)
 {
     pwr_topo_t *topo = fixture_topo(*state, "package:1 core:1 pu:1", "0");
-    assert_int_equal(pwr_topo_core_of(topo, 0), 0);
+    assert_int_equal(pwr_topo_num_cores(topo), 1);
     assert_true(pwr_topo_has_whole_cores(topo));
     assert_true(pwr_topo_has_whole_packages(topo));
     pwr_topo_close(topo);
@@ -124,7 +125,6 @@ static void test_machine_without_core_objects(void **state)
 {
     pwr_topo_t *topo = fixture_topo(*state, "numa:2 pu:2", "3");
     assert_int_equal(pwr_topo_num_cores(topo), 4);
-    assert_int_equal(pwr_topo_core_of(topo, 3), 3);
     assert_int_equal(pwr_topo_package_of(topo, 3), 0);
     assert_int_equal(pwr_topo_num_reached_cpus(topo), 1);
     pwr_topo_close(topo);
@@ -135,8 +135,6 @@ static void test_holes_in_the_numbering(void **state)
     pwr_topo_t *topo = fixture_topo(*state, "package:2 core:2 pu:1(indexes=0,2,8,9)", "8");
     assert_int_equal(pwr_topo_num_cpus(topo), 4);
     assert_int_equal(pwr_topo_package_of(topo, 1), -1);
-    assert_int_equal(pwr_topo_core_of(topo, 1), -1);
-    assert_int_equal(pwr_topo_core_of(topo, 8), 2);
     assert_int_equal(pwr_topo_next_in_package(topo, 0, 0), 2);
     assert_int_equal(pwr_topo_next_in_package(topo, 1, -1), 8);
     pwr_topo_close(topo);
@@ -279,11 +277,13 @@ static void test_offline_sibling(void **state)
     assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "0-1", &topo), PWR_OK);
     assert_int_equal(pwr_topo_num_cpus(topo), 3);
     assert_int_equal(pwr_topo_num_my_cpus(topo), 1);
-    assert_int_equal(pwr_topo_core_of(topo, 1), -1);
     assert_int_equal(pwr_topo_package_of(topo, 1), -1);
     assert_false(pwr_topo_is_mine(topo, 1));
     assert_true(pwr_topo_has_whole_cores(topo));
-    assert_int_equal(pwr_topo_core_of(topo, 2), pwr_topo_core_of(topo, 3));
+    pwr_topo_close(topo);
+    assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "2", &topo), PWR_OK);
+    assert_int_equal(pwr_topo_num_reached_cpus(topo), 2);
+    assert_int_equal(pwr_topo_reached_cpu(topo, 1), 3);
     pwr_topo_close(topo);
 }
 
@@ -300,11 +300,11 @@ static void test_cgroup_cpuset(void **state)
     fixture_put(fixture, "/sys/fs/cgroup/job/cpuset.cpus.effective", "1-2\n");
     assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "1", &topo), PWR_OK);
     assert_int_equal(pwr_topo_num_cpus(topo), 4);
-    assert_false(pwr_topo_is_allowed(topo, 0));
-    assert_true(pwr_topo_is_allowed(topo, 1));
-    assert_true(pwr_topo_is_allowed(topo, 2));
-    assert_false(pwr_topo_is_allowed(topo, 3));
-    assert_false(pwr_topo_is_allowed(topo, 4));
+    assert_false(is_allowed(topo, 0));
+    assert_true(is_allowed(topo, 1));
+    assert_true(is_allowed(topo, 2));
+    assert_false(is_allowed(topo, 3));
+    assert_false(is_allowed(topo, 4));
     pwr_topo_close(topo);
 }
 

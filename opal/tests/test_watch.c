@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "topo/watch_private.h"
+#include "topo/watch.h"
 
 /* Time in milliseconds, and what the kernel answers at it. */
 typedef struct invented {
@@ -62,8 +62,8 @@ static void open_watch(fixture_t *fixture, invented_t *kernel)
     kernel->env.now_ns = now_ns;
     kernel->env.arg = kernel;
     kernel->topo = fixture_topo(fixture, NULL, "2-3");
-    assert_int_equal(
-        pwr_watch_open_with(&kernel->env, kernel->topo, &invented_kernel, &kernel->watch), PWR_OK);
+    assert_int_equal(pwr_watch_open(&kernel->env, kernel->topo, &invented_kernel, &kernel->watch),
+                     PWR_OK);
 }
 
 static void close_watch(invented_t *kernel)

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pwr/watch.h"
+#include "topo/watch.h"
 
 enum { SKIPPED = 77 };
 
@@ -58,7 +58,7 @@ static void begin(real_case_t *real, int first, int second)
 {
     bind_to(first, second);
     assert_int_equal(pwr_topo_open(&pwr_env_real, &real->topo), PWR_OK);
-    assert_int_equal(pwr_watch_open(&pwr_env_real, real->topo, &real->watch), PWR_OK);
+    assert_int_equal(pwr_watch_open(&pwr_env_real, real->topo, NULL, &real->watch), PWR_OK);
 }
 
 static void end(real_case_t *real)
@@ -233,7 +233,7 @@ static bool hold_beside(void *(*body)(void *))
     env.arg = &beside;
     assert_int_equal(sem_init(&beside.stopped, 0, 0), 0);
     assert_int_equal(pwr_topo_open(&pwr_env_real, &topo), PWR_OK);
-    assert_int_equal(pwr_watch_open(&env, topo, &watch), PWR_OK);
+    assert_int_equal(pwr_watch_open(&env, topo, NULL, &watch), PWR_OK);
     assert_int_equal(pthread_create(&thread, NULL, body, &beside), 0);
     if (body == compute) {
         assert_int_equal(pthread_getcpuclockid(thread, &beside.clock), 0);

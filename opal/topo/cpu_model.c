@@ -5,143 +5,99 @@
  */
 #include "config.h"
 
+#include "number.h"
 #include "pwr/cpu_model.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum {
-    /* Vendor, family, model, name and stepping are the first lines of a CPU's paragraph. */
-    CPUINFO_BYTES = 4096,
-};
-
-typedef struct span {
-    const char *start;
-    size_t length;
-} span_t;
 
 /* ---- /proc/cpuinfo ---- */
 
-/* The next line of text without its newline; false at the end. */
-static bool next_line(span_t *rest, span_t *line)
-{
-    if (rest->length == 0) {
-        return false;
-    }
-    const char *newline = memchr(rest->start, '\n', rest->length);
-    size_t length = newline ? (size_t)(newline - rest->start) : rest->length;
-    size_t used = length + (newline != NULL);
-    *line = (span_t){rest->start, length};
-    *rest = (span_t){rest->start + used, rest->length - used};
-    return true;
-}
+enum { VENDOR, FAMILY, MODEL, STEPPING, NAME, NUM_KEYS, VALUE_BYTES = 256 };
 
-static span_t trimmed(const char *start, const char *end)
-{
-    while (start < end && isspace((unsigned char)*start)) {
-        start++;
-    }
-    while (start < end && isspace((unsigned char)end[-1])) {
-        end--;
-    }
-    return (span_t){start, (size_t)(end - start)};
-}
+static const char *const keys[NUM_KEYS] = {
+    [VENDOR] = "vendor_id",  [FAMILY] = "cpu family", [MODEL] = "model",
+    [STEPPING] = "stepping", [NAME] = "model name",
+};
 
-/* The value of "key<blanks>: value" in the first CPU's paragraph; false when there is none. */
-static bool find_value(span_t text, const char *key, span_t *value)
+/* What the first CPU's paragraph says. */
+typedef struct paragraph {
+    bool has[NUM_KEYS];
+    char values[NUM_KEYS][VALUE_BYTES]; /* "": none */
+} paragraph_t;
+
+static void take_line(char *line, paragraph_t *paragraph)
 {
-    span_t line;
-    while (next_line(&text, &line) && line.length > 0) {
-        const char *colon = memchr(line.start, ':', line.length);
-        if (!colon) {
-            continue;
-        }
-        span_t found = trimmed(line.start, colon);
-        if (found.length == strlen(key) && memcmp(found.start, key, found.length) == 0) {
-            *value = trimmed(colon + 1, line.start + line.length);
-            return true;
+    char *key, *value;
+    if (!pwr_line_split(line, &key, &value)) {
+        return;
+    }
+    for (int i = 0; i < NUM_KEYS; i++) {
+        if (!paragraph->has[i] && strcmp(key, keys[i]) == 0) {
+            paragraph->has[i] = true;
+            snprintf(paragraph->values[i], VALUE_BYTES, "%s", value);
         }
     }
-    return false;
 }
 
-static bool to_number(span_t text, unsigned *number)
+static bool is_printable(const char *text)
 {
-    unsigned result = 0;
-    if (text.length == 0) {
-        return false;
+    while (isprint((unsigned char)*text)) {
+        text++;
     }
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.start[i] - '0';
-        if (digit > 9 || result > (UINT_MAX - digit) / 10) {
-            return false;
-        }
-        result = result * 10 + digit;
-    }
-    *number = result;
-    return true;
+    return *text == '\0';
 }
 
-static bool is_printable(span_t text)
+static pwr_status_t to_number(const char *text, unsigned *number)
 {
-    for (size_t i = 0; i < text.length; i++) {
-        if (!isprint((unsigned char)text.start[i])) {
-            return false;
-        }
-    }
-    return true;
+    return pwr_number_parse_decimal(text, strlen(text), number);
 }
 
-pwr_status_t pwr_cpu_model_parse(const char *text, size_t size, pwr_cpu_model_t *model)
+static pwr_status_t identify(const paragraph_t *paragraph, pwr_cpu_model_t *model)
 {
-    span_t all = {text, size};
-    span_t value;
     pwr_cpu_model_t made = {.stepping = 0};
-    if (!find_value(all, "vendor_id", &value)) {
+    const char *vendor = paragraph->values[VENDOR];
+    const char *name = paragraph->values[NAME];
+    if (!paragraph->has[VENDOR]) {
         return PWR_ERR_UNSUPPORTED;
     }
-    if (value.length == 0 || value.length >= sizeof made.vendor || !is_printable(value)) {
-        return PWR_ERR_PARSE;
-    }
-    memcpy(made.vendor, value.start, value.length);
-    if (!find_value(all, "cpu family", &value) || !to_number(value, &made.family) ||
-        !find_value(all, "model", &value) || !to_number(value, &made.model)) {
+    if (vendor[0] == '\0' || strlen(vendor) >= sizeof made.vendor || !is_printable(vendor) ||
+        to_number(paragraph->values[FAMILY], &made.family) != PWR_OK ||
+        to_number(paragraph->values[MODEL], &made.model) != PWR_OK) {
         return PWR_ERR_PARSE;
     }
     /* Some hypervisors hide these two; Linux then writes "unknown". */
-    if (find_value(all, "stepping", &value) && !to_number(value, &made.stepping)) {
-        made.stepping = 0;
-    }
-    if (find_value(all, "model name", &value) && is_printable(value)) {
-        size_t kept = value.length < sizeof made.name ? value.length : sizeof made.name - 1;
-        memcpy(made.name, value.start, kept);
-    }
+    (void)to_number(paragraph->values[STEPPING], &made.stepping);
+    snprintf(made.name, sizeof made.name, "%.*s", (int)sizeof made.name - 1,
+             is_printable(name) ? name : "");
+    snprintf(made.vendor, sizeof made.vendor, "%s", vendor);
     *model = made;
     return PWR_OK;
 }
 
+pwr_status_t pwr_cpu_model_parse(FILE *cpuinfo, pwr_cpu_model_t *model)
+{
+    paragraph_t paragraph = {.has = {false}};
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, cpuinfo) > 0 && line[0] != '\n') {
+        take_line(line, &paragraph);
+    }
+    free(line);
+    return ferror(cpuinfo) ? PWR_ERR_IO : identify(&paragraph, model);
+}
+
 pwr_status_t pwr_cpu_model_read(const pwr_env_t *env, pwr_cpu_model_t *model)
 {
-    char text[CPUINFO_BYTES];
-    int fd;
-    pwr_status_t status = pwr_env_open(env, "/proc/cpuinfo", O_RDONLY, &fd);
-    if (status != PWR_OK) {
-        return status;
+    FILE *cpuinfo;
+    pwr_status_t status = pwr_env_open_stream(env, "/proc/cpuinfo", &cpuinfo);
+    if (status == PWR_OK) {
+        status = pwr_cpu_model_parse(cpuinfo, model);
+        fclose(cpuinfo);
     }
-    size_t length = 0;
-    ssize_t got = 1;
-    while (got > 0 && length < sizeof text) {
-        got = read(fd, text + length, sizeof text - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    status = got < 0 ? pwr_status_from_errno(errno) : PWR_OK;
-    close(fd);
-    return status == PWR_OK ? pwr_cpu_model_parse(text, length, model) : status;
+    return status;
 }
 
 /* ---- T-states ---- */

@@ -24,9 +24,13 @@ bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu)
            (set->words[cpu / PWR_CPUSET_WORD_BITS] >> cpu % PWR_CPUSET_WORD_BITS & 1) != 0;
 }
 
-static int lowest_in(unsigned word_index, unsigned long word)
+unsigned pwr_cpuset_count(const pwr_cpuset_t *set)
 {
-    return (int)word_index * PWR_CPUSET_WORD_BITS + __builtin_ctzl(word);
+    unsigned count = 0;
+    for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
+        count += (unsigned)__builtin_popcountl(set->words[i]);
+    }
+    return count;
 }
 
 int pwr_cpuset_next(const pwr_cpuset_t *set, int after)
@@ -35,31 +39,36 @@ int pwr_cpuset_next(const pwr_cpuset_t *set, int after)
     unsigned long mask = ~0ul << first % PWR_CPUSET_WORD_BITS;
     for (unsigned i = first / PWR_CPUSET_WORD_BITS; i < PWR_CPUSET_WORDS; i++) {
         if ((set->words[i] & mask) != 0) {
-            return lowest_in(i, set->words[i] & mask);
+            return (int)i * PWR_CPUSET_WORD_BITS + __builtin_ctzl(set->words[i] & mask);
         }
         mask = ~0ul;
     }
     return -1;
 }
 
+unsigned pwr_cpuset_at(const pwr_cpuset_t *set, unsigned index)
+{
+    int cpu = pwr_cpuset_next(set, -1);
+    for (; index > 0; index--) {
+        cpu = pwr_cpuset_next(set, cpu);
+    }
+    return (unsigned)cpu;
+}
+
 int pwr_cpuset_first_common(const pwr_cpuset_t *left, const pwr_cpuset_t *right)
 {
-    for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
-        if ((left->words[i] & right->words[i]) != 0) {
-            return lowest_in(i, left->words[i] & right->words[i]);
-        }
-    }
-    return -1;
+    pwr_cpuset_t common = *left;
+    pwr_cpuset_intersect(&common, right);
+    return pwr_cpuset_next(&common, -1);
 }
 
 int pwr_cpuset_first_missing(const pwr_cpuset_t *set, const pwr_cpuset_t *part)
 {
+    pwr_cpuset_t missing = *part;
     for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
-        if ((part->words[i] & ~set->words[i]) != 0) {
-            return lowest_in(i, part->words[i] & ~set->words[i]);
-        }
+        missing.words[i] &= ~set->words[i];
     }
-    return -1;
+    return pwr_cpuset_next(&missing, -1);
 }
 
 void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other)

@@ -27,12 +27,19 @@ typedef struct pwr_cpuset {
 /* A CPU that does not fit is ignored, and not in any set. */
 void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu);
 bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu);
+unsigned pwr_cpuset_count(const pwr_cpuset_t *set);
 /* The lowest member above after (-1: of all), or -1. */
 int pwr_cpuset_next(const pwr_cpuset_t *set, int after);
+/* Of all members in ascending order the one at index, which is below their count. */
+unsigned pwr_cpuset_at(const pwr_cpuset_t *set, unsigned index);
 /* The lowest CPU that is in both, or -1. */
 int pwr_cpuset_first_common(const pwr_cpuset_t *left, const pwr_cpuset_t *right);
-/* The lowest CPU of part that is not in set, or -1: set includes part. */
+/* The lowest CPU of part that is not in set, or -1. */
 int pwr_cpuset_first_missing(const pwr_cpuset_t *set, const pwr_cpuset_t *part);
+static inline bool pwr_cpuset_includes(const pwr_cpuset_t *set, const pwr_cpuset_t *part)
+{
+    return pwr_cpuset_first_missing(set, part) < 0;
+}
 /* Binds the calling thread to these CPUs, of which the kernel keeps what the cgroup allows; false
    and errno when that is none. */
 bool pwr_cpuset_bind(const pwr_cpuset_t *set);

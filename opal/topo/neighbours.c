@@ -10,8 +10,10 @@
  */
 #include "config.h"
 
+#include "number.h"
 #include "pwr/neighbours.h"
 #include "topo/proc_status.h"
+#include "topo/topo_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,19 +36,10 @@ typedef struct scan {
     unsigned pid;
     unsigned ancestors[MAX_DEPTH];
     unsigned num_ancestors;
-    pwr_cpuset_t known;   /* CPUs of the topology */
-    pwr_cpuset_t allowed; /* those of our cgroup cpuset */
-    pwr_cpuset_t mine;    /* ours, as the kernel says; this and those below without CPUs that the
-                             topology does not have */
-    pwr_cpuset_t reached; /* and their SMT siblings */
+    const pwr_topo_sets_t *sets;
     pwr_cpuset_t unbound; /* who may run on all of these is not bound */
     pwr_neighbours_t result;
 } scan_t;
-
-static bool includes(const pwr_cpuset_t *set, const pwr_cpuset_t *part)
-{
-    return pwr_cpuset_first_missing(set, part) < 0;
-}
 
 static pwr_status_t read_process(const scan_t *scan, unsigned pid, pwr_proc_status_t *process)
 {
@@ -57,38 +50,12 @@ static pwr_status_t read_process(const scan_t *scan, unsigned pid, pwr_proc_stat
 
 /* ---- 1. ourselves ---- */
 
-static void note_topology(scan_t *scan, const pwr_topo_t *topo)
-{
-    for (unsigned package = 0; package < pwr_topo_num_packages(topo); package++) {
-        int cpu = -1;
-        while ((cpu = pwr_topo_next_in_package(topo, package, cpu)) >= 0) {
-            pwr_cpuset_add(&scan->known, (unsigned)cpu);
-            if (pwr_topo_is_allowed(topo, (unsigned)cpu)) {
-                pwr_cpuset_add(&scan->allowed, (unsigned)cpu);
-            }
-        }
-    }
-    for (unsigned i = 0; i < pwr_topo_num_reached_cpus(topo); i++) {
-        pwr_cpuset_add(&scan->reached, pwr_topo_reached_cpu(topo, i));
-    }
-}
-
 /* False when the kernel sees us bound otherwise than the topology does. */
-static bool bindings_agree(const scan_t *scan, const pwr_topo_t *topo)
+static bool bindings_agree(const pwr_topo_sets_t *sets, const pwr_proc_status_t *self)
 {
-    unsigned count = pwr_topo_num_my_cpus(topo);
-    for (unsigned i = 0; i < count; i++) {
-        if (!pwr_cpuset_has(&scan->mine, pwr_topo_my_cpu(topo, i))) {
-            return false;
-        }
-    }
-    for (int cpu = pwr_cpuset_next(&scan->mine, -1); cpu >= 0;
-         cpu = pwr_cpuset_next(&scan->mine, cpu)) {
-        if (!pwr_topo_is_mine(topo, (unsigned)cpu)) {
-            return false;
-        }
-    }
-    return true;
+    pwr_cpuset_t mine = self->allowed;
+    pwr_cpuset_intersect(&mine, &sets->known);
+    return pwr_cpuset_includes(&mine, &sets->mine) && pwr_cpuset_includes(&sets->mine, &mine);
 }
 
 /* ---- 2. ancestors ---- */
@@ -99,8 +66,8 @@ static bool bindings_agree(const scan_t *scan, const pwr_topo_t *topo)
 static void note_width(scan_t *scan, const pwr_proc_status_t *ancestor)
 {
     pwr_cpuset_t width = ancestor->allowed;
-    pwr_cpuset_intersect(&width, &scan->allowed);
-    if (includes(&width, &scan->mine)) {
+    pwr_cpuset_intersect(&width, &scan->sets->allowed);
+    if (pwr_cpuset_includes(&width, &scan->sets->mine)) {
         scan->unbound = width;
     }
 }
@@ -108,7 +75,7 @@ static void note_width(scan_t *scan, const pwr_proc_status_t *ancestor)
 /* An ancestor that cannot be read ends the line: it is hidden, or older than a container. */
 static pwr_status_t note_ancestors(scan_t *scan, unsigned parent)
 {
-    scan->unbound = scan->mine;
+    scan->unbound = scan->sets->mine;
     while (parent != 0 && scan->num_ancestors < MAX_DEPTH) {
         pwr_proc_status_t ancestor;
         pwr_status_t status = read_process(scan, parent, &ancestor);
@@ -119,7 +86,7 @@ static pwr_status_t note_ancestors(scan_t *scan, unsigned parent)
         if (status != PWR_OK) {
             return status;
         }
-        if (includes(&scan->mine, &scan->unbound)) {
+        if (pwr_cpuset_includes(&scan->sets->mine, &scan->unbound)) {
             note_width(scan, &ancestor); /* none was wider so far */
         }
         parent = ancestor.parent;
@@ -157,9 +124,9 @@ static bool is_descendant(const scan_t *scan, unsigned parent)
 static void judge(scan_t *scan, const pwr_proc_status_t *process)
 {
     pwr_neighbours_t *result = &scan->result;
-    int cpu = pwr_cpuset_first_common(&process->allowed, &scan->reached);
+    int cpu = pwr_cpuset_first_common(&process->allowed, &scan->sets->reached);
     result->judged++;
-    if (cpu < 0 || includes(&process->allowed, &scan->unbound) ||
+    if (cpu < 0 || pwr_cpuset_includes(&process->allowed, &scan->unbound) ||
         is_descendant(scan, process->parent)) {
         return;
     }
@@ -187,24 +154,14 @@ static pwr_status_t look_at(scan_t *scan, unsigned pid)
     return status == PWR_ERR_UNSUPPORTED || status == PWR_ERR_PERM ? PWR_OK : status;
 }
 
-/* The number that the whole name is; 0 for other names. */
-static unsigned pid_of(const char *name)
-{
-    unsigned pid = 0;
-    for (; *name >= '0' && *name <= '9' && pid < 100000000; name++) {
-        pid = pid * 10 + (unsigned)(*name - '0');
-    }
-    return *name == '\0' ? pid : 0;
-}
-
 static pwr_status_t look_at_all(scan_t *scan, DIR *processes)
 {
     pwr_status_t status = PWR_OK;
     struct dirent *entry;
     errno = 0;
     while (status == PWR_OK && !scan->result.found && (entry = readdir(processes)) != NULL) {
-        unsigned pid = pid_of(entry->d_name);
-        if (pid != 0) {
+        unsigned pid;
+        if (pwr_number_parse_decimal(entry->d_name, strlen(entry->d_name), &pid) == PWR_OK) {
             status = look_at(scan, pid);
         }
         errno = 0;
@@ -234,11 +191,9 @@ static pwr_status_t run(scan_t *scan, const pwr_topo_t *topo, DIR *processes)
         return status;
     }
     scan->pid = self.pid;
-    note_topology(scan, topo);
-    scan->mine = self.allowed;
-    pwr_cpuset_intersect(&scan->mine, &scan->known);
+    scan->sets = pwr_topo_sets(topo);
     note_what_is_hidden(scan);
-    if (!bindings_agree(scan, topo)) {
+    if (!bindings_agree(scan->sets, &self)) {
         scan->result.unseen |= PWR_UNSEEN_BINDING;
         return PWR_OK;
     }

@@ -7,7 +7,7 @@
 #define PWR_PROC_STATUS_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 
 #include "pwr/status.h"
 #include "topo/cpulist.h"
@@ -21,12 +21,12 @@ typedef struct pwr_proc_status {
     pwr_cpuset_t allowed; /* what the task's affinity and cpuset leave it */
 } pwr_proc_status_t;
 
-/* Reads name below the directory fd, piece by piece and without allocating.
+/* Reads name below the directory fd.
    UNSUPPORTED when the process is not there (any more) or not shown to us, PERM when it is shown
    but not readable, PARSE or RANGE when a line is not what Linux writes. */
 pwr_status_t pwr_proc_status_read(int directory, const char *name, pwr_proc_status_t *status);
 
-/* The same from text[size], which need not end in NUL. */
-pwr_status_t pwr_proc_status_parse(const char *text, size_t size, pwr_proc_status_t *status);
+/* The same from a stream. */
+pwr_status_t pwr_proc_status_parse(FILE *text, pwr_proc_status_t *status);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Packages, cores and CPUs through hwloc, copied into plain arrays.
+ * Packages, cores and CPUs through hwloc, copied into sets.
  */
 #include "config.h"
 
-#include "topo/cpulist.h"
 #include "topo/topo_private.h"
 
 #include <hwloc.h>
@@ -13,21 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cpu_list {
-    unsigned *cpus; /* ascending */
-    unsigned count;
-} cpu_list_t;
-
 struct pwr_topo {
     unsigned num_packages;
     unsigned num_cores;
     unsigned num_cpus;
-    int *group_of[PWR_TOPO_NUM_LEVELS]; /* by CPU number, -1 for a hole in the numbering */
-    int *core_of;                       /* likewise */
-    unsigned num_numbers;
-    cpu_list_t mine;
-    cpu_list_t reached;
-    pwr_cpuset_t allowed; /* by the cgroup */
+    pwr_topo_sets_t sets;
+    uint16_t group_of[PWR_TOPO_NUM_LEVELS][PWR_CPUSET_CPUS]; /* of CPUs that are known */
 };
 
 /* The whole machine, also what a cgroup keeps from us: "bound" and package numbers must mean the
@@ -84,33 +74,41 @@ static pwr_status_t load_machine(const pwr_env_t *env, hwloc_topology_t *machine
     return PWR_OK;
 }
 
-static pwr_status_t told_binding(const char *cpulist, hwloc_bitmap_t mine)
+/* ---- copying ---- */
+
+static void add_all(hwloc_const_bitmap_t from, pwr_cpuset_t *to)
 {
-    pwr_cpuset_t set;
-    if (pwr_cpulist_parse(cpulist, strlen(cpulist), &set) != PWR_OK) {
-        return PWR_ERR_ARG;
+    for (int cpu = hwloc_bitmap_first(from); cpu >= 0; cpu = hwloc_bitmap_next(from, cpu)) {
+        pwr_cpuset_add(to, (unsigned)cpu);
     }
-    hwloc_bitmap_zero(mine);
-    for (int cpu = pwr_cpuset_next(&set, -1); cpu >= 0; cpu = pwr_cpuset_next(&set, cpu)) {
-        hwloc_bitmap_set(mine, (unsigned)cpu);
+}
+
+/* Systems that cannot tell do not bind either: all CPUs are everybody's. */
+static pwr_status_t ask_binding(hwloc_topology_t machine, pwr_topo_sets_t *sets)
+{
+    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+    if (!mine) {
+        return PWR_ERR_NOMEM;
     }
+    bool told = hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) == 0;
+    add_all(told ? mine : hwloc_topology_get_topology_cpuset(machine), &sets->mine);
+    hwloc_bitmap_free(mine);
     return PWR_OK;
 }
 
 static pwr_status_t read_binding(const pwr_env_t *env, hwloc_topology_t machine,
-                                 const char *cpulist, hwloc_bitmap_t mine)
+                                 const char *cpulist, pwr_topo_sets_t *sets)
 {
-    if (cpulist) {
-        pwr_status_t status = told_binding(cpulist, mine);
+    if (!cpulist) {
+        pwr_status_t status = ask_binding(machine, sets);
         if (status != PWR_OK) {
             return status;
         }
-    } else if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) != 0) {
-        /* Systems that cannot tell do not bind either: all CPUs are everybody's. */
-        hwloc_bitmap_copy(mine, hwloc_topology_get_topology_cpuset(machine));
+    } else if (pwr_cpulist_parse(cpulist, strlen(cpulist), &sets->mine) != PWR_OK) {
+        return PWR_ERR_ARG;
     }
-    hwloc_bitmap_and(mine, mine, hwloc_topology_get_topology_cpuset(machine));
-    if (hwloc_bitmap_iszero(mine)) {
+    pwr_cpuset_intersect(&sets->mine, &sets->known);
+    if (pwr_cpuset_next(&sets->mine, -1) < 0) {
         pwr_env_log(env, PWR_LOG_WARN,
                     "this process is bound to no CPU of the machine (check with hwloc-bind --get)");
         return PWR_ERR_ARG;
@@ -118,118 +116,58 @@ static pwr_status_t read_binding(const pwr_env_t *env, hwloc_topology_t machine,
     return PWR_OK;
 }
 
-static pwr_status_t copy_list(hwloc_const_bitmap_t set, cpu_list_t *list)
-{
-    list->cpus = calloc((size_t)hwloc_bitmap_weight(set), sizeof *list->cpus);
-    if (!list->cpus) {
-        return PWR_ERR_NOMEM;
-    }
-    for (int cpu = hwloc_bitmap_first(set); cpu >= 0; cpu = hwloc_bitmap_next(set, cpu)) {
-        list->cpus[list->count++] = (unsigned)cpu;
-    }
-    return PWR_OK;
-}
-
-/* An array by CPU number that says -1 everywhere. */
-static int *no_group(unsigned num_numbers)
-{
-    int *group_of = malloc(num_numbers * sizeof *group_of);
-    for (unsigned cpu = 0; group_of && cpu < num_numbers; cpu++) {
-        group_of[cpu] = -1;
-    }
-    return group_of;
-}
-
-/* Puts CPUs into groups by objects of one type, the smallest that has the CPU, and what is in none
-   by packages. */
-static void copy_groups(hwloc_topology_t machine, hwloc_obj_type_t type, const int *package_of,
-                        unsigned num_numbers, int *group_of)
+/* The smallest object of a type that has the CPU; what is in none counts by packages. */
+static uint16_t group_in(hwloc_topology_t machine, hwloc_obj_type_t type, unsigned cpu,
+                         unsigned package)
 {
     int num = hwloc_get_nbobjs_by_type(machine, type);
-    for (unsigned cpu = 0; cpu < num_numbers; cpu++) {
-        int smallest = INT_MAX;
-        bool known = package_of[cpu] >= 0;
-        group_of[cpu] = known ? num + package_of[cpu] : -1;
-        for (int i = 0; i < num && known; i++) {
-            hwloc_const_cpuset_t set = hwloc_get_obj_by_type(machine, type, (unsigned)i)->cpuset;
-            if (hwloc_bitmap_isset(set, cpu) && hwloc_bitmap_weight(set) < smallest) {
-                smallest = hwloc_bitmap_weight(set);
-                group_of[cpu] = i;
-            }
+    int smallest = INT_MAX;
+    unsigned group = (unsigned)num + package;
+    for (int i = 0; i < num; i++) {
+        hwloc_const_cpuset_t set = hwloc_get_obj_by_type(machine, type, (unsigned)i)->cpuset;
+        if (hwloc_bitmap_isset(set, cpu) && hwloc_bitmap_weight(set) < smallest) {
+            smallest = hwloc_bitmap_weight(set);
+            group = (unsigned)i;
         }
     }
+    return (uint16_t)group;
 }
 
-static pwr_status_t copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
+static void copy_machine(hwloc_topology_t machine, pwr_topo_t *topo)
 {
     int packages = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE);
     int cores = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE);
     topo->num_cpus = (unsigned)hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
     topo->num_packages = packages > 0 ? (unsigned)packages : 1;
     topo->num_cores = cores > 0 ? (unsigned)cores : topo->num_cpus;
-    topo->num_numbers =
-        (unsigned)hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) + 1;
-    topo->core_of = no_group(topo->num_numbers);
-    bool complete = topo->core_of;
-    for (int level = 0; level < PWR_TOPO_NUM_LEVELS; level++) {
-        topo->group_of[level] = no_group(topo->num_numbers);
-        complete = complete && topo->group_of[level];
-    }
-    if (!complete) {
-        return PWR_ERR_NOMEM;
-    }
+    add_all(hwloc_topology_get_topology_cpuset(machine), &topo->sets.known);
+    add_all(hwloc_topology_get_allowed_cpuset(machine), &topo->sets.allowed);
+    pwr_cpuset_intersect(&topo->sets.allowed, &topo->sets.known);
     hwloc_obj_t pu = NULL;
     while ((pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != NULL) {
-        hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
-        hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
-        topo->group_of[PWR_TOPO_PACKAGE][pu->os_index] = package ? (int)package->logical_index : 0;
-        topo->core_of[pu->os_index] = (int)(core ? core : pu)->logical_index;
-        if (hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(machine), pu->os_index)) {
-            pwr_cpuset_add(&topo->allowed, pu->os_index);
+        unsigned cpu = pu->os_index;
+        hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
+        unsigned package = object ? object->logical_index : 0;
+        if (pwr_cpuset_has(&topo->sets.known, cpu)) {
+            topo->group_of[PWR_TOPO_PACKAGE][cpu] = (uint16_t)package;
+            topo->group_of[PWR_TOPO_NUMA][cpu] =
+                group_in(machine, HWLOC_OBJ_NUMANODE, cpu, package);
+            topo->group_of[PWR_TOPO_L3][cpu] = group_in(machine, HWLOC_OBJ_L3CACHE, cpu, package);
         }
     }
-    const int *package_of = topo->group_of[PWR_TOPO_PACKAGE];
-    copy_groups(machine, HWLOC_OBJ_NUMANODE, package_of, topo->num_numbers,
-                topo->group_of[PWR_TOPO_NUMA]);
-    copy_groups(machine, HWLOC_OBJ_L3CACHE, package_of, topo->num_numbers,
-                topo->group_of[PWR_TOPO_L3]);
-    return PWR_OK;
 }
 
-static void add_siblings(hwloc_topology_t machine, hwloc_const_bitmap_t mine,
-                         hwloc_bitmap_t reached)
+static void add_siblings(hwloc_topology_t machine, pwr_topo_sets_t *sets)
 {
-    hwloc_bitmap_copy(reached, mine);
+    sets->reached = sets->mine;
     hwloc_obj_t core = NULL;
     while ((core = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_CORE, core)) != NULL) {
-        if (hwloc_bitmap_intersects(core->cpuset, mine)) {
-            hwloc_bitmap_or(reached, reached, core->cpuset);
+        pwr_cpuset_t siblings = {{0}};
+        add_all(core->cpuset, &siblings);
+        if (pwr_cpuset_first_common(&siblings, &sets->mine) >= 0) {
+            add_all(core->cpuset, &sets->reached);
         }
     }
-}
-
-static pwr_status_t fill(const pwr_env_t *env, hwloc_topology_t machine, const char *cpulist,
-                         pwr_topo_t *topo)
-{
-    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
-    hwloc_bitmap_t reached = hwloc_bitmap_alloc();
-    pwr_status_t status = mine && reached ? PWR_OK : PWR_ERR_NOMEM;
-    if (status == PWR_OK) {
-        status = read_binding(env, machine, cpulist, mine);
-    }
-    if (status == PWR_OK) {
-        add_siblings(machine, mine, reached);
-        status = copy_machine(machine, topo);
-    }
-    if (status == PWR_OK) {
-        status = copy_list(mine, &topo->mine);
-    }
-    if (status == PWR_OK) {
-        status = copy_list(reached, &topo->reached);
-    }
-    hwloc_bitmap_free(reached);
-    hwloc_bitmap_free(mine);
-    return status;
 }
 
 pwr_status_t pwr_topo_open_with_binding(const pwr_env_t *env, const char *cpulist,
@@ -241,11 +179,15 @@ pwr_status_t pwr_topo_open_with_binding(const pwr_env_t *env, const char *cpulis
         return status;
     }
     pwr_topo_t *made = calloc(1, sizeof *made);
-    status = made ? fill(env, machine, cpulist, made) : PWR_ERR_NOMEM;
+    if (made) {
+        copy_machine(machine, made);
+        status = read_binding(env, machine, cpulist, &made->sets);
+        add_siblings(machine, &made->sets);
+    }
     hwloc_topology_destroy(machine);
-    if (status != PWR_OK) {
-        pwr_topo_close(made);
-        return status;
+    if (!made || status != PWR_OK) {
+        free(made);
+        return made ? status : PWR_ERR_NOMEM;
     }
     *topo = made;
     return PWR_OK;
@@ -258,15 +200,14 @@ pwr_status_t pwr_topo_open(const pwr_env_t *env, pwr_topo_t **topo)
 
 void pwr_topo_close(pwr_topo_t *topo)
 {
-    if (topo) {
-        free(topo->reached.cpus);
-        free(topo->mine.cpus);
-        free(topo->core_of);
-        for (int level = 0; level < PWR_TOPO_NUM_LEVELS; level++) {
-            free(topo->group_of[level]);
-        }
-        free(topo);
-    }
+    free(topo);
+}
+
+/* ---- answers ---- */
+
+const pwr_topo_sets_t *pwr_topo_sets(const pwr_topo_t *topo)
+{
+    return &topo->sets;
 }
 
 unsigned pwr_topo_num_packages(const pwr_topo_t *topo)
@@ -284,29 +225,9 @@ unsigned pwr_topo_num_cpus(const pwr_topo_t *topo)
     return topo->num_cpus;
 }
 
-static int next_in_group(const pwr_topo_t *topo, const int *group_of, unsigned group, int after)
+int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu)
 {
-    for (unsigned cpu = (unsigned)(after + 1); cpu < topo->num_numbers; cpu++) {
-        if (group_of[cpu] == (int)group) {
-            return (int)cpu;
-        }
-    }
-    return -1;
-}
-
-int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after)
-{
-    return next_in_group(topo, topo->group_of[PWR_TOPO_PACKAGE], package, after);
-}
-
-int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after)
-{
-    return next_in_group(topo, topo->core_of, core, after);
-}
-
-int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
-{
-    return pwr_topo_next_in_package(topo, package, -1);
+    return pwr_cpuset_has(&topo->sets.known, cpu) ? topo->group_of[level][cpu] : -1;
 }
 
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu)
@@ -314,68 +235,63 @@ int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu)
     return pwr_topo_group_of(topo, PWR_TOPO_PACKAGE, cpu);
 }
 
-int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu)
+int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after)
 {
-    return cpu < topo->num_numbers ? topo->group_of[level][cpu] : -1;
+    int cpu = after;
+    do {
+        cpu = pwr_cpuset_next(&topo->sets.known, cpu);
+    } while (cpu >= 0 && pwr_topo_package_of(topo, (unsigned)cpu) != (int)package);
+    return cpu;
 }
 
-int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu)
+int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
 {
-    return cpu < topo->num_numbers ? topo->core_of[cpu] : -1;
+    return pwr_topo_next_in_package(topo, package, -1);
 }
 
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
 {
-    return topo->mine.count;
+    return pwr_cpuset_count(&topo->sets.mine);
 }
 
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index)
 {
-    return topo->mine.cpus[index];
+    return pwr_cpuset_at(&topo->sets.mine, index);
 }
 
 bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu)
 {
-    for (unsigned i = 0; i < topo->mine.count; i++) {
-        if (topo->mine.cpus[i] == cpu) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pwr_topo_is_allowed(const pwr_topo_t *topo, unsigned cpu)
-{
-    return pwr_cpuset_has(&topo->allowed, cpu);
+    return pwr_cpuset_has(&topo->sets.mine, cpu);
 }
 
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo)
 {
-    return topo->reached.count;
+    return pwr_cpuset_count(&topo->sets.reached);
 }
 
 unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index)
 {
-    return topo->reached.cpus[index];
+    return pwr_cpuset_at(&topo->sets.reached, index);
 }
 
 bool pwr_topo_is_bound(const pwr_topo_t *topo)
 {
-    return topo->mine.count < topo->num_cpus || topo->num_cpus == 1;
+    return pwr_topo_num_my_cpus(topo) < topo->num_cpus || topo->num_cpus == 1;
 }
 
 bool pwr_topo_has_whole_cores(const pwr_topo_t *topo)
 {
-    return topo->reached.count == topo->mine.count;
+    return pwr_cpuset_includes(&topo->sets.mine, &topo->sets.reached);
 }
 
 bool pwr_topo_has_whole_packages(const pwr_topo_t *topo)
 {
-    for (unsigned i = 0; i < topo->mine.count; i++) {
-        int package = pwr_topo_package_of(topo, topo->mine.cpus[i]);
+    const pwr_cpuset_t *mine = &topo->sets.mine;
+    for (int my = -1; (my = pwr_cpuset_next(mine, my)) >= 0;) {
+        int package = pwr_topo_package_of(topo, (unsigned)my);
         int cpu = -1;
         while ((cpu = pwr_topo_next_in_package(topo, (unsigned)package, cpu)) >= 0) {
-            if (!pwr_topo_is_mine(topo, (unsigned)cpu)) {
+            if (!pwr_cpuset_has(mine, (unsigned)cpu)) {
                 return false;
             }
         }
@@ -383,18 +299,19 @@ bool pwr_topo_has_whole_packages(const pwr_topo_t *topo)
     return true;
 }
 
-int pwr_topo_my_package(const pwr_topo_t *topo)
-{
-    return pwr_topo_my_group(topo, PWR_TOPO_PACKAGE);
-}
-
 int pwr_topo_my_group(const pwr_topo_t *topo, pwr_topo_level_t level)
 {
-    int group = pwr_topo_group_of(topo, level, topo->mine.cpus[0]);
-    for (unsigned i = 1; i < topo->mine.count; i++) {
-        if (pwr_topo_group_of(topo, level, topo->mine.cpus[i]) != group) {
+    int cpu = pwr_cpuset_next(&topo->sets.mine, -1);
+    int group = pwr_topo_group_of(topo, level, (unsigned)cpu);
+    while ((cpu = pwr_cpuset_next(&topo->sets.mine, cpu)) >= 0) {
+        if (pwr_topo_group_of(topo, level, (unsigned)cpu) != group) {
             return -1;
         }
     }
     return group;
+}
+
+int pwr_topo_my_package(const pwr_topo_t *topo)
+{
+    return pwr_topo_my_group(topo, PWR_TOPO_PACKAGE);
 }

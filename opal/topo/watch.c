@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "topo/watch_private.h"
+#include "topo/watch.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -22,8 +22,7 @@ static const unsigned too_much_percent = 5;
 struct pwr_watch {
     const pwr_env_t *env;
     const pwr_watch_kernel_t *kernel;
-    pwr_cpuset_t known; /* CPUs of the topology */
-    pwr_cpuset_t mine;
+    const pwr_topo_sets_t *sets;
     bool held;
     uint64_t begin_ns;
     uint64_t begin_others_ns;
@@ -55,31 +54,18 @@ static const pwr_watch_kernel_t real_kernel = {.process_cpu_ns = real_process_cp
                                                .thread_cpu_ns = real_thread_cpu_ns,
                                                .affinity = real_affinity};
 
-pwr_status_t pwr_watch_open_with(const pwr_env_t *env, const pwr_topo_t *topo,
-                                 const pwr_watch_kernel_t *kernel, pwr_watch_t **watch)
+pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo,
+                            const pwr_watch_kernel_t *kernel, pwr_watch_t **watch)
 {
     pwr_watch_t *made = calloc(1, sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
     made->env = env;
-    made->kernel = kernel;
-    for (unsigned package = 0; package < pwr_topo_num_packages(topo); package++) {
-        int cpu = -1;
-        while ((cpu = pwr_topo_next_in_package(topo, package, cpu)) >= 0) {
-            pwr_cpuset_add(&made->known, (unsigned)cpu);
-        }
-    }
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(topo); i++) {
-        pwr_cpuset_add(&made->mine, pwr_topo_my_cpu(topo, i));
-    }
+    made->kernel = kernel ? kernel : &real_kernel;
+    made->sets = pwr_topo_sets(topo);
     *watch = made;
     return PWR_OK;
-}
-
-pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_watch_t **watch)
-{
-    return pwr_watch_open_with(env, topo, &real_kernel, watch);
 }
 
 void pwr_watch_close(pwr_watch_t *watch)
@@ -103,12 +89,12 @@ pwr_binding_t pwr_watch_binding(const pwr_watch_t *watch, unsigned *cpu)
     if (!watch->kernel->affinity(watch->env->arg, &now)) {
         return PWR_BINDING_UNKNOWN;
     }
-    pwr_cpuset_intersect(&now, &watch->known);
-    int extra = pwr_cpuset_first_missing(&watch->mine, &now);
+    pwr_cpuset_intersect(&now, &watch->sets->known);
+    int extra = pwr_cpuset_first_missing(&watch->sets->mine, &now);
     if (extra >= 0) {
         return report(PWR_BINDING_MOVED, extra, cpu);
     }
-    int lost = pwr_cpuset_first_missing(&now, &watch->mine);
+    int lost = pwr_cpuset_first_missing(&now, &watch->sets->mine);
     if (lost >= 0) {
         return report(PWR_BINDING_SHRUNK, lost, cpu);
     }

@@ -6,7 +6,7 @@
 #ifndef PWR_CPU_MODEL_H
 #define PWR_CPU_MODEL_H
 
-#include <stddef.h>
+#include <stdio.h>
 
 #include "pwr/env.h"
 
@@ -23,8 +23,8 @@ typedef struct pwr_cpu_model {
    vendor, family or model is not what Linux writes there.  Does not log. */
 pwr_status_t pwr_cpu_model_read(const pwr_env_t *env, pwr_cpu_model_t *model);
 
-/* The same from text[size], which need not end in NUL: /proc/cpuinfo or the beginning of it. */
-pwr_status_t pwr_cpu_model_parse(const char *text, size_t size, pwr_cpu_model_t *model);
+/* The same from a stream. */
+pwr_status_t pwr_cpu_model_parse(FILE *cpuinfo, pwr_cpu_model_t *model);
 
 /* Which of the duty cycles that its hardware threads ask for a core runs at. */
 typedef enum pwr_tstate_winner {

@@ -44,21 +44,15 @@ int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
    -1 for an unknown CPU.  Of several NUMA nodes that are local to a CPU (kinds of memory) the one
    local to the fewest CPUs counts, the first of those. */
 int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu);
-/* Core of a CPU, 0 .. num_cores-1 likewise; CPUs of one core are SMT siblings. */
-int pwr_topo_core_of(const pwr_topo_t *topo, unsigned cpu);
-/* Iterators over the CPUs of a package or core, ascending: the lowest CPU above after (-1: of all),
-   or -1.  A CPU that is offline while the topology loads is in neither and belongs to no core. */
+/* The CPUs of a package, ascending: the lowest above after (-1: of all), or -1.  A CPU that is
+   offline while the topology loads is in no package. */
 int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after);
-int pwr_topo_next_in_core(const pwr_topo_t *topo, unsigned core, int after);
 
 /* CPUs in the affinity mask of the thread that opened the topology, ascending: levers are moved for
    the thread that waits.  Threads that MPI or a tool started may be bound elsewhere. */
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
 bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu);
-/* True for the CPUs of this process's cgroup cpuset, which may be more than it is bound to; for all
-   of the machine where there is none. */
-bool pwr_topo_is_allowed(const pwr_topo_t *topo, unsigned cpu);
 /* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
    hardware threads of a core share its clock. */
 unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Are our CPUs still ours, and is nobody of this process computing while we hold levers?
+ * Are our CPUs still ours, and is nobody of this process computing while we hold levers (private to
+ * the library)?
  *
  * Both may change while a job runs: a cpuset shrinks, somebody binds us anew, a CPU goes offline,
  * the application starts threads.  These checks are cheap enough to repeat, every 100 ms say.
@@ -10,16 +11,25 @@
 #define PWR_WATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pwr/env.h"
-#include "pwr/topo.h"
+#include "topo/topo_private.h"
 
 typedef struct pwr_watch pwr_watch_t;
 
-/* Watches the calling thread, which must be the one that opened topo, against topo's own CPUs.  The
-   calls below come from this thread, allocate nothing and open no file except where said.
-   Errors: NOMEM. */
-pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo, pwr_watch_t **watch);
+/* What is asked of the kernel; arg is env->arg. */
+typedef struct pwr_watch_kernel {
+    uint64_t (*process_cpu_ns)(void *arg); /* CPU time of all threads of this process */
+    uint64_t (*thread_cpu_ns)(void *arg);  /* of the calling one */
+    bool (*affinity)(void *arg, pwr_cpuset_t *set);
+} pwr_watch_kernel_t;
+
+/* Watches the calling thread, which must be the one that opened topo, against topo's own CPUs; topo
+   and kernel (NULL: the real one) must outlive it.  The calls below come from this thread, allocate
+   nothing and open no file except where said.  Errors: NOMEM. */
+pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo,
+                            const pwr_watch_kernel_t *kernel, pwr_watch_t **watch);
 /* NULL is allowed. */
 void pwr_watch_close(pwr_watch_t *watch);
 
