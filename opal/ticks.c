@@ -7,9 +7,13 @@
 
 #include "pwr/ticks.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "pwr/env.h"
+
+enum { NS_PER_MS = 1000000 };
 
 static const char clock_source_path[] =
     "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -48,21 +52,33 @@ static moment_t moment_now(void)
     return best;
 }
 
-pwr_ticks_t pwr_ticks_open(const char *root)
+uint64_t pwr_ticks_counter_per_ms(void)
 {
-    enum { MEASURED_NS = 1000000 };
-    const pwr_ticks_t kernels = {.counter = false, .ns_per_tick = 1.0};
-    if (!is_kernels_clock(root)) {
-        return kernels;
+    /* 1 MHz and 10 GHz: beyond them it was set meanwhile, or there is none. */
+    enum { SLOWEST_PER_MS = 1000, FASTEST_PER_MS = 10000000 };
+    static _Atomic uint64_t measured;
+    uint64_t per_ms = atomic_load_explicit(&measured, memory_order_relaxed);
+    if (per_ms != 0) {
+        return per_ms;
     }
     const moment_t begin = moment_now();
-    const struct timespec while_measured = pwr_timespec(MEASURED_NS);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &while_measured, NULL);
-    const moment_t end = moment_now();
-    if (end.ns < begin.ns + MEASURED_NS / 2 || end.ticks <= begin.ticks) {
-        return kernels; /* a signal came in between */
+    struct timespec left = pwr_timespec(NS_PER_MS);
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
     }
-    return (pwr_ticks_t){.counter = true,
-                         .ns_per_tick =
-                             (double)(end.ns - begin.ns) / (double)(end.ticks - begin.ticks)};
+    const moment_t end = moment_now();
+    per_ms = (end.ticks - begin.ticks) * NS_PER_MS / (end.ns - begin.ns);
+    if (per_ms < SLOWEST_PER_MS || per_ms > FASTEST_PER_MS) {
+        per_ms = NS_PER_MS;
+    }
+    atomic_store_explicit(&measured, per_ms, memory_order_relaxed);
+    return per_ms;
+}
+
+pwr_ticks_t pwr_ticks_open(const char *root)
+{
+    if (!is_kernels_clock(root)) {
+        return (pwr_ticks_t){.counter = false, .ns_per_tick = 1.0};
+    }
+    double per_ms = (double)pwr_ticks_counter_per_ms();
+    return (pwr_ticks_t){.counter = true, .ns_per_tick = NS_PER_MS / per_ms};
 }

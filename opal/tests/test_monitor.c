@@ -155,33 +155,6 @@ static void test_length_in_ticks(void **state)
     }
 }
 
-#if defined(__x86_64__)
-
-static void test_rate_of_ticks(void **state)
-{
-    pwr_tick_rate_t rate = {0};
-    (void)state;
-    assert_int_equal(pwr_tick_rate_per_ms(&rate, 5000 * (uint64_t)MS, 777), MS);
-    /* too soon to tell */
-    assert_int_equal(pwr_tick_rate_per_ms(&rate, 5009 * (uint64_t)MS, 777 + 9 * 2600000), MS);
-    assert_int_equal(pwr_tick_rate_per_ms(&rate, 5020 * (uint64_t)MS, 777 + 20 * 2600000), 2600000);
-    /* measured once */
-    assert_int_equal(pwr_tick_rate_per_ms(&rate, 9000 * (uint64_t)MS, 0), 2600000);
-}
-
-static void test_impossible_rates_of_ticks(void **state)
-{
-    static const uint64_t ticks[] = {0, 20 * (uint64_t)99999, 20 * (uint64_t)10000001};
-    (void)state;
-    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
-        pwr_tick_rate_t rate = {0};
-        pwr_tick_rate_per_ms(&rate, 1000, 1000);
-        assert_int_equal(pwr_tick_rate_per_ms(&rate, 1000 + 20 * MS, 1000 + ticks[i]), MS);
-    }
-}
-
-#endif
-
 /* ---- which one ---- */
 
 static void test_choice_by_processor(void **state)
@@ -650,10 +623,6 @@ int main(void)
         FAKE_CLOCK_TEST(test_arms_compares_rests),
         FAKE_CLOCK_TEST(test_store_before_arming_is_seen),
         FAKE_CLOCK_TEST(test_length_in_ticks),
-#if defined(__x86_64__)
-        FIXTURE_TEST(test_rate_of_ticks),
-        FIXTURE_TEST(test_impossible_rates_of_ticks),
-#endif
         FIXTURE_TEST(test_choice_by_processor),
         FIXTURE_TEST(test_every_monitor_is_complete),
         FIXTURE_TEST(test_find_agrees_with_the_kernel),

@@ -61,7 +61,7 @@ const pwr_monitor_t *pwr_monitor_find(void)
     read_cpu(&cpu);
     const pwr_monitor_t *found = pwr_monitor_choose(&cpu);
     if (found) {
-        found->ticks_per_ms(); /* the first of the two moments of pwr_tick_rate_per_ms */
+        found->ticks_per_ms(); /* may have to be measured: not in a wait */
     }
     return found;
 }

@@ -14,6 +14,7 @@
  */
 #include "config.h"
 
+#include "pwr/ticks.h"
 #include "wait/monitor.h"
 
 #if defined(__aarch64__)
@@ -42,8 +43,7 @@ static void arm(const _Atomic uint32_t *word)
 
 static void rest_wfet(uint64_t ticks)
 {
-    uint64_t now;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+    uint64_t now = pwr_ticks_counter();
     uint64_t until = ticks < UINT64_MAX - now ? now + ticks : UINT64_MAX;
     /* "wfet until", spelled so that assemblers for older processors take it */
     __asm__ volatile("msr s0_3_c1_c0_0, %0" : : "r"(until) : "memory");

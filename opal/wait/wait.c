@@ -131,8 +131,8 @@ static bool reached(const wait_call_t *call)
 static void bound(wait_call_t *call, uint64_t now)
 {
     uint64_t longest = call->policy->longest_ns;
-    if (longest > 0 && now < call->deadline_ns && longest < call->deadline_ns - now) {
-        call->deadline_ns = now + longest;
+    if (longest > 0) {
+        call->deadline_ns = pwr_wait_end_ns(now, longest, call->deadline_ns);
     }
 }
 
@@ -173,13 +173,6 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
     return outcome_at(call, now);
 }
 
-/* When a rung that lasts for length_ns is over. */
-static uint64_t end_of_rung(const wait_call_t *call, uint64_t begin, uint64_t length_ns)
-{
-    bool ends_before = begin < call->deadline_ns && length_ns < call->deadline_ns - begin;
-    return ends_before ? begin + length_ns : call->deadline_ns;
-}
-
 static bool has_monitor(const pwr_wait_policy_t *policy)
 {
     return policy->monitor && policy->monitor_ns > 0 && !policy->oversubscribed;
@@ -211,7 +204,8 @@ static outcome_t pause_rung(wait_call_t *call)
     }
     uint64_t begin = now_ns();
     bound(call, begin);
-    outcome_t outcome = spin(call, begin, end_of_rung(call, begin, pause_ns(call)));
+    outcome_t outcome =
+        spin(call, begin, pwr_wait_end_ns(begin, pause_ns(call), call->deadline_ns));
     call->stats->spin_ns += now_ns() - begin;
     return outcome;
 }
@@ -230,7 +224,7 @@ static outcome_t monitor_rung(const wait_call_t *call)
 {
     uint64_t begin = now_ns();
     uint64_t now = begin;
-    uint64_t until = end_of_rung(call, begin, call->policy->monitor_ns);
+    uint64_t until = pwr_wait_end_ns(begin, call->policy->monitor_ns, call->deadline_ns);
     while (now < until && !reached(call)) {
         make_progress(call);
         rest_once(call, until - now);

@@ -71,23 +71,18 @@ static void sleep_once(waiting_t *w, uint64_t ns)
     w->next_ns = pwr_wait_next_sleep_ns(w->next_ns, before - w->moved_ns, w->policy);
 }
 
-static uint64_t end_of(uint64_t begin, uint64_t deadline_ns, uint64_t longest_ns)
-{
-    uint64_t end = deadline_ns != 0 ? deadline_ns : UINT64_MAX;
-    bool ends_before = longest_ns > 0 && begin < end && longest_ns < end - begin;
-    return ends_before ? begin + longest_ns : end;
-}
-
 pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_t *policy,
                           uint64_t deadline_ns, pwr_wait_stats_t *stats)
 {
     uint64_t begin = now_ns();
-    waiting_t w = {.waitable = waitable,
-                   .policy = policy,
-                   .end_ns = end_of(begin, deadline_ns, policy->longest_ns),
-                   .now_ns = begin,
-                   .moved_ns = begin,
-                   .next_ns = policy->sleep_min_ns};
+    uint64_t longest_ns = policy->longest_ns > 0 ? policy->longest_ns : UINT64_MAX;
+    waiting_t w = {
+        .waitable = waitable,
+        .policy = policy,
+        .end_ns = pwr_wait_end_ns(begin, longest_ns, deadline_ns != 0 ? deadline_ns : UINT64_MAX),
+        .now_ns = begin,
+        .moved_ns = begin,
+        .next_ns = policy->sleep_min_ns};
     bool over = is_over(&w);
     while (!over && w.now_ns < w.end_ns) {
         make_progress(&w);

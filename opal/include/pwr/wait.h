@@ -101,6 +101,14 @@ static inline uint64_t pwr_wait_next_sleep_ns(uint64_t length_ns, uint64_t laste
     return next > policy->sleep_min_ns ? next : policy->sleep_min_ns;
 }
 
+/* The end of what begins at begin_ns and lasts for length_ns, or deadline_ns if that comes first.
+ */
+static inline uint64_t pwr_wait_end_ns(uint64_t begin_ns, uint64_t length_ns, uint64_t deadline_ns)
+{
+    bool ends_before = begin_ns < deadline_ns && length_ns < deadline_ns - begin_ns;
+    return ends_before ? begin_ns + length_ns : deadline_ns;
+}
+
 /* Called between sleeps or rests and every hundred or so spins; returns > 0 when something moved
    (the next sleep is then short again).  Lets the caller's communication go on while it waits. */
 typedef int (*pwr_progress_fn_t)(void *arg);
