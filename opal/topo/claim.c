@@ -8,6 +8,7 @@
 #include "pwr/claim.h"
 
 #include "rundir.h"
+#include "topo/topo_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,7 @@ enum { WHY_BYTES = 512 };
 
 struct pwr_claim {
     int fd;
-    unsigned num_reached;
-    unsigned reached[]; /* own CPUs and their SMT siblings */
+    pwr_cpuset_t reached; /* own CPUs and their SMT siblings */
 };
 
 static pwr_status_t open_registry(const pwr_env_t *env, const char *directory, int *fd)
@@ -40,13 +40,16 @@ static pwr_status_t open_registry(const pwr_env_t *env, const char *directory, i
     return status;
 }
 
-static pwr_status_t lock_own_cpus(int fd, const pwr_topo_t *topo)
+/* The lock of one CPU. */
+static struct flock lock_of(int cpu, short type)
 {
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(topo); i++) {
-        struct flock lock = {.l_type = F_RDLCK,
-                             .l_whence = SEEK_SET,
-                             .l_start = (off_t)pwr_topo_my_cpu(topo, i),
-                             .l_len = 1};
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = cpu, .l_len = 1};
+}
+
+static pwr_status_t lock_cpus(int fd, const pwr_cpuset_t *cpus)
+{
+    for (int cpu = pwr_cpuset_next(cpus, -1); cpu >= 0; cpu = pwr_cpuset_next(cpus, cpu)) {
+        struct flock lock = lock_of(cpu, F_RDLCK);
         /* Claims are read locks and never exclude each other, so this cannot block. */
         if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
             return pwr_status_from_errno(errno);
@@ -58,47 +61,37 @@ static pwr_status_t lock_own_cpus(int fd, const pwr_topo_t *topo)
 pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const char *directory,
                             pwr_claim_t **claim)
 {
-    unsigned count = pwr_topo_num_reached_cpus(topo);
-    pwr_claim_t *made = malloc(sizeof *made + count * sizeof made->reached[0]);
+    int fd;
+    pwr_claim_t *made = malloc(sizeof *made);
     if (!made) {
         return PWR_ERR_NOMEM;
     }
-    made->fd = -1;
-    made->num_reached = count;
-    for (unsigned i = 0; i < count; i++) {
-        made->reached[i] = pwr_topo_reached_cpu(topo, i);
-    }
-    pwr_status_t status = open_registry(env, directory, &made->fd);
+    pwr_status_t status = open_registry(env, directory, &fd);
     if (status != PWR_OK) {
-        goto free_claim;
+        free(made);
+        return status;
     }
-    status = lock_own_cpus(made->fd, topo);
+    *made = (pwr_claim_t){.fd = fd, .reached = pwr_topo_sets(topo)->reached};
+    status = lock_cpus(fd, &pwr_topo_sets(topo)->mine);
     if (status != PWR_OK) {
         pwr_env_log(env, PWR_LOG_WARN, "cannot lock the registry of claimed CPUs: %s",
                     pwr_status_text(status));
-        goto close_registry;
+        pwr_claim_release(made);
+        return status;
     }
     *claim = made;
     return PWR_OK;
-
-close_registry:
-    close(made->fd);
-free_claim:
-    free(made);
-    return status;
 }
 
 bool pwr_claim_is_exclusive(const pwr_claim_t *claim, unsigned *shared_cpu)
 {
-    for (unsigned i = 0; i < claim->num_reached; i++) {
-        struct flock probe = {.l_type = F_WRLCK,
-                              .l_whence = SEEK_SET,
-                              .l_start = (off_t)claim->reached[i],
-                              .l_len = 1};
+    const pwr_cpuset_t *reached = &claim->reached;
+    for (int cpu = pwr_cpuset_next(reached, -1); cpu >= 0; cpu = pwr_cpuset_next(reached, cpu)) {
+        struct flock probe = lock_of(cpu, F_WRLCK);
         /* A kernel that cannot answer counts as "somebody else is there". */
         if (fcntl(claim->fd, F_OFD_GETLK, &probe) != 0 || probe.l_type != F_UNLCK) {
             if (shared_cpu) {
-                *shared_cpu = claim->reached[i];
+                *shared_cpu = (unsigned)cpu;
             }
             return false;
         }
