@@ -111,14 +111,15 @@ pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int
 
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)
 {
-    char name[PATH_MAX];
-    pwr_status_t status = pwr_env_path(env, path, name, sizeof name);
+    int fd;
+    pwr_status_t status = pwr_env_open(env, path, O_RDONLY, &fd);
     if (status != PWR_OK) {
         return status;
     }
-    FILE *opened = fopen(name, "re");
+    FILE *opened = fdopen(fd, "r");
     if (!opened) {
-        return pwr_status_from_errno(errno);
+        close(fd);
+        return PWR_ERR_NOMEM;
     }
     *stream = opened;
     return PWR_OK;
@@ -126,25 +127,20 @@ pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **
 
 pwr_status_t pwr_env_read_text(const pwr_env_t *env, const char *path, char *text, unsigned size)
 {
-    int fd;
-    pwr_status_t status = pwr_env_open(env, path, O_RDONLY, &fd);
+    FILE *stream;
+    pwr_status_t status = pwr_env_open_stream(env, path, &stream);
     if (status != PWR_OK) {
         return status;
     }
     char *content = malloc((size_t)size + 1);
     if (!content) {
-        close(fd);
+        fclose(stream);
         return PWR_ERR_NOMEM;
     }
     /* One byte more than fits tells "exactly full" from "too long". */
-    size_t length = 0;
-    ssize_t got = 1;
-    while (got > 0 && length < (size_t)size + 1) {
-        got = read(fd, content + length, (size_t)size + 1 - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    status = got < 0 ? pwr_status_from_errno(errno) : PWR_OK;
-    close(fd);
+    size_t length = fread(content, 1, (size_t)size + 1, stream);
+    status = ferror(stream) ? pwr_status_from_errno(errno) : PWR_OK;
+    fclose(stream);
     while (length > 0 && isspace((unsigned char)content[length - 1])) {
         length--;
     }

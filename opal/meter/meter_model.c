@@ -142,15 +142,6 @@ static pwr_status_t read_package(pwr_meter_counter_t *counter, uint64_t *count)
 
 /* ---- open and close ---- */
 
-static void free_model(model_t *model)
-{
-    if (model) {
-        free(model->cpus);
-        free(model->packages);
-        free(model);
-    }
-}
-
 static unsigned count_cpus(const pwr_topo_t *topo)
 {
     unsigned count = 0;
@@ -160,9 +151,11 @@ static unsigned count_cpus(const pwr_topo_t *topo)
     return count;
 }
 
-static model_t *make_model(const pwr_meter_request_t *request)
+/* NULL: no memory. */
+static model_t *make_model(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
     model_t *model = calloc(1, sizeof *model);
+    counters->state = model;
     if (!model) {
         return NULL;
     }
@@ -173,13 +166,10 @@ static model_t *make_model(const pwr_meter_request_t *request)
     model->cores = pwr_topo_num_cores(request->topo) / model->num_packages;
     model->cores += model->cores == 0;
     model->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
+    model->last_ns = pwr_env_now_ns(request->env);
     model->cpus = calloc(model->num_cpus + 1u, sizeof *model->cpus);
     model->packages = calloc(model->num_packages, sizeof *model->packages);
-    if (!model->cpus || !model->packages) {
-        free_model(model);
-        return NULL;
-    }
-    return model;
+    return model->cpus && model->packages ? model : NULL;
 }
 
 /* TDP as powercap has it, all dies of a package together. */
@@ -246,12 +236,10 @@ static pwr_status_t add_package(model_t *model, unsigned package, pwr_meter_coun
 
 static pwr_status_t model_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
-    model_t *model = make_model(request);
+    model_t *model = make_model(request, counters);
     if (!model) {
         return PWR_ERR_NOMEM;
     }
-    counters->state = model;
-    model->last_ns = pwr_env_now_ns(request->env);
     pwr_status_t status = follow_cpus(model);
     if (status != PWR_OK) {
         pwr_why_add(request->why, "model: %s: %s", stat_file, pwr_status_text(status));
@@ -266,7 +254,12 @@ static pwr_status_t model_open(const pwr_meter_request_t *request, pwr_meter_cou
 
 static void model_close(pwr_meter_counters_t *counters)
 {
-    free_model(counters->state);
+    model_t *model = counters->state;
+    if (model) {
+        free(model->cpus);
+        free(model->packages);
+        free(model);
+    }
 }
 
 const pwr_meter_backend_t pwr_meter_model = {

@@ -259,8 +259,7 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
         if (reached(call)) {
             break;
         }
-        uint64_t left = call->deadline_ns - now;
-        sleep_once(call, length < left ? length : left);
+        sleep_once(call, pwr_wait_end_ns(now, length, call->deadline_ns) - now);
         now = now_ns();
         uint64_t next = pwr_wait_next_sleep_ns(length, now - moved, policy);
         length = next > shortest ? next : shortest;

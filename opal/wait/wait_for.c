@@ -25,11 +25,6 @@ static uint64_t now_ns(void)
     return pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool is_over(const waiting_t *w)
 {
     return w->waitable->over(w->waitable->arg);
@@ -59,7 +54,8 @@ static uint64_t sleep_length(const waiting_t *w)
 static void sleep_once(waiting_t *w, uint64_t ns)
 {
     uint64_t before = now_ns();
-    ns = smaller(ns, w->end_ns > before ? w->end_ns - before : 0);
+    uint64_t until = pwr_wait_end_ns(before, ns, w->end_ns);
+    ns = until > before ? until - before : 0;
     if (w->waitable->sleep) {
         w->waitable->sleep(w->waitable->arg, ns);
     } else {
