@@ -18,7 +18,7 @@ struct pwr_ownership {
     const pwr_env_t *env;
     const pwr_topo_t *topo;
     pwr_claim_t *claim; /* NULL: the registry could not be used */
-    pwr_watch_t *watch;
+    pwr_watch_t watch;
 };
 
 /* Parameters and environment are the caller's, the rights are the program's owner's. */
@@ -37,11 +37,7 @@ pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
     }
     made->env = env;
     made->topo = topo;
-    pwr_status_t status = pwr_watch_open(env, topo, kernel, &made->watch);
-    if (status != PWR_OK) {
-        free(made);
-        return status;
-    }
+    made->watch = pwr_watch_init(env, topo, kernel);
     /* With an owner's rights nothing is made where the caller says. */
     if (is_privileged() || pwr_claim_take(env, topo, run_directory, &made->claim) != PWR_OK) {
         made->claim = NULL; /* said by the claim, or when it is asked */
@@ -54,7 +50,6 @@ void pwr_ownership_close(pwr_ownership_t *ownership)
 {
     if (ownership) {
         pwr_claim_release(ownership->claim);
-        pwr_watch_close(ownership->watch);
         free(ownership);
     }
 }
@@ -118,9 +113,9 @@ bool pwr_ownership_recheck(const pwr_ownership_t *ownership,
                            char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
     unsigned cpu = 0;
-    pwr_binding_t binding = pwr_watch_binding(ownership->watch, &cpu);
+    pwr_binding_t binding = pwr_watch_binding(&ownership->watch, &cpu);
     if (binding != PWR_BINDING_SAME) {
-        pwr_watch_describe(ownership->watch, binding, cpu, reason, PWR_OWNERSHIP_REASON_BYTES);
+        pwr_watch_describe(&ownership->watch, binding, cpu, reason, PWR_OWNERSHIP_REASON_BYTES);
         return false;
     }
     return is_claimed_alone(ownership, reason);
@@ -128,13 +123,13 @@ bool pwr_ownership_recheck(const pwr_ownership_t *ownership,
 
 void pwr_ownership_begin_hold(pwr_ownership_t *ownership)
 {
-    pwr_watch_begin(ownership->watch);
+    pwr_watch_begin(&ownership->watch);
 }
 
 bool pwr_ownership_end_hold(pwr_ownership_t *ownership, char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
     double others = 0;
-    if (!pwr_watch_end(ownership->watch, &others)) {
+    if (!pwr_watch_end(&ownership->watch, &others)) {
         return true;
     }
     snprintf(reason, PWR_OWNERSHIP_REASON_BYTES,

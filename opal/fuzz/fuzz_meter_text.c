@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "meter/meter_backend.h"
 #include "meter/model_power.h"
-#include "meter/perf_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -56,6 +56,7 @@ static void close_source(pwr_meter_counters_t *source)
 {
     source->backend->close(source);
     free(source->items);
+    source->count = 0;
 }
 
 /* An emulator shows this file (bench/testbed/emulator).  The GPUs that an emulated machine shows

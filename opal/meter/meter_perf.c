@@ -12,7 +12,6 @@
 #include "config.h"
 
 #include "meter/meter_backend.h"
-#include "meter/perf_text.h"
 #include "topo/cpulist.h"
 
 #include <errno.h>

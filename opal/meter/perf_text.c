@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "meter/perf_text.h"
+#include "meter/meter_backend.h"
 
 #include <ctype.h>
 #include <locale.h>

@@ -20,7 +20,7 @@ typedef struct invented {
     unsigned calls;
     pwr_env_t env;
     pwr_topo_t *topo;
-    pwr_watch_t *watch;
+    pwr_watch_t watch;
 } invented_t;
 
 static uint64_t now_ns(void *arg)
@@ -62,13 +62,11 @@ static void open_watch(fixture_t *fixture, invented_t *kernel)
     kernel->env.now_ns = now_ns;
     kernel->env.arg = kernel;
     kernel->topo = fixture_topo(fixture, NULL, "2-3");
-    assert_int_equal(pwr_watch_open(&kernel->env, kernel->topo, &invented_kernel, &kernel->watch),
-                     PWR_OK);
+    kernel->watch = pwr_watch_init(&kernel->env, kernel->topo, &invented_kernel);
 }
 
 static void close_watch(invented_t *kernel)
 {
-    pwr_watch_close(kernel->watch);
     pwr_topo_close(kernel->topo);
 }
 
@@ -94,9 +92,9 @@ static void test_bindings(void **state)
         unsigned cpu = 77;
         kernel.mask = cases[i].mask;
         kernel.calls = 0;
-        assert_int_equal(pwr_watch_binding(kernel.watch, &cpu), cases[i].binding);
+        assert_int_equal(pwr_watch_binding(&kernel.watch, &cpu), cases[i].binding);
         assert_int_equal(cpu, cases[i].cpu);
-        assert_int_equal(pwr_watch_binding(kernel.watch, NULL), cases[i].binding);
+        assert_int_equal(pwr_watch_binding(&kernel.watch, NULL), cases[i].binding);
         assert_int_equal(kernel.calls, 2);
     }
     close_watch(&kernel);
@@ -105,7 +103,7 @@ static void test_bindings(void **state)
 static void expect_line(const invented_t *kernel, pwr_binding_t binding, const char *line)
 {
     char text[256] = "x";
-    pwr_watch_describe(kernel->watch, binding, 3, text, sizeof text);
+    pwr_watch_describe(&kernel->watch, binding, 3, text, sizeof text);
     assert_memory_equal(text, line, strlen(line));
     assert_true((text[0] == '\0') == (line[0] == '\0'));
 }
@@ -133,11 +131,11 @@ static void test_lines(void **state)
 static bool phase(invented_t *kernel, uint64_t held_ms, uint64_t own_ms, uint64_t others_ms,
                   double *others)
 {
-    pwr_watch_begin(kernel->watch);
+    pwr_watch_begin(&kernel->watch);
     kernel->now_ms += held_ms;
     kernel->thread_ms += own_ms;
     kernel->process_ms += own_ms + others_ms;
-    return pwr_watch_end(kernel->watch, others);
+    return pwr_watch_end(&kernel->watch, others);
 }
 
 static void test_own_computing_is_none_of_it(void **state)
@@ -202,11 +200,11 @@ static void test_sum_that_lags_behind(void **state)
 {
     invented_t kernel;
     open_watch(*state, &kernel);
-    pwr_watch_begin(kernel.watch);
+    pwr_watch_begin(&kernel.watch);
     kernel.now_ms += 100;
     kernel.thread_ms += 100;
     kernel.process_ms += 90;
-    assert_false(pwr_watch_end(kernel.watch, NULL));
+    assert_false(pwr_watch_end(&kernel.watch, NULL));
     close_watch(&kernel);
 }
 
@@ -216,19 +214,13 @@ static void test_end_without_begin(void **state)
     open_watch(*state, &kernel);
     kernel.now_ms += 100;
     kernel.process_ms += 100;
-    assert_false(pwr_watch_end(kernel.watch, NULL));
+    assert_false(pwr_watch_end(&kernel.watch, NULL));
     assert_int_equal(kernel.calls, 0);
     assert_true(phase(&kernel, 100, 0, 100, NULL));
     assert_int_equal(kernel.calls, 4);
     kernel.process_ms += 100;
-    assert_false(pwr_watch_end(kernel.watch, NULL));
+    assert_false(pwr_watch_end(&kernel.watch, NULL));
     close_watch(&kernel);
-}
-
-static void test_close_nothing(void **state)
-{
-    (void)state;
-    pwr_watch_close(NULL);
 }
 
 int main(void)
@@ -243,7 +235,6 @@ int main(void)
         FIXTURE_TEST(test_seconds_are_judged_apart),
         FIXTURE_TEST(test_sum_that_lags_behind),
         FIXTURE_TEST(test_end_without_begin),
-        cmocka_unit_test(test_close_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ typedef struct real_case {
     cpu_set_t before;
     int cpus[2]; /* two of ours */
     pwr_topo_t *topo;
-    pwr_watch_t *watch;
+    pwr_watch_t watch;
 } real_case_t;
 
 static void bind_to(int first, int second)
@@ -58,12 +58,11 @@ static void begin(real_case_t *real, int first, int second)
 {
     bind_to(first, second);
     assert_int_equal(pwr_topo_open(&pwr_env_real, &real->topo), PWR_OK);
-    assert_int_equal(pwr_watch_open(&pwr_env_real, real->topo, NULL, &real->watch), PWR_OK);
+    real->watch = pwr_watch_init(&pwr_env_real, real->topo, NULL);
 }
 
 static void end(real_case_t *real)
 {
-    pwr_watch_close(real->watch);
     pwr_topo_close(real->topo);
     assert_int_equal(sched_setaffinity(0, sizeof real->before, &real->before), 0);
 }
@@ -79,16 +78,16 @@ static void test_bound_anew(void **state)
     }
     int *cpus = real.cpus;
     begin(&real, cpus[0], cpus[1]);
-    assert_int_equal(pwr_watch_binding(real.watch, &cpu), PWR_BINDING_SAME);
+    assert_int_equal(pwr_watch_binding(&real.watch, &cpu), PWR_BINDING_SAME);
     bind_to(cpus[0], cpus[0]);
-    assert_int_equal(pwr_watch_binding(real.watch, &cpu), PWR_BINDING_SHRUNK);
+    assert_int_equal(pwr_watch_binding(&real.watch, &cpu), PWR_BINDING_SHRUNK);
     assert_int_equal(cpu, cpus[1]);
     bind_to(cpus[0], cpus[1]);
-    assert_int_equal(pwr_watch_binding(real.watch, &cpu), PWR_BINDING_SAME);
+    assert_int_equal(pwr_watch_binding(&real.watch, &cpu), PWR_BINDING_SAME);
     end(&real);
     begin(&real, cpus[0], cpus[0]);
     bind_to(cpus[1], cpus[1]);
-    assert_int_equal(pwr_watch_binding(real.watch, &cpu), PWR_BINDING_MOVED);
+    assert_int_equal(pwr_watch_binding(&real.watch, &cpu), PWR_BINDING_MOVED);
     assert_int_equal(cpu, cpus[1]);
     end(&real);
 }
@@ -126,24 +125,23 @@ static int watch_shrinking_cpuset(real_case_t *real, const char *cpuset)
         return SKIPPED;
     }
     begin(real, real->cpus[0], real->cpus[1]);
-    if (pwr_watch_binding(real->watch, &cpu) != PWR_BINDING_SAME) {
+    if (pwr_watch_binding(&real->watch, &cpu) != PWR_BINDING_SAME) {
         return 1;
     }
     if (!set_cpus(cpuset, real->cpus[0], real->cpus[0])) {
         return 2;
     }
-    if (pwr_watch_binding(real->watch, &cpu) != PWR_BINDING_SHRUNK ||
+    if (pwr_watch_binding(&real->watch, &cpu) != PWR_BINDING_SHRUNK ||
         cpu != (unsigned)real->cpus[1]) {
         return 3;
     }
     if (!set_cpus(cpuset, real->cpus[1], real->cpus[1])) {
         return 4;
     }
-    if (pwr_watch_binding(real->watch, &cpu) != PWR_BINDING_SHRUNK ||
+    if (pwr_watch_binding(&real->watch, &cpu) != PWR_BINDING_SHRUNK ||
         cpu != (unsigned)real->cpus[0]) {
         return 5;
     }
-    pwr_watch_close(real->watch);
     pwr_topo_close(real->topo);
     return 0;
 }
@@ -228,26 +226,25 @@ static bool hold_beside(void *(*body)(void *))
     pwr_env_t env = pwr_env_real;
     pthread_t thread;
     pwr_topo_t *topo;
-    pwr_watch_t *watch;
+    pwr_watch_t watch;
     env.now_ns = now_ns;
     env.arg = &beside;
     assert_int_equal(sem_init(&beside.stopped, 0, 0), 0);
     assert_int_equal(pwr_topo_open(&pwr_env_real, &topo), PWR_OK);
-    assert_int_equal(pwr_watch_open(&env, topo, NULL, &watch), PWR_OK);
+    watch = pwr_watch_init(&env, topo, NULL);
     assert_int_equal(pthread_create(&thread, NULL, body, &beside), 0);
     if (body == compute) {
         assert_int_equal(pthread_getcpuclockid(thread, &beside.clock), 0);
     }
     uint64_t start = cpu_ns(beside.clock);
-    pwr_watch_begin(watch);
+    pwr_watch_begin(&watch);
     while (cpu_ns(beside.clock) - start <= enough_ns) {
     }
-    bool found = pwr_watch_end(watch, NULL);
+    bool found = pwr_watch_end(&watch, NULL);
     atomic_store_explicit(&beside.stop, true, memory_order_relaxed); /* read by the thread */
     assert_int_equal(sem_post(&beside.stopped), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     sem_destroy(&beside.stopped);
-    pwr_watch_close(watch);
     pwr_topo_close(topo);
     return found;
 }

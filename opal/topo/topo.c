@@ -90,8 +90,10 @@ static pwr_status_t ask_binding(hwloc_topology_t machine, pwr_topo_sets_t *sets)
     if (!mine) {
         return PWR_ERR_NOMEM;
     }
+    hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(machine);
     bool told = hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) == 0;
-    add_all(told ? mine : hwloc_topology_get_topology_cpuset(machine), &sets->mine);
+    hwloc_bitmap_and(mine, told ? mine : all, all); /* it may be infinite */
+    add_all(mine, &sets->mine);
     hwloc_bitmap_free(mine);
     return PWR_OK;
 }
@@ -179,15 +181,16 @@ pwr_status_t pwr_topo_open_with_binding(const pwr_env_t *env, const char *cpulis
         return status;
     }
     pwr_topo_t *made = calloc(1, sizeof *made);
+    status = made ? PWR_OK : PWR_ERR_NOMEM;
     if (made) {
         copy_machine(machine, made);
         status = read_binding(env, machine, cpulist, &made->sets);
         add_siblings(machine, &made->sets);
     }
     hwloc_topology_destroy(machine);
-    if (!made || status != PWR_OK) {
+    if (status != PWR_OK) {
         free(made);
-        return made ? status : PWR_ERR_NOMEM;
+        return status;
     }
     *topo = made;
     return PWR_OK;

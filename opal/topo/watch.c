@@ -10,7 +10,6 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "pwr/clock.h"
 
@@ -18,17 +17,6 @@
 static const uint64_t tick_ns = 10000000;
 static const uint64_t window_ns = 1000000000;
 static const unsigned too_much_percent = 5;
-
-struct pwr_watch {
-    const pwr_env_t *env;
-    const pwr_watch_kernel_t *kernel;
-    const pwr_topo_sets_t *sets;
-    bool held;
-    uint64_t begin_ns;
-    uint64_t begin_others_ns;
-    uint64_t window_held_ns; /* sums over the phases of this window */
-    uint64_t window_others_ns;
-};
 
 static uint64_t real_process_cpu_ns(void *arg)
 {
@@ -54,23 +42,11 @@ static const pwr_watch_kernel_t real_kernel = {.process_cpu_ns = real_process_cp
                                                .thread_cpu_ns = real_thread_cpu_ns,
                                                .affinity = real_affinity};
 
-pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo,
-                            const pwr_watch_kernel_t *kernel, pwr_watch_t **watch)
+pwr_watch_t pwr_watch_init(const pwr_env_t *env, const pwr_topo_t *topo,
+                           const pwr_watch_kernel_t *kernel)
 {
-    pwr_watch_t *made = calloc(1, sizeof *made);
-    if (!made) {
-        return PWR_ERR_NOMEM;
-    }
-    made->env = env;
-    made->kernel = kernel ? kernel : &real_kernel;
-    made->sets = pwr_topo_sets(topo);
-    *watch = made;
-    return PWR_OK;
-}
-
-void pwr_watch_close(pwr_watch_t *watch)
-{
-    free(watch);
+    return (pwr_watch_t){
+        .env = env, .kernel = kernel ? kernel : &real_kernel, .sets = pwr_topo_sets(topo)};
 }
 
 /* ---- binding ---- */

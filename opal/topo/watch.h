@@ -16,8 +16,6 @@
 #include "pwr/env.h"
 #include "topo/topo_private.h"
 
-typedef struct pwr_watch pwr_watch_t;
-
 /* What is asked of the kernel; arg is env->arg. */
 typedef struct pwr_watch_kernel {
     uint64_t (*process_cpu_ns)(void *arg); /* CPU time of all threads of this process */
@@ -25,13 +23,23 @@ typedef struct pwr_watch_kernel {
     bool (*affinity)(void *arg, pwr_cpuset_t *set);
 } pwr_watch_kernel_t;
 
-/* Watches the calling thread, which must be the one that opened topo, against topo's own CPUs; topo
-   and kernel (NULL: the real one) must outlive it.  The calls below come from this thread, allocate
-   nothing and open no file except where said.  Errors: NOMEM. */
-pwr_status_t pwr_watch_open(const pwr_env_t *env, const pwr_topo_t *topo,
-                            const pwr_watch_kernel_t *kernel, pwr_watch_t **watch);
-/* NULL is allowed. */
-void pwr_watch_close(pwr_watch_t *watch);
+typedef struct pwr_watch {
+    const pwr_env_t *env;
+    const pwr_watch_kernel_t *kernel;
+    const pwr_topo_sets_t *sets;
+    /* pwr_watch_begin and _end: */
+    bool held;
+    uint64_t begin_ns;
+    uint64_t begin_others_ns;
+    uint64_t window_held_ns; /* sums over the phases of this window */
+    uint64_t window_others_ns;
+} pwr_watch_t;
+
+/* Watches the calling thread, which must be the one that opened topo, against topo's own CPUs; env,
+   topo and kernel (NULL: the real one) must outlive it.  The calls below come from this thread,
+   allocate nothing and open no file except where said. */
+pwr_watch_t pwr_watch_init(const pwr_env_t *env, const pwr_topo_t *topo,
+                           const pwr_watch_kernel_t *kernel);
 
 /* ---- binding ---- */
 
