@@ -13,7 +13,7 @@
 
 #include "pwr/env.h"
 
-enum { NS_PER_MS = 1000000 };
+enum { NS_PER_MS = 1000000, UNKNOWN = 1 };
 
 static const char clock_source_path[] =
     "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -52,33 +52,44 @@ static moment_t moment_now(void)
     return best;
 }
 
-uint64_t pwr_ticks_counter_per_ms(void)
+/* UNKNOWN where there is no counter, or it did not tick between 1 MHz and 10 GHz. */
+static uint64_t measure_per_ms(void)
 {
-    /* 1 MHz and 10 GHz: beyond them it was set meanwhile, or there is none. */
     enum { SLOWEST_PER_MS = 1000, FASTEST_PER_MS = 10000000 };
-    static _Atomic uint64_t measured;
-    uint64_t per_ms = atomic_load_explicit(&measured, memory_order_relaxed);
-    if (per_ms != 0) {
-        return per_ms;
-    }
     const moment_t begin = moment_now();
     struct timespec left = pwr_timespec(NS_PER_MS);
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
     }
     const moment_t end = moment_now();
-    per_ms = (end.ticks - begin.ticks) * NS_PER_MS / (end.ns - begin.ns);
-    if (per_ms < SLOWEST_PER_MS || per_ms > FASTEST_PER_MS) {
-        per_ms = NS_PER_MS;
+    if (end.ns < begin.ns + NS_PER_MS / 2) {
+        return UNKNOWN;
     }
-    atomic_store_explicit(&measured, per_ms, memory_order_relaxed);
+    uint64_t per_ms = (end.ticks - begin.ticks) * NS_PER_MS / (end.ns - begin.ns);
+    return per_ms >= SLOWEST_PER_MS && per_ms <= FASTEST_PER_MS ? per_ms : UNKNOWN;
+}
+
+/* The same, measured once. */
+static uint64_t known_per_ms(void)
+{
+    static _Atomic uint64_t known; /* 0: not measured yet */
+    uint64_t per_ms = atomic_load_explicit(&known, memory_order_relaxed);
+    if (per_ms == 0) {
+        per_ms = measure_per_ms();
+        atomic_store_explicit(&known, per_ms, memory_order_relaxed);
+    }
     return per_ms;
+}
+
+uint64_t pwr_ticks_counter_per_ms(void)
+{
+    uint64_t per_ms = known_per_ms();
+    return per_ms != UNKNOWN ? per_ms : NS_PER_MS;
 }
 
 pwr_ticks_t pwr_ticks_open(const char *root)
 {
-    if (!is_kernels_clock(root)) {
-        return (pwr_ticks_t){.counter = false, .ns_per_tick = 1.0};
-    }
-    double per_ms = (double)pwr_ticks_counter_per_ms();
-    return (pwr_ticks_t){.counter = true, .ns_per_tick = NS_PER_MS / per_ms};
+    uint64_t per_ms = is_kernels_clock(root) ? known_per_ms() : UNKNOWN;
+    return per_ms != UNKNOWN
+               ? (pwr_ticks_t){.counter = true, .ns_per_tick = NS_PER_MS / (double)per_ms}
+               : (pwr_ticks_t){.counter = false, .ns_per_tick = 1.0};
 }

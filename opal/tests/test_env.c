@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "why.h"
 
 static void test_numbers_are_exact(void **state)
@@ -150,6 +151,34 @@ static void test_missing_rights_outweigh_missing_hardware(void **state)
     assert_int_equal(pwr_why_worse(PWR_ERR_PERM, PWR_ERR_UNSUPPORTED), PWR_ERR_PERM);
 }
 
+static void test_decimal_numbers(void **state)
+{
+    static const char *const others[] = {"", "-1", "+1", " 1", "1 ", "0x1", "4294967296", "1a"};
+    unsigned value = 77;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_int_equal(pwr_number_parse_decimal(others[i], strlen(others[i]), &value),
+                         PWR_ERR_PARSE);
+        assert_int_equal(value, 77);
+    }
+    assert_int_equal(pwr_number_parse_decimal("42949672959", 10, &value), PWR_OK);
+    assert_int_equal(value, UINT_MAX);
+}
+
+static void test_lines_are_cut_at_the_first_colon(void **state)
+{
+    char line[] = "model name\t: Emulated: 2.4 GHz \n", none[] = "vendor_id\n", empty[] = ":";
+    char *key, *value;
+    (void)state;
+    assert_true(pwr_line_split(line, &key, &value));
+    assert_string_equal(key, "model name");
+    assert_string_equal(value, "Emulated: 2.4 GHz");
+    assert_true(pwr_line_split(empty, &key, &value));
+    assert_string_equal(key, "");
+    assert_string_equal(value, "");
+    assert_false(pwr_line_split(none, &key, &value));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +188,8 @@ int main(void)
         FIXTURE_TEST(test_open_adds_root_and_cloexec),
         FIXTURE_TEST(test_paths_must_be_absolute_and_fit),
         FIXTURE_TEST(test_log_is_formatted_and_cut),
+        cmocka_unit_test(test_decimal_numbers),
+        cmocka_unit_test(test_lines_are_cut_at_the_first_colon),
         cmocka_unit_test(test_real_clock_goes_forward),
         cmocka_unit_test(test_why_joins_and_never_overruns),
         cmocka_unit_test(test_why_names_the_remedy),

@@ -20,9 +20,9 @@ typedef struct pwr_ticks {
     double ns_per_tick;
 } pwr_ticks_t;
 
-/* How fast the processor's counter ticks; 1,000,000 where it has none.  Measured once in a process,
-   which takes a millisecond.  (CPUID 0x15 would tell x86's at once, but many processors leave the
-   crystal's frequency out, and hypervisors that scale the counter the whole leaf.) */
+/* How fast the processor's counter ticks; 1,000,000 where that is not known.  Measured once in a
+   process, which takes a millisecond.  (CPUID 0x15 would tell x86's at once, but many processors
+   leave the crystal's frequency out, and hypervisors that scale the counter the whole leaf.) */
 uint64_t pwr_ticks_counter_per_ms(void);
 
 /* Takes as long where the counter is the kernel's clock.  root: as pwr_env_t's, of the
