@@ -46,24 +46,6 @@ extern const pwr_monitor_t pwr_monitor_wfe;
 /* The first that the processor has, or NULL. */
 const pwr_monitor_t *pwr_monitor_choose(const pwr_monitor_cpu_t *cpu);
 
-/* x86-64 (others tell): how fast the time stamp counter ticks, measured between two moments that
-   the process passes anyway, at least 10 ms apart, so that nobody ever waits for it.
-
-   Until then a tick is taken for a nanosecond: counters are faster, so rests end too early, which
-   costs a look at the word, not too late.  CPUID 0x15 would tell the rate at once, but many
-   processors leave the crystal's frequency out, and hypervisors that scale the counter the whole
-   leaf.  A process that is preempted between the two clocks measures a rate that is wrong by the
-   share of that in the 10 ms and more: good enough for the length of a rest. */
-typedef struct pwr_tick_rate { /* zeroed: nothing is known */
-    uint64_t first_ns;         /* 0: not known */
-    uint64_t first_ticks;
-    _Atomic uint64_t per_ms; /* 0: not measured */
-} pwr_tick_rate_t;
-
-/* Ticks per millisecond, given what both clocks say now.  The first call (pwr_monitor_find) comes
-   before those of any other thread. */
-uint64_t pwr_tick_rate_per_ms(pwr_tick_rate_t *rate, uint64_t now_ns, uint64_t ticks);
-
 /* Steps 1 to 3: returns at once when word is not seen, else when its cache line is written, when
    longest_ns are over, or for no reason at all.  Also one second is the longest. */
 void pwr_monitor_wait(const pwr_monitor_t *monitor, const _Atomic uint32_t *word, uint32_t seen,
