@@ -9,11 +9,9 @@
 #include <inttypes.h>
 
 #include "fault.h"
-#include "rapl.h"
 #include "records.h"
 #include "states.h"
 #include "tree.h"
-#include "uncore.h"
 
 static void show_state(const struct emu_access *access, FILE *out)
 {
@@ -28,14 +26,6 @@ static void show_state(const struct emu_access *access, FILE *out)
             i, cpu->package, cpu->core_id, emu_pstate_khz(machine, i), emu_tstate_duty(machine, i),
             (double)cpu->active_ns * 1e-9, emu_activity_count(access->activity, i));
     }
-    for (int i = 0; i < machine->config.packages; i++) {
-        fprintf(out, "package %d package_j %.6f core_j %.6f dram_j %.6f uncore_khz %" PRIu32 "\n",
-                i, emu_rapl_exact_j(machine, EMU_PACKAGE, i, access->now_ns),
-                emu_rapl_exact_j(machine, EMU_CORE, i, access->now_ns),
-                emu_rapl_exact_j(machine, EMU_DRAM, i, access->now_ns),
-                emu_uncore_khz(machine, emu_machine_package_first_cpu(machine, i)));
-    }
-    fprintf(out, "platform_j %.6f\n", emu_rapl_exact_j(machine, EMU_PLATFORM, 0, access->now_ns));
 }
 
 static void show_faults(const struct emu_access *access, FILE *out)

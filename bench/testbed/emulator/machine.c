@@ -13,11 +13,6 @@
 #include "states.h"
 #include "uncore.h"
 
-/* IA32_MISC_ENABLE of a Skylake server at reset: fast strings, thermal control, performance
-   monitoring, Enhanced SpeedStep, no XD disable. */
-static const uint64_t misc_enable_reset = 0x850089;
-static const uint64_t energy_bias_balanced = 6;
-
 static void cpus_number(struct emu_machine *machine)
 {
     const struct emu_config *config = &machine->config;
@@ -56,8 +51,6 @@ void emu_machine_init(struct emu_machine *machine, const struct emu_config *conf
     for (int i = 0; i < machine->cpu_count; i++) {
         struct emu_cpu *cpu = &machine->cpus[i];
         cpu->online = true;
-        cpu->misc_enable = misc_enable_reset;
-        cpu->energy_bias = energy_bias_balanced;
         while (!emu_machine_same_scope(machine, i, cpu->policy, config->policy_scope)) {
             cpu->policy++;
         }
@@ -116,14 +109,10 @@ void emu_machine_charge_core(struct emu_machine *machine, int core, uint64_t now
     struct emu_load loads[EMU_MAX_SMT];
     for (int i = 0; i < config->smt; i++) {
         int number = the_core->cpus[i];
-        struct emu_cpu *cpu = &machine->cpus[number];
         uint64_t ns = active_ns(machine, number, from_ns, now_ns);
         loads[i].active = (double)ns / (double)(now_ns - from_ns);
         loads[i].duty = emu_tstate_duty(machine, number);
-        double clocked_s = (double)ns * 1e-9 * loads[i].duty;
-        cpu->active_ns += ns;
-        cpu->mperf += clocked_s * config->base_khz * 1e3;
-        cpu->aperf += clocked_s * khz * 1e3;
+        machine->cpus[number].active_ns += ns;
     }
     double core_w = emu_power_core_w(config, khz, loads, config->smt);
     double dram_w = emu_power_core_dram_w(config, loads, config->smt);

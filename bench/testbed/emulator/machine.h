@@ -26,14 +26,10 @@ struct emu_cpu {
     uint32_t target_khz;
     uint64_t perf_ctl; /* as written last */
     uint64_t hwp_request;
-    uint64_t pstate_cmd; /* AMD: the P-state asked for, 0 is the fastest */
 
     uint64_t clock_modulation; /* IA32_CLOCK_MODULATION */
-    uint64_t misc_enable;
-    uint64_t energy_bias;
 
     uint64_t active_ns; /* since start */
-    double mperf, aperf;
 };
 
 /* Each core is integrated on its own, so that a lever's write only has to account for the cores

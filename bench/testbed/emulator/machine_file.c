@@ -146,8 +146,6 @@ static bool check(const struct reader *reader)
          "AMD processors before family 23 have other registers, and no RAPL"},
         {!(amd ? driver->amd : driver->intel), "cpufreq_driver",
          "does not drive processors of this cpu_vendor"},
-        {amd && config->pstate_count > EMU_MAX_AMD_PSTATES, "pstates_khz",
-         "AMD processors have at most 8 P-states"},
         {(config->pstate_min_khz != 0 && config->pstate_min_khz != lowest) ||
              (config->pstate_max_khz != 0 && config->pstate_max_khz != highest),
          "pstates_khz", "its ends are not pstate_min_khz and pstate_max_khz: give one of both"},

@@ -17,7 +17,6 @@ enum {
     EMU_MAX_PACKAGES = 16,
     EMU_MAX_SMT = 8,
     EMU_MAX_PSTATES = 128,
-    EMU_MAX_AMD_PSTATES = 8, /* registers for that many */
     EMU_MAX_MSR_RULES = 64,
     EMU_TEXT_SIZE = 64,
     EMU_KEY_LIMIT = 64,
@@ -81,11 +80,9 @@ struct emu_config {
 
     int uncore;
     int uncore_min_khz, uncore_max_khz;
-    int uncore_mode;
 
     int rapl;
     int rapl_energy_unit; /* exponent: one count is 2^-unit J */
-    int rapl_dram_unit;
     int rapl_update_us;
     double rapl_start; /* counts in every energy counter at start */
     int powercap;

@@ -26,8 +26,7 @@ struct msr {
     uint64_t (*read)(const struct emu_access *access, uint32_t reg);
     size_t field;
     uint64_t constant;
-    /* Its lever: the bits that may be set (hardware: #GP for others), and who takes the value
-       (NULL: the field, which nothing else depends on).  0: read-only. */
+    /* Its lever: the bits that may be set (hardware: #GP for others), and who takes the value. */
     uint64_t writable;
     void (*write)(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns);
 };
@@ -45,12 +44,6 @@ static uint64_t read_tsc(const struct emu_access *access, uint32_t reg)
     const struct emu_machine *machine = access->machine;
     return (uint64_t)((double)(access->now_ns - machine->start_ns) * machine->config.base_khz *
                       1e-6);
-}
-
-static uint64_t read_clocks(const struct emu_access *access, uint32_t reg)
-{
-    emu_machine_charge_core(access->machine, cpu_of(access)->core, access->now_ns);
-    return (uint64_t)(reg == 0xe7 ? cpu_of(access)->mperf : cpu_of(access)->aperf);
 }
 
 /* RAPL's units: time 2^-10 s, energy as configured, power 2^-3 W. */
@@ -106,26 +99,6 @@ static uint64_t read_package_power(const struct emu_access *access, uint32_t reg
     return reg == 0x610 ? UINT64_C(1) << 63 | UINT64_C(1) << 15 | tdp : tdp;
 }
 
-/* --- AMD --- */
-
-/* A P-state's definition is enabled in bit 63; its frequency is FID (7:0) / DID (13:8) x 200 MHz,
-   in steps of 25 MHz with the divisor 8.  Voltage and current stay 0: nothing here models them. */
-static uint64_t read_pstates(const struct emu_access *access, uint32_t reg)
-{
-    uint32_t khz[EMU_MAX_AMD_PSTATES];
-    uint32_t count = (uint32_t)emu_pstate_amd_list(&access->machine->config, khz);
-    switch (reg) {
-    case 0xc0010061: /* limit: the slowest there is in 6:4, none (the fastest is allowed) in 2:0 */
-        return (count - 1) << 4;
-    case 0xc0010063: /* status */
-        return (uint64_t)emu_pstate_amd_current(access->machine, access->index);
-    default:
-        return reg - 0xc0010064 < count
-                   ? UINT64_C(1) << 63 | 8u << 8 | (khz[reg - 0xc0010064] + 12500) / 25000
-                   : 0;
-    }
-}
-
 #define FIELD(name) .field = offsetof(struct emu_cpu, name)
 
 static const struct msr registers[] = {
@@ -134,19 +107,19 @@ static const struct msr registers[] = {
     {0x08b, INTEL, .constant = UINT64_C(0x1) << 32}, /* microcode revision */
     {0x08b, AMD, .constant = 0x0a0011d1},
     {0x0ce, INTEL, .read = read_ratios},
-    {0x0e7, .read = read_clocks}, /* MPERF */
-    {0x0e8, .read = read_clocks}, /* APERF */
     {0x198, INTEL, .read = read_ratios},
     {0x199, INTEL, FIELD(perf_ctl), .writable = 0x10000ffff, .write = emu_pstate_write_perf_ctl},
     {0x19a, INTEL | STEP_12, FIELD(clock_modulation), .writable = 0x1e, .write = emu_tstate_write},
     {0x19a, INTEL | STEP_6, FIELD(clock_modulation), .writable = 0x1f, .write = emu_tstate_write},
     {0x19c, INTEL, .constant = 0x88000000 | 45u << 16}, /* THERM_STATUS: 45 K below the limit */
-    {0x1a0, INTEL, FIELD(misc_enable), .writable = UINT64_MAX},
+    /* MISC_ENABLE of a Skylake server at reset: fast strings, thermal control, performance
+       monitoring, Enhanced SpeedStep, no XD disable */
+    {0x1a0, INTEL, .constant = 0x850089},
     {0x1a2, INTEL, .constant = 100u << 16}, /* TEMPERATURE_TARGET: 100 degrees */
     {0x1ad, INTEL, .read = read_ratios},
     {0x1ae, INTEL, .constant = UINT64_C(0x0807060504030201)}, /* its core counts */
-    {0x1b0, INTEL, FIELD(energy_bias), .writable = 0xf},
-    {0x1b1, INTEL, .constant = 0x88000000 | 40u << 16}, /* PACKAGE_THERM_STATUS */
+    {0x1b0, INTEL, .constant = 6},                            /* ENERGY_PERF_BIAS: balanced */
+    {0x1b1, INTEL, .constant = 0x88000000 | 40u << 16},       /* PACKAGE_THERM_STATUS */
     {0x606, INTEL | RAPL, .read = read_rapl_unit},
     {0x610, INTEL | RAPL, .read = read_package_power},
     {0x611, INTEL | RAPL, .read = read_energy},
@@ -169,17 +142,6 @@ static const struct msr registers[] = {
     /* HWCR, boost not disabled.  No Intel machine has it, but likwid's frequency tools ask the real
        CPU by CPUID who made it, and give up on AMD hosts if this cannot be read. */
     {0xc0010015, .constant = 0},
-    {0xc0010061, AMD, .read = read_pstates},
-    {0xc0010062, AMD, FIELD(pstate_cmd), .writable = 0x7, .write = emu_pstate_write_amd_command},
-    {0xc0010063, AMD, .read = read_pstates},
-    {0xc0010064, AMD, .read = read_pstates},
-    {0xc0010065, AMD, .read = read_pstates},
-    {0xc0010066, AMD, .read = read_pstates},
-    {0xc0010067, AMD, .read = read_pstates},
-    {0xc0010068, AMD, .read = read_pstates},
-    {0xc0010069, AMD, .read = read_pstates},
-    {0xc001006a, AMD, .read = read_pstates},
-    {0xc001006b, AMD, .read = read_pstates},
     {0xc0010299, AMD | RAPL, .read = read_rapl_unit},
     {0xc001029a, AMD | RAPL, .read = read_energy},
     {0xc001029b, AMD | RAPL, .read = read_energy},
@@ -223,14 +185,10 @@ int emu_msr_read(const struct emu_access *access, uint32_t reg, uint64_t *value)
 int emu_msr_write(const struct emu_access *access, uint32_t reg, uint64_t value)
 {
     const struct msr *msr = find(access->machine, reg);
-    if (msr == NULL || msr->writable == 0 || (value & ~msr->writable) != 0) {
+    if (msr == NULL || msr->write == NULL || (value & ~msr->writable) != 0) {
         return EIO;
     }
-    if (msr->write != NULL) {
-        msr->write(access->machine, access->index, value, access->now_ns);
-    } else {
-        *field_of(msr, access) = value;
-    }
+    msr->write(access->machine, access->index, value, access->now_ns);
     return 0;
 }
 
@@ -247,7 +205,7 @@ void emu_msr_trace_all(const struct emu_access *access, struct emu_csv *trace)
     uint64_t value;
     for (int i = 0; i < REGISTERS; i++) {
         const struct msr *msr = &registers[i];
-        if (msr->writable == 0 || find(access->machine, msr->reg) != msr) {
+        if (msr->write == NULL || find(access->machine, msr->reg) != msr) {
             continue;
         }
         for (one.index = 0; one.index < access->machine->cpu_count; one.index++) {

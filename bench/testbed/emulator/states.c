@@ -147,17 +147,6 @@ static void drive_registers(struct emu_machine *machine, int cpu, uint32_t gover
     }
 }
 
-static int amd_index(const struct emu_config *config, uint32_t khz)
-{
-    uint32_t list[EMU_MAX_AMD_PSTATES];
-    int count = emu_pstate_amd_list(config, list);
-    int index = 0;
-    while (index < count - 1 && list[index] > khz) {
-        index++;
-    }
-    return index;
-}
-
 /* The cpufreq driver puts the policy in force into the hardware of its CPUs. */
 static void drive(struct emu_machine *machine, int cpu)
 {
@@ -167,10 +156,6 @@ static void drive(struct emu_machine *machine, int cpu)
         }
         machine->cpus[i].target_khz = governed_khz(machine, i);
         drive_registers(machine, i, machine->cpus[i].target_khz);
-        if (machine->config.cpu_vendor == EMU_VENDOR_AMD) {
-            machine->cpus[i].pstate_cmd =
-                (uint64_t)amd_index(&machine->config, machine->cpus[i].target_khz);
-        }
     }
 }
 
@@ -251,40 +236,6 @@ void emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t
     charge(machine, cpu, now_ns);
     machine->cpus[cpu].hwp_request = value;
     machine->cpus[cpu].target_khz = hwp_khz(&machine->config, value);
-}
-
-int emu_pstate_amd_list(const struct emu_config *config, uint32_t khz[EMU_MAX_AMD_PSTATES])
-{
-    int count = config->pstate_count;
-    if (count > EMU_MAX_AMD_PSTATES) {
-        uint32_t base = (uint32_t)config->base_khz, lowest = (uint32_t)config->pstate_min_khz;
-        khz[0] = base;
-        khz[1] = pick_at_most(config, lowest + (base - lowest) / 2);
-        khz[2] = lowest;
-        return 3;
-    }
-    for (int i = 0; i < count; i++) {
-        khz[i] = config->pstates_khz[count - 1 - i];
-    }
-    return count;
-}
-
-int emu_pstate_amd_current(const struct emu_machine *machine, int cpu)
-{
-    return amd_index(&machine->config, emu_pstate_khz(machine, cpu));
-}
-
-void emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t value,
-                                  uint64_t now_ns)
-{
-    uint32_t khz[EMU_MAX_AMD_PSTATES];
-    int count = emu_pstate_amd_list(&machine->config, khz);
-    machine->cpus[cpu].pstate_cmd = value;
-    int driver = machine->config.driver;
-    if (driver == EMU_DRIVER_ACPI || driver == EMU_DRIVER_NONE) { /* ignored once CPPC is on */
-        charge(machine, cpu, now_ns);
-        machine->cpus[cpu].target_khz = khz[(int)value < count ? (int)value : count - 1];
-    }
 }
 
 /* --- T-states: on-demand clock modulation (Intel SDM vol. 3, 15.8.3) --- */

@@ -38,14 +38,6 @@ void emu_pstate_write_perf_ctl(struct emu_machine *machine, int cpu, uint64_t va
 void emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t value,
                                   uint64_t now_ns);
 
-/* AMD: the P-states the registers name, fastest first.  If there are too many they are the base
-   frequency, the lowest, and one between.  Returns how many. */
-int emu_pstate_amd_list(const struct emu_config *config, uint32_t khz[EMU_MAX_AMD_PSTATES]);
-/* The one the CPU runs at. */
-int emu_pstate_amd_current(const struct emu_machine *machine, int cpu);
-void emu_pstate_write_amd_command(struct emu_machine *machine, int cpu, uint64_t value,
-                                  uint64_t now_ns);
-
 /* T-states: duty cycles that IA32_CLOCK_MODULATION asks for, and what comes of them. */
 
 /* The duty cycle the CPU's own register asks for, and the one its clock runs at: that of everybody

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #include "states.h"
 #include "tree.h"
@@ -111,10 +110,7 @@ void emu_uncore_install(struct emu_tree *tree, const struct emu_machine *machine
         emu_tree_text(tree, folder, "initial_max_freq_khz", "%" PRIu32 "\n", max_khz(machine, cpu));
         emu_tree_text(tree, folder, "initial_min_freq_khz", "%" PRIu32 "\n", min_khz(machine, cpu));
         for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-            struct emu_node *node = emu_tree_attribute(tree, folder, &files[i], cpu);
-            if (files[i].lever != NULL) {
-                node->mode = S_IFREG | (mode_t)machine->config.uncore_mode;
-            }
+            emu_tree_attribute(tree, folder, &files[i], cpu);
         }
     }
 }

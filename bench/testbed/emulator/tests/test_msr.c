@@ -73,55 +73,12 @@ static struct emu_machine *amd_new(const char *more)
     return machine;
 }
 
-static void test_amd_pstates(void **state)
-{
-    (void)state;
-    static const char *const drivers[] = {"", "cpufreq_driver = none\n"};
-    for (int i = 0; i < 2; i++) {
-        struct emu_machine *machine = amd_new(drivers[i]);
-        struct emu_access access = {.machine = machine, .index = 2, .now_ns = 1};
-        expect(&access, 0xc0010061, 2 << 4);
-        expect(&access, 0xc0010062, 0);
-        expect(&access, 0xc0010064, UINT64_C(1) << 63 | 8 << 8 | 98); /* 98 / 8 x 200 = 2450 MHz */
-        expect(&access, 0xc0010066, UINT64_C(1) << 63 | 8 << 8 | 60);
-        expect(&access, 0xc0010067, 0); /* not enabled */
-        assert_int_equal(emu_msr_write(&access, 0xc0010062, 1), 0);
-        expect(&access, 0xc0010062, 1);
-        expect(&access, 0xc0010063, 1);
-        assert_int_equal(emu_pstate_khz(machine, 2), 2000000);
-        /* beyond the slowest: limited, but read back as written */
-        assert_int_equal(emu_msr_write(&access, 0xc0010062, 7), 0);
-        expect(&access, 0xc0010062, 7);
-        expect(&access, 0xc0010063, 2);
-        assert_int_equal(emu_pstate_khz(machine, 2), 1500000);
-        assert_int_equal(emu_msr_write(&access, 0xc0010062, 8), EIO);
-        assert_int_equal(emu_msr_write(&access, 0xc0010063, 0), EIO); /* status: read-only */
-        assert_int_equal(emu_msr_write(&access, 0xc0010064, 0), EIO); /* definitions too */
-        free(machine);
-    }
-}
-
-static void test_amd_driver(void **state)
-{
-    (void)state;
-    struct emu_machine *machine = amd_new("");
-    struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
-    emu_pstate_limit_max(machine, 0, 2100000, 1);
-    expect(&access, 0xc0010062, 1);
-    free(machine);
-    machine = amd_new("cpufreq_driver = amd-pstate\n"); /* CPPC sets the frequency, not this */
-    access.machine = machine;
-    assert_int_equal(emu_msr_write(&access, 0xc0010062, 2), 0);
-    assert_int_equal(emu_pstate_khz(machine, 0), 2450000);
-    free(machine);
-}
-
 /* What the other vendor has is not there. */
 static void test_vendors(void **state)
 {
     (void)state;
     static const uint32_t intel[] = {0xce, 0x198, 0x199, 0x19a, 0x1a0, 0x606, 0x611, 0x774};
-    static const uint32_t others[] = {0xc0010061, 0xc0010062, 0xc0010299, 0xc001029a, 0xc001029b};
+    static const uint32_t others[] = {0xc0010299, 0xc001029a, 0xc001029b};
     struct emu_machine *machine = amd_new("");
     struct emu_access access = {.machine = machine, .index = 0, .now_ns = 1};
     uint64_t value;
@@ -161,9 +118,10 @@ static void test_amd_rapl(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_msr),         cmocka_unit_test(test_msr_safe),
-        cmocka_unit_test(test_amd_pstates), cmocka_unit_test(test_amd_driver),
-        cmocka_unit_test(test_vendors),     cmocka_unit_test(test_amd_rapl),
+        cmocka_unit_test(test_msr),
+        cmocka_unit_test(test_msr_safe),
+        cmocka_unit_test(test_vendors),
+        cmocka_unit_test(test_amd_rapl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
