@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "states.h"
 #include "tree.h"
@@ -62,10 +61,10 @@ static void show_cpus(const struct emu_access *access, FILE *out)
     const struct emu_machine *machine = access->machine;
     const char *blank = "";
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        int scope =
-            access->kind == DOMAIN ? machine->config.pstate_scope : machine->config.policy_scope;
+        int scope = access->file->kind == DOMAIN ? machine->config.pstate_scope
+                                                 : machine->config.policy_scope;
         if (emu_machine_same_scope(machine, cpu, access->index, scope) &&
-            (access->kind == RELATED || machine->cpus[cpu].online)) {
+            (access->file->kind == RELATED || machine->cpus[cpu].online)) {
             fprintf(out, "%s%d", blank, cpu);
             blank = " ";
         }
@@ -83,25 +82,28 @@ static void show_frequencies(const struct emu_access *access, FILE *out)
 }
 
 /* Modes of the writable ones come from the machine file. */
-static const struct emu_attribute files[] = {
-    {"scaling_governor", 0644, "scaling_governor", .show = show_governor, .store = store_governor},
-    {"scaling_min_freq", 0644, "scaling_min_freq", .khz = emu_pstate_min_khz,
+static const struct emu_file files[] = {
+    {"scaling_governor", 0644, "scaling_governor", .policy = true, .show = show_governor,
+     .store = store_governor},
+    {"scaling_min_freq", 0644, "scaling_min_freq", .policy = true, .khz = emu_pstate_min_khz,
      .set_khz = emu_pstate_limit_min},
-    {"scaling_max_freq", 0644, "scaling_max_freq", .khz = emu_pstate_max_khz,
+    {"scaling_max_freq", 0644, "scaling_max_freq", .policy = true, .khz = emu_pstate_max_khz,
      .set_khz = emu_pstate_limit_max},
-    {"scaling_setspeed", 0644, "scaling_setspeed", .show = show_speed,
+    {"scaling_setspeed", 0644, "scaling_setspeed", .policy = true, .show = show_speed,
      .set_khz = emu_pstate_set_speed},
-    {"scaling_cur_freq", 0444, .khz = emu_pstate_khz},
-    {"scaling_available_governors", 0444, .show = show_governors},
-    {"affected_cpus", 0444, .kind = AFFECTED, .show = show_cpus},
-    {"related_cpus", 0444, .kind = RELATED, .show = show_cpus},
+    {"scaling_cur_freq", 0444, .policy = true, .khz = emu_pstate_khz},
+    {"scaling_available_governors", 0444, .policy = true, .show = show_governors},
+    {"affected_cpus", 0444, .kind = AFFECTED, .policy = true, .show = show_cpus},
+    {"related_cpus", 0444, .kind = RELATED, .policy = true, .show = show_cpus},
+    {0},
 };
 
 /* of acpi-cpufreq, which asks the hardware, and knows who shares a clock whatever the policies */
-static const struct emu_attribute acpi_files[] = {
-    {"cpuinfo_cur_freq", 0400, .khz = emu_pstate_khz},
-    {"freqdomain_cpus", 0444, .kind = DOMAIN, .show = show_cpus},
-    {"scaling_available_frequencies", 0444, .show = show_frequencies},
+static const struct emu_file acpi_files[] = {
+    {"cpuinfo_cur_freq", 0400, .policy = true, .khz = emu_pstate_khz},
+    {"freqdomain_cpus", 0444, .kind = DOMAIN, .policy = true, .show = show_cpus},
+    {"scaling_available_frequencies", 0444, .policy = true, .show = show_frequencies},
+    {0},
 };
 
 static void add_texts(struct emu_tree *tree, int folder, const struct emu_config *config)
@@ -123,18 +125,6 @@ static void add_texts(struct emu_tree *tree, int folder, const struct emu_config
     }
 }
 
-static void add_files(struct emu_tree *tree, int folder, const struct emu_config *config,
-                      const struct emu_attribute *list, size_t count, int cpu)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct emu_node *node = emu_tree_attribute(tree, folder, &list[i], cpu);
-        node->policy = true;
-        if (list[i].lever != NULL) {
-            node->mode = S_IFREG | (mode_t)config->sysfs_mode;
-        }
-    }
-}
-
 void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
     const struct emu_config *config = &machine->config;
@@ -142,27 +132,23 @@ void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machin
     if (driver->name == NULL) {
         return;
     }
-    int cpus = emu_tree_path(tree, "sys/devices/system/cpu");
-    int policies = emu_tree_folder(tree, cpus, "cpufreq");
+    int cpus = emu_tree_folder(tree, 0, "sys/devices/system/cpu");
     if (config->driver != EMU_DRIVER_ACPI) {
         int folder = emu_tree_folder(tree, cpus, "%s", driver->amd ? "amd_pstate" : "intel_pstate");
         emu_tree_text(tree, folder, "status", "%s\n", driver->active ? "active" : "passive");
     }
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        char name[32];
         int policy = machine->cpus[cpu].policy;
-        snprintf(name, sizeof name, "cpu%d", cpu);
-        emu_tree_link(tree, emu_tree_find(tree, cpus, name), "cpufreq", "../cpufreq/policy%d",
-                      policy);
+        emu_tree_link(tree, emu_tree_folder(tree, cpus, "cpu%d", cpu), "cpufreq",
+                      "../cpufreq/policy%d", policy);
         if (policy != cpu) {
             continue;
         }
-        int folder = emu_tree_folder(tree, policies, "policy%d", cpu);
+        int folder = emu_tree_folder(tree, cpus, "cpufreq/policy%d", cpu);
         add_texts(tree, folder, config);
-        add_files(tree, folder, config, files, sizeof files / sizeof files[0], cpu);
+        emu_tree_files(tree, folder, files, cpu, config->sysfs_mode);
         if (config->driver == EMU_DRIVER_ACPI) {
-            add_files(tree, folder, config, acpi_files, sizeof acpi_files / sizeof acpi_files[0],
-                      cpu);
+            emu_tree_files(tree, folder, acpi_files, cpu, -1);
         }
     }
 }

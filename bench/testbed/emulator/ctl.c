@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "fault.h"
-#include "records.h"
 #include "states.h"
 #include "tree.h"
 
@@ -43,16 +42,27 @@ static int store_faults(const struct emu_access *access, const char *text)
     return 0;
 }
 
-static const struct emu_attribute files[] = {
-    {"state", 0444, .show = show_state},
-    {"fault", 0644, .show = show_faults, .store = store_faults},
+/* A task's mask is at the offset of its number. */
+static int read_mask(const struct emu_access *access, uint32_t tid, union emu_datum *datum)
+{
+    return emu_activity_mask(access->activity, (pid_t)tid, &datum->mask) ? 0 : ESRCH;
+}
+
+static int write_mask(const struct emu_access *access, uint32_t tid, const union emu_datum *datum)
+{
+    return emu_activity_bind(access->activity, (pid_t)tid, &datum->mask, access->now_ns);
+}
+
+static const struct emu_file files[] = {
+    {"state", 0444, .no_faults = true, .show = show_state},
+    {"fault", 0644, .no_faults = true, .show = show_faults, .store = store_faults},
+    {"affinity", 0666, .no_faults = true, .size = sizeof(cpu_set_t), .read = read_mask,
+     .write = write_mask},
+    {0},
 };
 
-void emu_ctl_install(struct emu_tree *tree)
+void emu_ctl_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    int folder = emu_tree_path(tree, "ctl");
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        emu_tree_attribute(tree, folder, &files[i], 0);
-    }
-    emu_tree_device(tree, folder, "affinity", EMU_NODE_AFFINITY, 0666, 0);
+    (void)machine;
+    emu_tree_files(tree, emu_tree_folder(tree, 0, "ctl"), files, 0, -1);
 }

@@ -99,20 +99,17 @@ const char *emu_faults_store(struct emu_faults *faults, const char *text)
 static bool matches(const struct emu_fault *rule, const struct emu_node *node, enum emu_fault_op op,
                     uint32_t reg)
 {
-    bool device = node->kind == EMU_NODE_MSR || node->kind == EMU_NODE_MSR_SAFE;
-    bool named = rule->target[0] == '\0' ? device && rule->reg == reg
+    bool registers = node->file != NULL && node->file->registers;
+    bool named = rule->target[0] == '\0' ? registers && rule->reg == reg
                                          : strcmp(rule->target, node->name) == 0;
     return named && rule->op == op && (rule->cpu < 0 || rule->cpu == node->index);
 }
 
-struct emu_fault_hit emu_faults_ask(struct emu_faults *faults, const struct emu_tree *tree,
-                                    int number, enum emu_fault_op op, uint32_t reg)
+struct emu_fault_hit emu_faults_ask(struct emu_faults *faults, const struct emu_node *node,
+                                    enum emu_fault_op op, uint32_t reg)
 {
-    const struct emu_node *node = &tree->nodes[number];
-    if (node->parent == emu_tree_find(tree, 0, "ctl")) { /* what is broken must be mendable */
-        return (struct emu_fault_hit){0};
-    }
-    for (int i = 0; i < faults->count; i++) {
+    bool never = node->file != NULL && node->file->no_faults;
+    for (int i = 0; i < faults->count && !never; i++) {
         struct emu_fault *rule = &faults->rules[i];
         if (matches(rule, node, op, reg) && rule->seen++ >= rule->after &&
             rule->hits < rule->count) {

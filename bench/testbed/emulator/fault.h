@@ -42,8 +42,8 @@ struct emu_faults {
 const char *emu_faults_store(struct emu_faults *faults, const char *text);
 
 /* What happens to this operation, which is counted.  reg only matters for registers. */
-struct emu_fault_hit emu_faults_ask(struct emu_faults *faults, const struct emu_tree *tree,
-                                    int node, enum emu_fault_op op, uint32_t reg);
+struct emu_fault_hit emu_faults_ask(struct emu_faults *faults, const struct emu_node *node,
+                                    enum emu_fault_op op, uint32_t reg);
 
 /* The rules, one per line, each with "hits=N". */
 void emu_faults_print(const struct emu_faults *faults, FILE *out);

@@ -192,30 +192,6 @@ int emu_msr_write(const struct emu_access *access, uint32_t reg, uint64_t value)
     return 0;
 }
 
-void emu_msr_trace(const struct emu_access *access, uint32_t reg, uint64_t value,
-                   struct emu_csv *trace)
-{
-    emu_csv_line(trace, "%" PRIu64 ",%d,msr:0x%" PRIx32 ",0x%" PRIx64 ",%d", access->now_ns,
-                 access->index, reg, value, (int)access->pid);
-}
-
-void emu_msr_trace_all(const struct emu_access *access, struct emu_csv *trace)
-{
-    struct emu_access one = *access;
-    uint64_t value;
-    for (int i = 0; i < REGISTERS; i++) {
-        const struct msr *msr = &registers[i];
-        if (msr->write == NULL || find(access->machine, msr->reg) != msr) {
-            continue;
-        }
-        for (one.index = 0; one.index < access->machine->cpu_count; one.index++) {
-            if (emu_msr_read(&one, msr->reg, &value) == 0) {
-                emu_msr_trace(&one, msr->reg, value, trace);
-            }
-        }
-    }
-}
-
 static const struct emu_msr_rule *rule_of(const struct emu_machine *machine, uint32_t reg)
 {
     for (int i = 0; i < machine->config.msr_safe_count; i++) {
@@ -246,14 +222,70 @@ int emu_msr_safe_write(const struct emu_access *access, uint32_t reg, uint64_t *
     return emu_msr_write(access, reg, *value);
 }
 
+/* --- the trace --- */
+
+static void trace(const struct emu_access *access, uint32_t reg, uint64_t value)
+{
+    char lever[24], text[24];
+    snprintf(lever, sizeof lever, "msr:0x%" PRIx32, reg);
+    snprintf(text, sizeof text, "0x%" PRIx64, value);
+    emu_access_trace(access, lever, text);
+}
+
+void emu_msr_trace_all(const struct emu_access *access)
+{
+    struct emu_access one = *access;
+    uint64_t value;
+    for (int i = 0; i < REGISTERS; i++) {
+        const struct msr *msr = &registers[i];
+        if (msr->write == NULL || find(access->machine, msr->reg) != msr) {
+            continue;
+        }
+        for (one.index = 0; one.index < access->machine->cpu_count; one.index++) {
+            if (emu_msr_read(&one, msr->reg, &value) == 0) {
+                trace(&one, msr->reg, value);
+            }
+        }
+    }
+}
+
+/* --- devices: the offset is the register's number --- */
+
+enum { DIRECT, SAFE };
+
+static int read_device(const struct emu_access *access, uint32_t reg, union emu_datum *datum)
+{
+    return (access->file->kind == SAFE ? emu_msr_safe_read : emu_msr_read)(access, reg,
+                                                                           &datum->value);
+}
+
+static int write_device(const struct emu_access *access, uint32_t reg, const union emu_datum *datum)
+{
+    uint64_t value = datum->value;
+    int error = access->file->kind == SAFE ? emu_msr_safe_write(access, reg, &value)
+                                           : emu_msr_write(access, reg, value);
+    if (error != 0) {
+        char text[48];
+        snprintf(text, sizeof text, "0x%" PRIx64 " (register 0x%" PRIx32 ")", value, reg);
+        return emu_access_refuse(access, text, error);
+    }
+    trace(access, reg, value);
+    return 0;
+}
+
+#define DEVICE                                                                                     \
+    .registers = true, .size = sizeof(uint64_t), .read = read_device, .write = write_device
+
+static const struct emu_file direct[] = {{"msr", 0600, .kind = DIRECT, .rawio = true, DEVICE}, {0}};
+static const struct emu_file safe[] = {{"msr_safe", 0666, .kind = SAFE, DEVICE}, {0}};
+
 void emu_msr_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    int parent = emu_tree_path(tree, "dev/cpu");
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        int folder = emu_tree_folder(tree, parent, "%d", cpu);
-        emu_tree_device(tree, folder, "msr", EMU_NODE_MSR, (mode_t)machine->config.msr_mode, cpu);
+        int folder = emu_tree_folder(tree, 0, "dev/cpu/%d", cpu);
+        emu_tree_files(tree, folder, direct, cpu, machine->config.msr_mode);
         if (machine->config.msr_safe_count > 0) {
-            emu_tree_device(tree, folder, "msr_safe", EMU_NODE_MSR_SAFE, 0666, cpu);
+            emu_tree_files(tree, folder, safe, cpu, -1);
         }
     }
 }

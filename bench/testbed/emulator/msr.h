@@ -6,7 +6,6 @@
 #ifndef EMU_MSR_H
 #define EMU_MSR_H
 
-#include "records.h"
 #include "tree.h"
 
 /* access->index is the CPU.  EIO: no such register, or a value hardware refuses (#GP). */
@@ -19,10 +18,7 @@ int emu_msr_write(const struct emu_access *access, uint32_t reg, uint64_t value)
 int emu_msr_safe_read(const struct emu_access *access, uint32_t reg, uint64_t *value);
 int emu_msr_safe_write(const struct emu_access *access, uint32_t reg, uint64_t *value);
 
-/* A line of the trace: the register has this value from now on. */
-void emu_msr_trace(const struct emu_access *access, uint32_t reg, uint64_t value,
-                   struct emu_csv *trace);
-/* The value of every CPU's writable registers. */
-void emu_msr_trace_all(const struct emu_access *access, struct emu_csv *trace);
+/* Traces the value of every CPU's writable registers. */
+void emu_msr_trace_all(const struct emu_access *access);
 
 #endif

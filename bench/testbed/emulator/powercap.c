@@ -14,37 +14,35 @@
 #include "rapl.h"
 #include "tree.h"
 
+#define CLASS "sys/class/powercap"
 #define FOLDER "devices/virtual/powercap/intel-rapl"
 
 static void show_energy(const struct emu_access *access, FILE *out)
 {
-    fprintf(
-        out, "%" PRIu64 "\n",
-        emu_rapl_uj(access->machine, (enum emu_domain)access->kind, access->index, access->now_ns));
+    fprintf(out, "%" PRIu64 "\n",
+            emu_rapl_uj(access->machine, (enum emu_domain)access->file->kind, access->index,
+                        access->now_ns));
 }
 
-#define ENERGY(domain) [domain] = {"energy_uj", 0400, .kind = (domain), .show = show_energy}
-
 /* Since Linux 5.10 they are root's alone. */
-static const struct emu_attribute energy[] = {
+#define ENERGY(domain) [domain] = {{"energy_uj", 0400, .kind = (domain), .show = show_energy}, {0}}
+static const struct emu_file energy[][2] = {
     ENERGY(EMU_PACKAGE),  ENERGY(EMU_CORE),     ENERGY(EMU_DRAM),
     ENERGY(EMU_PLATFORM), ENERGY(EMU_ONE_CORE),
 };
 
+/* A zone of that path below the driver's folder, and its link in the class. */
 static int add_zone(struct emu_tree *tree, const struct emu_machine *machine, const char *path,
                     const char *name, enum emu_domain domain, int index)
 {
-    char folder_path[128];
     const char *slash = strrchr(path, '/');
-    const char *zone = slash != NULL ? slash + 1 : path;
-    snprintf(folder_path, sizeof folder_path, "sys/" FOLDER "/%s", path);
-    int folder = emu_tree_path(tree, folder_path);
-    emu_tree_link(tree, emu_tree_path(tree, "sys/class/powercap"), zone, "../../" FOLDER "/%s",
-                  path);
+    int folder = emu_tree_folder(tree, 0, "sys/" FOLDER "/%s", path);
+    emu_tree_link(tree, emu_tree_folder(tree, 0, CLASS), slash != NULL ? slash + 1 : path,
+                  "../../" FOLDER "/%s", path);
     emu_tree_text(tree, folder, "name", "%s\n", name);
     emu_tree_text(tree, folder, "max_energy_range_uj", "%" PRIu64 "\n",
                   emu_rapl_max_uj(machine, domain));
-    emu_tree_attribute(tree, folder, &energy[domain], index);
+    emu_tree_files(tree, folder, energy[domain], index, -1);
     emu_tree_text(tree, folder, "enabled", "1\n");
     return folder;
 }
@@ -76,12 +74,12 @@ static void add_package(struct emu_tree *tree, const struct emu_machine *machine
 void emu_powercap_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
     /* there even if empty: what the real machine has must be hidden */
-    int class = emu_tree_path(tree, "sys/class/powercap");
-    emu_tree_path(tree, "sys/devices/virtual/powercap");
+    int class = emu_tree_folder(tree, 0, CLASS);
+    emu_tree_folder(tree, 0, "sys/devices/virtual/powercap");
     if (!machine->config.rapl || !machine->config.powercap) {
         return;
     }
-    emu_tree_text(tree, emu_tree_path(tree, "sys/" FOLDER), "enabled", "1\n");
+    emu_tree_text(tree, emu_tree_folder(tree, 0, "sys/" FOLDER), "enabled", "1\n");
     emu_tree_link(tree, class, "intel-rapl", "../../" FOLDER);
     for (int package = 0; package < machine->config.packages; package++) {
         add_package(tree, machine, package);

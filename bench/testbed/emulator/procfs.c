@@ -121,7 +121,7 @@ static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
 {
     char list[64 * EMU_MAX_PACKAGES] = "";
     size_t used = 0;
-    int folder = emu_tree_path(tree, "proc/bus/pci");
+    int folder = emu_tree_folder(tree, 0, "proc/bus/pci");
     for (size_t i = 0; i < sizeof uncores / sizeof uncores[0]; i++) {
         if (uncores[i].model != machine->config.cpu_model) {
             continue;
@@ -137,14 +137,12 @@ static void add_pci(struct emu_tree *tree, const struct emu_machine *machine)
     emu_tree_text(tree, folder, "devices", "%s", list);
 }
 
-static const struct emu_attribute cpuinfo = {"cpuinfo", 0444, .show = show_cpuinfo};
-static const struct emu_attribute stat = {"stat", 0444, .show = show_stat};
+static const struct emu_file files[] = {
+    {"cpuinfo", 0444, .show = show_cpuinfo}, {"stat", 0444, .show = show_stat}, {0}};
 
 void emu_procfs_install(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    add_pci(tree, machine);
     real_stat = fopen("/proc/stat", "re");
-    int folder = emu_tree_path(tree, "proc");
-    emu_tree_attribute(tree, folder, &cpuinfo, 0);
-    emu_tree_attribute(tree, folder, &stat, 0);
+    add_pci(tree, machine);
+    emu_tree_files(tree, emu_tree_folder(tree, 0, "proc"), files, 0, -1);
 }

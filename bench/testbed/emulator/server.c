@@ -9,35 +9,36 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 #include "msr.h"
 #include "process.h"
 #include "rapl.h"
 
+static const uint64_t sample_interval_ns = 10000000;
+
 /* The value of every lever before anybody wrote it. */
 static void trace_start(struct emu_server *server, uint64_t now_ns)
 {
-    struct emu_access access = {.machine = &server->machine, .now_ns = now_ns};
-    emu_msr_trace_all(&access, &server->trace);
+    struct emu_access access = {
+        .machine = &server->machine, .trace = &server->trace, .now_ns = now_ns};
+    emu_msr_trace_all(&access);
     for (int i = 0; i < server->tree.count; i++) {
-        const struct emu_node *node = &server->tree.nodes[i];
         char value[64] = "";
-        if (node->kind != EMU_NODE_ATTRIBUTE || node->attribute->lever == NULL) {
+        access.index = server->tree.nodes[i].index;
+        access.file = server->tree.nodes[i].file;
+        if (access.file == NULL || access.file->lever == NULL) {
             continue;
         }
         FILE *out = fmemopen(value, sizeof value, "w");
         if (out == NULL) {
             continue;
         }
-        access.index = node->index;
-        emu_attribute_show(node->attribute, access, out);
+        emu_file_show(&access, out);
         fclose(out);
         value[strcspn(value, "\n")] = '\0';
         if (value[0] != '<') { /* "<unsupported>": not writable now */
-            emu_csv_line(&server->trace, "%" PRIu64 ",%d,%s,%s,0", now_ns, node->index,
-                         node->attribute->lever, value);
+            emu_access_trace(&access, access.file->lever, value);
         }
     }
 }
@@ -63,21 +64,26 @@ static bool activity_open(struct emu_server *server)
 bool emu_server_open(struct emu_server *server, const struct emu_config *config,
                      const char *state_dir)
 {
+    static void (*const install[])(struct emu_tree * tree, const struct emu_machine *machine) = {
+        emu_topology_install, emu_cpufreq_install, emu_uncore_install, emu_powercap_install,
+        emu_msr_install,      emu_procfs_install,  emu_ctl_install,
+    };
     uint64_t now_ns = emu_now_ns();
+    pthread_condattr_t monotonic;
     memset(server, 0, sizeof *server);
     pthread_mutex_init(&server->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     emu_machine_init(&server->machine, config, now_ns);
     if (!activity_open(server)) {
         return false;
     }
     emu_tree_init(&server->tree);
-    emu_topology_install(&server->tree, &server->machine);
-    emu_cpufreq_install(&server->tree, &server->machine);
-    emu_uncore_install(&server->tree, &server->machine);
-    emu_powercap_install(&server->tree, &server->machine);
-    emu_msr_install(&server->tree, &server->machine);
-    emu_procfs_install(&server->tree, &server->machine);
-    emu_ctl_install(&server->tree);
+    for (size_t i = 0; i < sizeof install / sizeof install[0]; i++) {
+        install[i](&server->tree, &server->machine);
+    }
     int error = emu_csv_open(&server->trace, state_dir, "trace.csv", "t_ns,cpu,control,value,pid");
     if (error == 0) {
         error = emu_csv_open(&server->ledger, state_dir, "ledger.csv",
@@ -97,12 +103,9 @@ void emu_server_close(struct emu_server *server)
     emu_csv_close(&server->ledger);
     emu_tree_free(&server->tree);
     emu_activity_destroy(server->activity);
+    pthread_cond_destroy(&server->wake);
     pthread_mutex_destroy(&server->lock);
 }
-
-/* --- the thread that samples activity and keeps the ledger --- */
-
-static const uint64_t interval_ns = 10000000;
 
 /* The exact account, where RAPL's counters are coarse.  The node's is on package 0's line. */
 static void ledger_write(struct emu_server *server, uint64_t now_ns)
@@ -123,54 +126,20 @@ static void ledger_write(struct emu_server *server, uint64_t now_ns)
     server->next_ledger_ns = now_ns - (now_ns - machine->start_ns) % every_ns + every_ns;
 }
 
-/* Looks for processes, charges all cores and, if it is time, writes the ledger. */
-static void sample(struct emu_server *server, bool last)
+uint64_t emu_server_sample(struct emu_server *server, bool last)
 {
-    pthread_mutex_lock(&server->lock);
-    uint64_t now_ns = emu_now_ns(); /* after waiting for the lock: the clock must not run back */
+    uint64_t now_ns = emu_now_ns();
+    if (!last && now_ns < server->next_sample_ns) {
+        return server->next_sample_ns;
+    }
     emu_activity_refresh(server->activity, now_ns);
     emu_machine_charge_all(&server->machine, now_ns);
     if (last || now_ns >= server->next_ledger_ns) {
         ledger_write(server, now_ns);
     }
-    pthread_mutex_unlock(&server->lock);
-}
-
-static void *run(void *arg)
-{
-    struct emu_server *server = arg;
-    uint64_t next_ns = emu_now_ns();
-    while (!atomic_load_explicit(&server->stop, memory_order_acquire)) { /* emu_sampler_stop */
-        sample(server, false);
-        next_ns += interval_ns;
-        if (next_ns < emu_now_ns()) { /* starved: do not catch up in a burst */
-            next_ns = emu_now_ns() + interval_ns;
-        }
-        struct timespec wake = {.tv_sec = (time_t)(next_ns / 1000000000),
-                                .tv_nsec = (long)(next_ns % 1000000000)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+    server->next_sample_ns += sample_interval_ns;
+    if (server->next_sample_ns < now_ns) { /* starved: do not catch up in a burst */
+        server->next_sample_ns = now_ns + sample_interval_ns;
     }
-    sample(server, true);
-    return NULL;
-}
-
-int emu_thread_start(pthread_t *thread, void *(*start)(void *arg), void *arg)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(thread, NULL, start, arg);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-int emu_sampler_start(struct emu_server *server)
-{
-    return emu_thread_start(&server->sampler, run, server);
-}
-
-void emu_sampler_stop(struct emu_server *server)
-{
-    atomic_store_explicit(&server->stop, true, memory_order_release); /* run */
-    pthread_join(server->sampler, NULL);
+    return server->next_sample_ns;
 }

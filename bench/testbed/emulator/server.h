@@ -3,14 +3,13 @@
  *
  * The running emulator: one machine, its files, its records.
  *
- * The FUSE loop answers clients (fuse_ops.c), the sampler keeps the account going, and there is a
- * thread for each call that a fault delays.  lock guards all that changes.
+ * The FUSE loop (fuse.c) answers clients (calls.c); a second thread keeps the account going and
+ * answers calls that a fault delays.  lock guards all that changes.
  */
 #ifndef EMU_SERVER_H
 #define EMU_SERVER_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #include "activity.h"
@@ -19,20 +18,17 @@
 #include "records.h"
 #include "tree.h"
 
-struct fuse_session;
-
 struct emu_server {
     pthread_mutex_t lock;
     struct emu_machine machine;
     struct emu_activity *activity;
     struct emu_tree tree;
     struct emu_csv trace, ledger;
-    uint64_t next_ledger_ns;
+    uint64_t next_sample_ns, next_ledger_ns;
     struct emu_faults faults;
-    struct fuse_session *session;
-    int late_calls; /* delayed by faults, not yet answered */
-    pthread_t sampler;
-    atomic_bool stop; /* set by emu_sampler_stop, read by all other threads */
+    struct emu_call *late; /* delayed by faults, not yet answered */
+    bool stop;             /* for the second thread */
+    pthread_cond_t wake;   /* it, for a late call or to stop; by CLOCK_MONOTONIC */
 };
 
 static inline uint64_t emu_now_ns(void)
@@ -45,15 +41,10 @@ static inline uint64_t emu_now_ns(void)
 /* Sets up everything that needs no FUSE, with files in state_dir.  Logs why on failure. */
 bool emu_server_open(struct emu_server *server, const struct emu_config *config,
                      const char *state_dir);
+/* If it is time, or at last: looks for processes, charges all cores and keeps the ledger.  Returns
+   when it is time again.  The lock is held. */
+uint64_t emu_server_sample(struct emu_server *server, bool last);
 void emu_server_close(struct emu_server *server);
-
-/* A thread that leaves signals to the FUSE loop.  0 or errno. */
-int emu_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
-
-/* 0 or errno. */
-int emu_sampler_start(struct emu_server *server);
-/* Waits for its end; the last account is in the ledger then. */
-void emu_sampler_stop(struct emu_server *server);
 
 /* Mounts, and serves until the mount is gone, at the latest with the caller's mount namespace, or a
    signal ends it.  Logs why on failure. */

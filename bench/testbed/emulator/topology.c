@@ -32,7 +32,7 @@ static bool is_in(const struct emu_access *access, int cpu)
 {
     const struct emu_machine *machine = access->machine;
     return cpu >= 0 && cpu < machine->cpu_count && machine->cpus[cpu].online &&
-           emu_machine_same_scope(machine, cpu, access->index, access->kind);
+           emu_machine_same_scope(machine, cpu, access->index, access->file->kind);
 }
 
 /* "0-3,8" */
@@ -78,28 +78,22 @@ static void show_mask(const struct emu_access *access, FILE *out)
     {                                                                                              \
         file, 0444, .kind = (scope), .show = show_mask                                             \
     }
+#define SETS(map, list, scope) MASK(map, scope), LIST(list, scope)
 
-static const struct emu_attribute topology_sets[] = {
-    MASK("core_cpus", EMU_SCOPE_CORE),        LIST("core_cpus_list", EMU_SCOPE_CORE),
-    MASK("thread_siblings", EMU_SCOPE_CORE),  LIST("thread_siblings_list", EMU_SCOPE_CORE),
-    MASK("die_cpus", EMU_SCOPE_PACKAGE),      LIST("die_cpus_list", EMU_SCOPE_PACKAGE),
-    MASK("package_cpus", EMU_SCOPE_PACKAGE),  LIST("package_cpus_list", EMU_SCOPE_PACKAGE),
-    MASK("core_siblings", EMU_SCOPE_PACKAGE), LIST("core_siblings_list", EMU_SCOPE_PACKAGE),
+static const struct emu_file topology_sets[] = {
+    SETS("core_cpus", "core_cpus_list", EMU_SCOPE_CORE),
+    SETS("thread_siblings", "thread_siblings_list", EMU_SCOPE_CORE),
+    SETS("die_cpus", "die_cpus_list", EMU_SCOPE_PACKAGE),
+    SETS("package_cpus", "package_cpus_list", EMU_SCOPE_PACKAGE),
+    SETS("core_siblings", "core_siblings_list", EMU_SCOPE_PACKAGE),
+    {0},
 };
-static const struct emu_attribute core_cache_sets[] = {MASK("shared_cpu_map", EMU_SCOPE_CORE),
-                                                       LIST("shared_cpu_list", EMU_SCOPE_CORE)};
-static const struct emu_attribute package_cache_sets[] = {
-    MASK("shared_cpu_map", EMU_SCOPE_PACKAGE), LIST("shared_cpu_list", EMU_SCOPE_PACKAGE)};
-static const struct emu_attribute node_sets[] = {MASK("cpumap", EMU_SCOPE_PACKAGE),
-                                                 LIST("cpulist", EMU_SCOPE_PACKAGE)};
-
-static void add_all(struct emu_tree *tree, int folder, const struct emu_attribute *list,
-                    size_t count, int index)
-{
-    for (size_t i = 0; i < count; i++) {
-        emu_tree_attribute(tree, folder, &list[i], index);
-    }
-}
+/* by scope */
+static const struct emu_file cache_sets[][3] = {
+    [EMU_SCOPE_CORE] = {SETS("shared_cpu_map", "shared_cpu_list", EMU_SCOPE_CORE), {0}},
+    [EMU_SCOPE_PACKAGE] = {SETS("shared_cpu_map", "shared_cpu_list", EMU_SCOPE_PACKAGE), {0}},
+};
+static const struct emu_file node_sets[] = {SETS("cpumap", "cpulist", EMU_SCOPE_PACKAGE), {0}};
 
 /* --- hotplug --- */
 
@@ -118,9 +112,9 @@ static int store_online(const struct emu_access *access, const char *text)
     return 0;
 }
 
-static const struct emu_attribute online = {"online", 0644, "online", .show = show_online,
-                                            .store = store_online};
-static const struct emu_attribute online_list = LIST("online", EMU_SCOPE_MACHINE);
+static const struct emu_file online[] = {
+    {"online", 0644, "online", .show = show_online, .store = store_online}, {0}};
+static const struct emu_file online_list[] = {LIST("online", EMU_SCOPE_MACHINE), {0}};
 
 /* --- folders --- */
 
@@ -131,7 +125,7 @@ static void add_topology(struct emu_tree *tree, int cpu_folder, const struct emu
     emu_tree_text(tree, folder, "physical_package_id", "%d\n", cpu->package);
     emu_tree_text(tree, folder, "die_id", "0\n");
     emu_tree_text(tree, folder, "core_id", "%d\n", cpu->core_id);
-    add_all(tree, folder, topology_sets, sizeof topology_sets / sizeof topology_sets[0], number);
+    emu_tree_files(tree, folder, topology_sets, number, -1);
 }
 
 static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_cpu *cpu, int number)
@@ -150,7 +144,7 @@ static void add_caches(struct emu_tree *tree, int cpu_folder, const struct emu_c
                       cache->size_kb * 1024 / CACHE_LINE / cache->ways);
         emu_tree_text(tree, folder, "physical_line_partition", "1\n");
         emu_tree_text(tree, folder, "id", "%d\n", shared ? cpu->package : cpu->core);
-        add_all(tree, folder, shared ? package_cache_sets : core_cache_sets, 2, number);
+        emu_tree_files(tree, folder, cache_sets[cache->scope], number, -1);
     }
 }
 
@@ -166,14 +160,14 @@ static void add_range(struct emu_tree *tree, int folder, const char *name, int c
 
 static void add_cpus(struct emu_tree *tree, const struct emu_machine *machine)
 {
-    int parent = emu_tree_path(tree, "sys/devices/system/cpu");
+    int parent = emu_tree_folder(tree, 0, "sys/devices/system/cpu");
     add_range(tree, parent, "present", machine->cpu_count);
     add_range(tree, parent, "possible", machine->cpu_count);
     emu_tree_text(tree, parent, "isolated", "\n");
     /* No real machine has it: whoever reads counters here can say where its figures come from. */
     emu_tree_text(tree, parent, "emulated", "bench/testbed/emulator\n");
     emu_tree_text(tree, parent, "kernel_max", "%d\n", EMU_MAX_CPUS - 1);
-    emu_tree_attribute(tree, parent, &online_list, 0);
+    emu_tree_files(tree, parent, online_list, 0, -1);
     int smt = emu_tree_folder(tree, parent, "smt");
     emu_tree_text(tree, smt, "active", "%d\n", machine->config.smt > 1);
     emu_tree_text(tree, smt, "control", "%s\n", machine->config.smt > 1 ? "on" : "notsupported");
@@ -186,7 +180,7 @@ static void add_cpus(struct emu_tree *tree, const struct emu_machine *machine)
         add_topology(tree, folder, cpu, i);
         add_caches(tree, folder, cpu, i);
         if (i > 0) { /* CPU 0 has no such file: it stays */
-            emu_tree_attribute(tree, folder, &online, i);
+            emu_tree_files(tree, folder, online, i, -1);
         }
     }
 }
@@ -196,7 +190,7 @@ static void add_node(struct emu_tree *tree, int parent, const struct emu_machine
     char name[16], distance[8 * EMU_MAX_PACKAGES];
     size_t used = 0;
     int folder = emu_tree_folder(tree, parent, "node%d", node);
-    add_all(tree, folder, node_sets, 2, emu_machine_package_first_cpu(machine, node));
+    emu_tree_files(tree, folder, node_sets, emu_machine_package_first_cpu(machine, node), -1);
     for (int i = 0; i < machine->config.packages; i++) {
         used += (size_t)snprintf(distance + used, sizeof distance - used, "%s%d", i > 0 ? " " : "",
                                  i == node ? 10 : 21);
@@ -220,7 +214,7 @@ void emu_topology_install(struct emu_tree *tree, const struct emu_machine *machi
 {
     static const char *const lists[] = {"online", "possible", "has_cpu", "has_memory",
                                         "has_normal_memory"};
-    int parent = emu_tree_path(tree, "sys/devices/system/node");
+    int parent = emu_tree_folder(tree, 0, "sys/devices/system/node");
     add_cpus(tree, machine);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         add_range(tree, parent, lists[i], machine->config.packages);

@@ -15,40 +15,76 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "records.h"
+/* --- files --- */
 
-/* --- attributes --- */
-
-void emu_attribute_show(const struct emu_attribute *attribute, struct emu_access access, FILE *out)
+void emu_file_show(const struct emu_access *access, FILE *out)
 {
-    access.kind = attribute->kind;
-    if (attribute->khz != NULL) {
-        fprintf(out, "%" PRIu32 "\n", attribute->khz(access.machine, access.index));
+    if (access->file->khz != NULL) {
+        fprintf(out, "%" PRIu32 "\n", access->file->khz(access->machine, access->index));
     } else {
-        attribute->show(&access, out);
+        access->file->show(access, out);
     }
 }
 
-static bool parse_khz(const char *text, uint32_t *khz)
+void emu_access_trace(const struct emu_access *access, const char *lever, const char *value)
+{
+    if (access->trace != NULL) {
+        emu_csv_line(access->trace, "%" PRIu64 ",%d,%s,%s,%d", access->now_ns, access->index, lever,
+                     value, (int)access->pid);
+    }
+}
+
+int emu_access_refuse(const struct emu_access *access, const char *value, int error)
+{
+    int length = (int)strcspn(value, "\n");
+    access->machine->rejected_writes++;
+    emu_log("pid %d: write of %.*s to %s of %d rejected: %s", (int)access->pid,
+            length < 40 ? length : 40, value, access->file->name, access->index, strerror(error));
+    return error;
+}
+
+static int store_khz(const struct emu_access *access, const char *text)
 {
     char *end;
     errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    *khz = (uint32_t)value;
-    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0 && value <= UINT32_MAX;
+    unsigned long khz = strtoul(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || khz > UINT32_MAX) {
+        return EINVAL;
+    }
+    return access->file->set_khz(access->machine, access->index, (uint32_t)khz, access->now_ns);
 }
 
-int emu_attribute_store(const struct emu_attribute *attribute, struct emu_access access,
-                        const char *text)
+/* 0 and text without the newline and blanks around it, or EINVAL. */
+static int text_copy(char text[EMU_TEXT_LIMIT], const char *bytes, size_t size)
 {
-    uint32_t khz;
-    access.kind = attribute->kind;
-    if (attribute->set_khz != NULL) {
-        return parse_khz(text, &khz)
-                   ? attribute->set_khz(access.machine, access.index, khz, access.now_ns)
-                   : EINVAL;
+    while (size > 0 && memchr("\n \0", bytes[size - 1], 3) != NULL) {
+        size--;
     }
-    return attribute->store != NULL ? attribute->store(&access, text) : EACCES;
+    if (size == 0 || size >= EMU_TEXT_LIMIT || memchr(bytes, '\0', size) != NULL) {
+        return EINVAL;
+    }
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    return 0;
+}
+
+int emu_file_store(const struct emu_access *access, const char *bytes, size_t size)
+{
+    const struct emu_file *file = access->file;
+    char text[EMU_TEXT_LIMIT] = "";
+    int error = text_copy(text, bytes, size);
+    if (error == 0) {
+        error = file->set_khz != NULL ? store_khz(access, text)
+                : file->store != NULL ? file->store(access, text)
+                                      : EACCES;
+    }
+    if (error != 0) {
+        return emu_access_refuse(access, text, error);
+    }
+    if (file->lever != NULL) {
+        emu_access_trace(access, file->lever, text);
+    }
+    return 0;
 }
 
 /* --- nodes --- */
@@ -62,8 +98,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-static struct emu_node *node_add(struct emu_tree *tree, int parent, const char *name,
-                                 enum emu_node_kind kind, mode_t mode)
+static struct emu_node *node_add(struct emu_tree *tree, int parent, const char *name, mode_t mode)
 {
     if (tree->count == tree->room) {
         tree->room = tree->room > 0 ? 2 * tree->room : 1024;
@@ -71,7 +106,7 @@ static struct emu_node *node_add(struct emu_tree *tree, int parent, const char *
     }
     int number = tree->count++;
     struct emu_node *node = &tree->nodes[number];
-    *node = (struct emu_node){.kind = kind, .mode = mode, .parent = parent};
+    *node = (struct emu_node){.mode = mode};
     snprintf(node->name, sizeof node->name, "%s", name);
     if (number > 0) {
         node->next = tree->nodes[parent].first_child;
@@ -83,18 +118,7 @@ static struct emu_node *node_add(struct emu_tree *tree, int parent, const char *
 void emu_tree_init(struct emu_tree *tree)
 {
     *tree = (struct emu_tree){0};
-    emu_tree_folder(tree, 0, "/");
-}
-
-int emu_tree_folder(struct emu_tree *tree, int parent, const char *format, ...)
-{
-    char name[sizeof tree->nodes->name];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
-    va_end(arguments);
-    node_add(tree, parent, name, EMU_NODE_FOLDER, S_IFDIR | 0755);
-    return tree->count - 1;
+    node_add(tree, 0, "/", S_IFDIR | 0755);
 }
 
 int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)
@@ -106,32 +130,36 @@ int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)
     return child;
 }
 
-int emu_tree_path(struct emu_tree *tree, const char *path)
+static char *format_text(const char *format, va_list arguments)
 {
-    char name[sizeof tree->nodes->name];
-    int at = 0;
-    while (*path != '\0') {
-        size_t length = strcspn(path, "/");
-        snprintf(name, sizeof name, "%.*s", (int)length, path);
-        int child = emu_tree_find(tree, at, name);
-        at = child != 0 ? child : emu_tree_folder(tree, at, "%s", name);
-        path += length + (path[length] == '/');
-    }
-    return at;
+    char *text;
+    return checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
 }
 
-static void text_set(struct emu_node *node, const char *format, va_list arguments)
+int emu_tree_folder(struct emu_tree *tree, int parent, const char *format, ...)
 {
-    if (vasprintf(&node->text, format, arguments) < 0) {
-        checked(NULL);
+    va_list arguments;
+    va_start(arguments, format);
+    char *path = format_text(format, arguments), *rest = path, *name;
+    va_end(arguments);
+    int at = parent;
+    while ((name = strtok_r(rest, "/", &rest)) != NULL) {
+        int child = emu_tree_find(tree, at, name);
+        if (child == 0) {
+            node_add(tree, at, name, S_IFDIR | 0755);
+            child = tree->count - 1;
+        }
+        at = child;
     }
+    free(path);
+    return at;
 }
 
 void emu_tree_link(struct emu_tree *tree, int parent, const char *name, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    text_set(node_add(tree, parent, name, EMU_NODE_LINK, S_IFLNK | 0777), format, arguments);
+    node_add(tree, parent, name, S_IFLNK | 0777)->text = format_text(format, arguments);
     va_end(arguments);
 }
 
@@ -139,24 +167,20 @@ void emu_tree_text(struct emu_tree *tree, int parent, const char *name, const ch
 {
     va_list arguments;
     va_start(arguments, format);
-    text_set(node_add(tree, parent, name, EMU_NODE_TEXT, S_IFREG | 0444), format, arguments);
+    node_add(tree, parent, name, S_IFREG | 0444)->text = format_text(format, arguments);
     va_end(arguments);
 }
 
-struct emu_node *emu_tree_attribute(struct emu_tree *tree, int parent,
-                                    const struct emu_attribute *attribute, int index)
+void emu_tree_files(struct emu_tree *tree, int parent, const struct emu_file *files, int index,
+                    int mode)
 {
-    struct emu_node *node =
-        node_add(tree, parent, attribute->name, EMU_NODE_ATTRIBUTE, S_IFREG | attribute->mode);
-    node->attribute = attribute;
-    node->index = index;
-    return node;
-}
-
-void emu_tree_device(struct emu_tree *tree, int parent, const char *name, enum emu_node_kind kind,
-                     mode_t mode, int index)
-{
-    node_add(tree, parent, name, kind, S_IFREG | mode)->index = index;
+    for (const struct emu_file *file = files; file->name != NULL; file++) {
+        bool given = mode >= 0 && (file->mode & 0222) != 0;
+        struct emu_node *node =
+            node_add(tree, parent, file->name, S_IFREG | (given ? (mode_t)mode : file->mode));
+        node->file = file;
+        node->index = index;
+    }
 }
 
 void emu_tree_free(struct emu_tree *tree)

@@ -91,10 +91,11 @@ static int set_min(struct emu_machine *machine, int cpu, uint32_t khz, uint64_t 
     return set_limit(machine, cpu, khz, MIN_SHIFT, now_ns);
 }
 
-static const struct emu_attribute files[] = {
+static const struct emu_file files[] = {
     {"max_freq_khz", 0644, "uncore_max_khz", .khz = max_khz, .set_khz = set_max},
     {"min_freq_khz", 0644, "uncore_min_khz", .khz = min_khz, .set_khz = set_min},
     {"current_freq_khz", 0400, .khz = emu_uncore_khz},
+    {0},
 };
 
 /* The files' CPU is the first of the package. */
@@ -103,14 +104,12 @@ void emu_uncore_install(struct emu_tree *tree, const struct emu_machine *machine
     if (machine->config.uncore != EMU_UNCORE_SYSFS) {
         return;
     }
-    int parent = emu_tree_path(tree, "sys/devices/system/cpu/intel_uncore_frequency");
     for (int package = 0; package < machine->config.packages; package++) {
         int cpu = emu_machine_package_first_cpu(machine, package);
-        int folder = emu_tree_folder(tree, parent, "package_%02d_die_00", package);
+        int folder = emu_tree_folder(
+            tree, 0, "sys/devices/system/cpu/intel_uncore_frequency/package_%02d_die_00", package);
         emu_tree_text(tree, folder, "initial_max_freq_khz", "%" PRIu32 "\n", max_khz(machine, cpu));
         emu_tree_text(tree, folder, "initial_min_freq_khz", "%" PRIu32 "\n", min_khz(machine, cpu));
-        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-            emu_tree_attribute(tree, folder, &files[i], cpu);
-        }
+        emu_tree_files(tree, folder, files, cpu, -1);
     }
 }

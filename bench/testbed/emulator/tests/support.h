@@ -60,16 +60,17 @@ static inline const char *shown(struct emu_tree *tree, struct emu_machine *machi
 {
     static char text[1024];
     const struct emu_node *node =
-        &tree->nodes[emu_tree_find(tree, emu_tree_path(tree, folder), name)];
-    struct emu_access access = {.machine = machine, .index = node->index, .now_ns = 1};
+        &tree->nodes[emu_tree_find(tree, emu_tree_folder(tree, 0, "%s", folder), name)];
+    struct emu_access access = {
+        .machine = machine, .file = node->file, .index = node->index, .now_ns = 1};
     if (node->text != NULL) {
         return node->text;
     }
-    assert_non_null(node->attribute);
+    assert_non_null(node->file);
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text, "w");
     assert_non_null(out);
-    emu_attribute_show(node->attribute, access, out);
+    emu_file_show(&access, out);
     fclose(out);
     return text;
 }

@@ -16,27 +16,29 @@ struct fixture {
     int max_freq, msr, msr_safe, energy, fault;
 };
 
-static const struct emu_attribute max_freq = {.name = "scaling_max_freq", .mode = 0644};
-static const struct emu_attribute energy = {.name = "energy_uj", .mode = 0400};
-static const struct emu_attribute fault_file = {.name = "fault", .mode = 0644};
+static const struct emu_file max_freq[] = {{.name = "scaling_max_freq", .mode = 0644}, {0}};
+static const struct emu_file devices[] = {
+    {"msr", 0600, .registers = true}, {"msr_safe", 0666, .registers = true}, {0}};
+static const struct emu_file energy[] = {{.name = "energy_uj", .mode = 0400}, {0}};
+static const struct emu_file fault_file[] = {{"fault", 0644, .no_faults = true}, {0}};
+
+/* Index of the last of the files. */
+static int add(struct emu_tree *tree, const char *folder, const struct emu_file *files, int index)
+{
+    emu_tree_files(tree, emu_tree_folder(tree, 0, "%s", folder), files, index, -1);
+    return tree->count - 1;
+}
 
 static int setup(void **state)
 {
     struct fixture *made = calloc(1, sizeof *made);
-    emu_tree_init(&made->tree);
-    int policy = emu_tree_path(&made->tree, "sys/devices/system/cpu/cpufreq/policy3");
-    emu_tree_attribute(&made->tree, policy, &max_freq, 3);
-    made->max_freq = made->tree.count - 1;
-    int cpu = emu_tree_path(&made->tree, "dev/cpu/3");
-    emu_tree_device(&made->tree, cpu, "msr", EMU_NODE_MSR, 0600, 3);
-    made->msr = made->tree.count - 1;
-    emu_tree_device(&made->tree, cpu, "msr_safe", EMU_NODE_MSR_SAFE, 0666, 3);
-    made->msr_safe = made->tree.count - 1;
-    int zone = emu_tree_path(&made->tree, "sys/devices/virtual/powercap/intel-rapl:0/a:0:1");
-    emu_tree_attribute(&made->tree, zone, &energy, 0);
-    made->energy = made->tree.count - 1;
-    emu_tree_attribute(&made->tree, emu_tree_path(&made->tree, "ctl"), &fault_file, 0);
-    made->fault = made->tree.count - 1;
+    struct emu_tree *tree = &made->tree;
+    emu_tree_init(tree);
+    made->max_freq = add(tree, "sys/devices/system/cpu/cpufreq/policy3", max_freq, 3);
+    made->msr_safe = add(tree, "dev/cpu/3", devices, 3);
+    made->msr = made->msr_safe - 1;
+    made->energy = add(tree, "sys/devices/virtual/powercap/intel-rapl:0/a:0:1", energy, 0);
+    made->fault = add(tree, "ctl", fault_file, 0);
     *state = made;
     return 0;
 }
@@ -56,7 +58,7 @@ static void store(struct fixture *fixture, const char *text)
 
 static int ask(struct fixture *fixture, int node, enum emu_fault_op op, uint32_t reg)
 {
-    return emu_faults_ask(&fixture->faults, &fixture->tree, node, op, reg).error;
+    return emu_faults_ask(&fixture->faults, &fixture->tree.nodes[node], op, reg).error;
 }
 
 static void test_nothing(void **state)
@@ -121,7 +123,7 @@ static void test_counts(void **state)
     store(fixture, "clear\nread energy_uj short delay_us=5000");
     expect_text(fixture, "read energy_uj short delay_us=5000 hits=0\n");
     struct emu_fault_hit hit =
-        emu_faults_ask(&fixture->faults, &fixture->tree, fixture->energy, EMU_FAULT_READ, 0);
+        emu_faults_ask(&fixture->faults, &fixture->tree.nodes[fixture->energy], EMU_FAULT_READ, 0);
     assert_true(hit.short_read);
     assert_int_equal(hit.delay_us, 5000);
     assert_int_equal(hit.error, 0);

@@ -22,9 +22,10 @@ static int store(struct emu_tree *tree, struct emu_machine *machine, const char 
                  const char *text)
 {
     const struct emu_node *node =
-        &tree->nodes[emu_tree_find(tree, emu_tree_path(tree, folder_path), name)];
-    struct emu_access access = {.machine = machine, .index = node->index, .now_ns = 1};
-    return emu_attribute_store(node->attribute, access, text);
+        &tree->nodes[emu_tree_find(tree, emu_tree_folder(tree, 0, "%s", folder_path), name)];
+    struct emu_access access = {
+        .machine = machine, .file = node->file, .index = node->index, .now_ns = 1};
+    return emu_file_store(&access, text, strlen(text));
 }
 
 /* One register per package, whichever of its CPUs it is written through. */

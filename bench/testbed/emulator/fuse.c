@@ -3,54 +3,46 @@
  *
  * The file system (libfuse3, low level): inode i is node i - 1 of the tree.
  *
- * Mounting; names, kinds and permissions, which the kernel checks (default_permissions); fuse_io.c
+ * Mounting; names, kinds and permissions, which the kernel checks (default_permissions); calls.c
  * reads and writes.
  */
 #include "config.h"
 
-#include "fuse_ops.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "records.h"
-
 /* Names do not change; permissions change only through us, and the kernel hears of that. */
 static const double forever_s = 86400;
 
-static void node_stat(const struct emu_server *server, const struct emu_node *node,
-                      struct stat *status)
+static struct stat node_stat(const struct emu_server *server, const struct emu_node *node)
 {
-    memset(status, 0, sizeof *status);
-    status->st_ino = (ino_t)(node - server->tree.nodes) + 1;
-    status->st_mode = node->mode;
-    status->st_uid = node->owner;
-    status->st_nlink = node->kind == EMU_NODE_FOLDER ? 2 : 1;
-    switch (node->kind) {
-    case EMU_NODE_LINK:
-    case EMU_NODE_TEXT:
-        status->st_size = (off_t)strlen(node->text);
-        break;
-    case EMU_NODE_ATTRIBUTE:
-        status->st_size = EMU_ATTRIBUTE_SIZE; /* as in sysfs */
-        break;
-    default:
-        break;
+    struct stat status = {.st_ino = (ino_t)(node - server->tree.nodes) + 1,
+                          .st_mode = node->mode,
+                          .st_uid = node->owner,
+                          .st_nlink = S_ISDIR(node->mode) ? 2 : 1};
+    if (node->text != NULL) {
+        status.st_size = (off_t)strlen(node->text);
+    } else if (node->file != NULL && node->file->size == 0) {
+        status.st_size = EMU_TEXT_LIMIT;
     }
+    return status;
 }
 
 static void op_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 {
-    struct emu_server *server = emu_request_server(request);
+    struct emu_server *server = emu_server_of(request);
     int child = emu_tree_find(&server->tree, (int)parent - 1, name);
     struct fuse_entry_param entry = {.attr_timeout = forever_s, .entry_timeout = forever_s};
     if (child != 0) { /* otherwise inode 0: there is none */
         entry.ino = (fuse_ino_t)child + 1;
-        node_stat(server, &server->tree.nodes[child], &entry.attr);
+        entry.attr = node_stat(server, &server->tree.nodes[child]);
     }
     fuse_reply_entry(request, &entry);
 }
@@ -58,8 +50,7 @@ static void op_lookup(fuse_req_t request, fuse_ino_t parent, const char *name)
 static void op_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *file)
 {
     (void)file;
-    struct stat status;
-    node_stat(emu_request_server(request), emu_request_node(request, inode), &status);
+    struct stat status = node_stat(emu_server_of(request), emu_node_of(request, inode));
     fuse_reply_attr(request, &status, forever_s);
 }
 
@@ -68,10 +59,8 @@ static void op_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_in
 static void op_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wish, int what,
                        struct fuse_file_info *file)
 {
-    (void)file;
-    struct emu_server *server = emu_request_server(request);
-    struct emu_node *node = emu_request_node(request, inode);
-    struct stat status;
+    struct emu_server *server = emu_server_of(request);
+    struct emu_node *node = emu_node_of(request, inode);
     pthread_mutex_lock(&server->lock);
     if ((what & FUSE_SET_ATTR_MODE) != 0) {
         node->mode = (node->mode & S_IFMT) | (wish->st_mode & 07777);
@@ -79,21 +68,20 @@ static void op_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wish, 
     if ((what & FUSE_SET_ATTR_UID) != 0) {
         node->owner = wish->st_uid;
     }
-    node_stat(server, node, &status);
     pthread_mutex_unlock(&server->lock);
-    fuse_reply_attr(request, &status, forever_s);
+    op_getattr(request, inode, file);
 }
 
 static void op_readlink(fuse_req_t request, fuse_ino_t inode)
 {
-    fuse_reply_readlink(request, emu_request_node(request, inode)->text);
+    fuse_reply_readlink(request, emu_node_of(request, inode)->text);
 }
 
 static void op_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
                        struct fuse_file_info *file)
 {
     (void)file;
-    struct emu_server *server = emu_request_server(request);
+    const struct emu_server *server = emu_server_of(request);
     char *buffer = malloc(size);
     size_t used = 0;
     if (buffer == NULL) {
@@ -101,15 +89,15 @@ static void op_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
         return;
     }
     off_t position = 0;
-    for (int child = emu_request_node(request, inode)->first_child; child != 0;
-         child = server->tree.nodes[child].next) {
-        struct stat status;
+    const struct emu_node *child;
+    for (int i = emu_node_of(request, inode)->first_child; i != 0; i = child->next) {
+        child = &server->tree.nodes[i];
         if (++position <= offset) {
             continue;
         }
-        node_stat(server, &server->tree.nodes[child], &status);
-        size_t entry = fuse_add_direntry(request, buffer + used, size - used,
-                                         server->tree.nodes[child].name, &status, position);
+        struct stat status = node_stat(server, child);
+        size_t entry =
+            fuse_add_direntry(request, buffer + used, size - used, child->name, &status, position);
         if (entry > size - used) {
             break;
         }
@@ -125,11 +113,13 @@ static const struct fuse_lowlevel_ops operations = {
     .setattr = op_setattr,
     .readlink = op_readlink,
     .readdir = op_readdir,
-    .open = emu_io_open,
-    .release = emu_io_release,
-    .read = emu_io_read,
-    .write = emu_io_write,
+    .open = emu_call_open,
+    .release = emu_call_release,
+    .read = emu_call_read,
+    .write = emu_call_write,
 };
+
+/* --- the session --- */
 
 /* The daemon moves to a mount namespace of its own that does not hold the mount.  So the mount, and
    with it the daemon, ends with the caller's namespace; and what is mounted there later over /proc
@@ -144,37 +134,54 @@ static bool move_out(const char *mount_point)
     return true;
 }
 
-static void wait_for_late_calls(struct emu_server *server)
+/* Keeps the account going and answers late calls; the lock is free while it waits. */
+static void *keep_time(void *arg)
 {
+    struct emu_server *server = arg;
     pthread_mutex_lock(&server->lock);
-    while (server->late_calls > 0) { /* they see stop; their answers need the session */
-        pthread_mutex_unlock(&server->lock);
-        usleep(1000);
-        pthread_mutex_lock(&server->lock);
+    while (!server->stop) {
+        uint64_t next_ns = emu_server_sample(server, false);
+        uint64_t late_ns = emu_calls_serve_late(server, false);
+        next_ns = late_ns < next_ns ? late_ns : next_ns;
+        struct timespec wake = {.tv_sec = (time_t)(next_ns / 1000000000),
+                                .tv_nsec = (long)(next_ns % 1000000000)};
+        pthread_cond_timedwait(&server->wake, &server->lock, &wake);
     }
+    emu_calls_serve_late(server, true);
+    emu_server_sample(server, true);
     pthread_mutex_unlock(&server->lock);
+    return NULL;
 }
 
-static bool loop(struct emu_server *server)
+static bool loop(struct emu_server *server, struct fuse_session *session)
 {
-    int error = emu_sampler_start(server);
+    pthread_t keeper;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the FUSE loop */
+    int error = pthread_create(&keeper, NULL, keep_time, server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
-        emu_log("cannot start the sampler: %s", strerror(error));
+        emu_log("cannot start the second thread: %s", strerror(error));
         return false;
     }
-    fuse_session_loop(server->session);
-    emu_sampler_stop(server);
-    wait_for_late_calls(server);
+    fuse_session_loop(session);
+    pthread_mutex_lock(&server->lock);
+    server->stop = true;
+    pthread_cond_signal(&server->wake);
+    pthread_mutex_unlock(&server->lock);
+    pthread_join(keeper, NULL);
     return true;
 }
 
-static bool serve(struct emu_server *server, const char *mount_point)
+static bool serve_session(struct emu_server *server, struct fuse_session *session,
+                          const char *mount_point)
 {
-    if (fuse_session_mount(server->session, mount_point) != 0) {
+    if (fuse_session_mount(session, mount_point) != 0) {
         emu_log("cannot mount on %s: %s", mount_point, strerror(errno));
         return false;
     }
-    return move_out(mount_point) && loop(server);
+    return move_out(mount_point) && loop(server, session);
 }
 
 bool emu_fuse_run(struct emu_server *server, const char *mount_point)
@@ -182,16 +189,17 @@ bool emu_fuse_run(struct emu_server *server, const char *mount_point)
     char *words[] = {"pwr-emulator", "-o", "allow_other,default_permissions,fsname=pwr-emulator",
                      NULL};
     struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
-    server->session = fuse_session_new(&arguments, &operations, sizeof operations, server);
+    struct fuse_session *session =
+        fuse_session_new(&arguments, &operations, sizeof operations, server);
     fuse_opt_free_args(&arguments);
-    if (server->session == NULL) {
+    if (session == NULL) {
         return false;
     }
-    bool good = fuse_set_signal_handlers(server->session) == 0;
+    bool good = fuse_set_signal_handlers(session) == 0;
     if (good) {
-        good = serve(server, mount_point);
-        fuse_remove_signal_handlers(server->session);
+        good = serve_session(server, session, mount_point);
+        fuse_remove_signal_handlers(session);
     }
-    fuse_session_destroy(server->session);
+    fuse_session_destroy(session);
     return good;
 }
