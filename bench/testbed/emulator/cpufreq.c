@@ -133,7 +133,7 @@ void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machin
         return;
     }
     int cpus = emu_tree_folder(tree, 0, "sys/devices/system/cpu");
-    if (config->driver != EMU_DRIVER_ACPI) {
+    if (config->cpufreq_driver != EMU_DRIVER_ACPI) {
         int folder = emu_tree_folder(tree, cpus, "%s", driver->amd ? "amd_pstate" : "intel_pstate");
         emu_tree_text(tree, folder, "status", "%s\n", driver->active ? "active" : "passive");
     }
@@ -147,7 +147,7 @@ void emu_cpufreq_install(struct emu_tree *tree, const struct emu_machine *machin
         int folder = emu_tree_folder(tree, cpus, "cpufreq/policy%d", cpu);
         add_texts(tree, folder, config);
         emu_tree_files(tree, folder, files, cpu, config->sysfs_mode);
-        if (config->driver == EMU_DRIVER_ACPI) {
+        if (config->cpufreq_driver == EMU_DRIVER_ACPI) {
             emu_tree_files(tree, folder, acpi_files, cpu, -1);
         }
     }

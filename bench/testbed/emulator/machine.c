@@ -19,7 +19,7 @@ static void cpus_number(struct emu_machine *machine)
     for (int thread = 0; thread < config->smt; thread++) {
         for (int core = 0; core < machine->core_count; core++) {
             int at = core; /* position of the core among the first threads */
-            if (config->numbering == EMU_NUMBER_SCATTERED) {
+            if (config->cpu_numbering == EMU_NUMBER_SCATTERED) {
                 at = core % config->cores * config->packages + core / config->cores;
             }
             int cpu = thread * machine->core_count + at;

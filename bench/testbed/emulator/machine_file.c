@@ -9,10 +9,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 4096, WHY_SIZE = 256, MIN_KHZ = 100000 };
+enum { LINE_SIZE = 4096, KEY_LIMIT = 64, MIN_KHZ = 100000 };
 
 static const struct emu_driver_traits drivers[] = {
     [EMU_DRIVER_ACPI] = {"acpi-cpufreq", .intel = true, .amd = true},
@@ -25,7 +29,7 @@ static const struct emu_driver_traits drivers[] = {
 
 const struct emu_driver_traits *emu_driver_of(const struct emu_config *config)
 {
-    return &drivers[config->driver];
+    return &drivers[config->cpufreq_driver];
 }
 
 int emu_driver_governors(const struct emu_config *config)
@@ -45,66 +49,277 @@ static char *trim(char *text)
     return text;
 }
 
-static const struct emu_key *key_find(const char *name)
-{
-    for (size_t i = 0; i < emu_key_count; i++) {
-        if (strcmp(emu_keys[i].name, name) == 0) {
-            return &emu_keys[i];
-        }
-    }
-    return NULL;
-}
-
 /* A file as far as it has been read. */
 struct reader {
     const char *file;
     int line;
-    int given[EMU_KEY_LIMIT]; /* the line each key was seen in, 0: not yet */
+    const struct key *key; /* what is being read; NULL: no key yet */
+    int given[KEY_LIMIT];  /* the line each key was seen in, 0: not yet */
     struct emu_config *config;
     char *error;
     size_t error_size;
 };
 
-/* Writes "FILE:LINE: " and the reason; false. */
-__attribute__((format(printf, 3, 4))) static bool complain(const struct reader *reader, int line,
+/* A key that machine files may have. */
+struct key {
+    const char *name;
+    const char *fallback; /* as it would stand in the file; NULL: the key must be given */
+    size_t offset;        /* of the field in struct emu_config */
+    bool (*parse)(const struct reader *reader, const char *value); /* complains itself */
+    double min, max;                                               /* of a number */
+    const char *words[8]; /* NULL-terminated, the field takes the index */
+};
+
+/* Writes "FILE:LINE: KEY: " and the reason; false. */
+__attribute__((format(printf, 2, 3))) static bool complain(const struct reader *reader,
                                                            const char *format, ...)
 {
+    char why[512];
     va_list arguments;
-    int used = snprintf(reader->error, reader->error_size, "%s:%d: ", reader->file, line);
     va_start(arguments, format);
-    if (used >= 0 && (size_t)used < reader->error_size) {
-        vsnprintf(reader->error + used, reader->error_size - (size_t)used, format, arguments);
-    }
+    vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
+    snprintf(reader->error, reader->error_size, "%s:%d: %s%s%s", reader->file, reader->line,
+             reader->key != NULL ? reader->key->name : "", reader->key != NULL ? ": " : "", why);
     return false;
 }
+
+static void *field_of(const struct reader *reader)
+{
+    return (char *)reader->config + reader->key->offset;
+}
+
+/* --- values --- */
+
+static bool is_real(const char *value, double *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(value, &end);
+    return end != value && *end == '\0' && errno == 0 && isfinite(*number);
+}
+
+static bool in_range(const struct reader *reader, double number)
+{
+    const struct key *key = reader->key;
+    return (number >= key->min && number <= key->max) ||
+           complain(reader, "%.10g is not from %.10g to %.10g", number, key->min, key->max);
+}
+
+static bool parse_int(const struct reader *reader, const char *value)
+{
+    double number;
+    if (!is_real(value, &number) || number != floor(number)) {
+        return complain(reader, "'%s' is not a whole number", value);
+    }
+    if (!in_range(reader, number)) {
+        return false;
+    }
+    *(int *)field_of(reader) = (int)number;
+    return true;
+}
+
+static bool parse_real(const struct reader *reader, const char *value)
+{
+    double number;
+    if (!is_real(value, &number)) {
+        return complain(reader, "'%s' is not a number", value);
+    }
+    *(double *)field_of(reader) = number;
+    return in_range(reader, number);
+}
+
+static bool parse_word(const struct reader *reader, const char *value)
+{
+    char known[256] = "";
+    for (int i = 0; reader->key->words[i] != NULL; i++) {
+        if (strcmp(reader->key->words[i], value) == 0) {
+            *(int *)field_of(reader) = i;
+            return true;
+        }
+        strcat(strcat(known, " "), reader->key->words[i]);
+    }
+    return complain(reader, "'%s' is not one of:%s", value, known);
+}
+
+static bool parse_mode(const struct reader *reader, const char *value)
+{
+    char *end;
+    unsigned long mode = strtoul(value, &end, 8);
+    *(int *)field_of(reader) = (int)mode;
+    return (end != value && *end == '\0' && mode <= 0777) ||
+           complain(reader, "'%s' is not an octal mode from 0000 to 0777", value);
+}
+
+static bool parse_text(const struct reader *reader, const char *value)
+{
+    int length = snprintf(field_of(reader), EMU_TEXT_SIZE, "%s", value);
+    return length < EMU_TEXT_SIZE ||
+           complain(reader, "longer than %d characters", EMU_TEXT_SIZE - 1);
+}
+
+static int by_value(const void *one, const void *other)
+{
+    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* "2400000 1600000 ...": kHz, any order; kept ascending. */
+static bool parse_pstates(const struct reader *reader, const char *value)
+{
+    struct emu_config *config = reader->config;
+    int count = 0;
+    for (char *end; *value != '\0'; value = end + strspn(end, " \t")) {
+        unsigned long khz = strtoul(value, &end, 10);
+        if (end == value || khz < MIN_KHZ || khz > 10000000 || count == EMU_MAX_PSTATES) {
+            return complain(reader, "'%s' does not start with a frequency in kHz", value);
+        }
+        config->pstates_khz[count++] = (uint32_t)khz;
+    }
+    qsort(config->pstates_khz, (size_t)count, sizeof config->pstates_khz[0], by_value);
+    config->pstate_count = count;
+    return true;
+}
+
+/* "0x19a:0x1f 0x611:0": register and write mask, in hexadecimal. */
+static bool parse_msr_rules(const struct reader *reader, const char *value)
+{
+    int count = 0;
+    for (int end = 0; *value != '\0'; value += end + (int)strspn(value + end, " \t")) {
+        struct emu_msr_rule rule;
+        if (count == EMU_MAX_MSR_RULES ||
+            sscanf(value, "%" SCNx32 ":%" SCNx64 "%n", &rule.reg, &rule.write_mask, &end) != 2) {
+            return complain(reader, "'%s' does not start with REGISTER:WRITE_MASK", value);
+        }
+        reader->config->msr_safe_allow[count++] = rule;
+    }
+    reader->config->msr_safe_count = count;
+    return true;
+}
+
+static bool parse_activity(const struct reader *reader, const char *value)
+{
+    double *fixed = &reader->config->fixed_activity;
+    *fixed = -1;
+    return strcmp(value, "measured") == 0 ||
+           (strncmp(value, "fixed:", 6) == 0 && is_real(value + 6, fixed) && *fixed >= 0 &&
+            *fixed <= 1) ||
+           complain(reader, "'%s' is neither 'measured' nor 'fixed:X' with X from 0 to 1", value);
+}
+
+/* --- keys --- */
+
+/* The default comes second, NULL: there is none. */
+#define KEY(field, standard, ...)                                                                  \
+    {                                                                                              \
+        .name = #field, .fallback = (standard), .offset = offsetof(struct emu_config, field),      \
+        .parse = __VA_ARGS__                                                                       \
+    }
+#define INT(field, fallback, low, high) KEY(field, fallback, parse_int, .min = (low), .max = (high))
+#define REAL(field, fallback, low, high)                                                           \
+    KEY(field, fallback, parse_real, .min = (low), .max = (high))
+#define WORD(field, fallback, ...) KEY(field, fallback, parse_word, .words = {__VA_ARGS__})
+#define BOOL(field, fallback) WORD(field, fallback, "no", "yes")
+
+/* README.md says what they mean. */
+static const struct key keys[] = {
+    KEY(name, "emulated", parse_text),
+    INT(packages, NULL, 1, EMU_MAX_PACKAGES),
+    INT(cores, NULL, 1, EMU_MAX_CPUS),
+    INT(smt, "1", 1, EMU_MAX_SMT),
+    WORD(cpu_numbering, "packed", "packed", "scattered"),
+    INT(memory_mb, "8192", 1, 1 << 30),
+    WORD(cpu_vendor, "GenuineIntel", "GenuineIntel", "AuthenticAMD"),
+    INT(cpu_family, "6", 0, 255),
+    INT(cpu_model, "85", 0, 255),
+    INT(cpu_stepping, "4", 0, 15),
+    KEY(cpu_name, "Emulated processor", parse_text),
+
+    WORD(cpufreq_driver, "acpi-cpufreq", "acpi-cpufreq", "intel_pstate", "intel_cpufreq",
+         "amd-pstate", "amd-pstate-epp", "none"),
+    KEY(pstates_khz, "", parse_pstates),
+    INT(pstate_min_khz, "0", 0, 10000000),
+    INT(pstate_max_khz, "0", 0, 10000000),
+    INT(base_khz, "0", 0, 10000000),
+    WORD(pstate_scope, "core", "thread", "core", "package"),
+    WORD(policy_scope, "thread", "thread", "core", "package"),
+    WORD(governor, "performance", "performance", "powersave", "userspace", "ondemand", "schedutil"),
+    BOOL(hwp, "no"),
+
+    WORD(tstate_step, "12.5", "12.5", "6.25"),
+    WORD(tstate_scope, "core", "thread", "core", "package"),
+    WORD(tstate_rule, "lowest", "highest", "lowest"),
+
+    WORD(uncore, "none", "none", "msr", "sysfs"),
+    INT(uncore_min_khz, "0", 0, 12700000),
+    INT(uncore_max_khz, "0", 0, 12700000),
+
+    BOOL(rapl, "yes"),
+    INT(rapl_energy_unit, "14", 0, 31),
+    INT(rapl_update_us, "1000", 1, 1000000),
+    REAL(rapl_start, "0", 0, 4294967295.0),
+    BOOL(powercap, "yes"),
+    REAL(tdp_w, "80", 1, 10000),
+
+    REAL(core_dyn_w, NULL, 0, 1000),
+    INT(core_dyn_khz, "0", 0, 10000000),
+    REAL(core_dyn_exponent, "1.83", 0, 5),
+    REAL(core_idle_w, "1", 0, 1000),
+    REAL(package_static_w, "0", 0, 10000),
+    REAL(uncore_w, "0", 0, 10000),
+    REAL(dram_static_w, "0", 0, 10000),
+    REAL(dram_dyn_w, "0", 0, 10000),
+    REAL(platform_static_w, "0", 0, 100000),
+
+    KEY(msr_mode, "0600", parse_mode),
+    KEY(msr_safe_allow, "", parse_msr_rules),
+    KEY(sysfs_mode, "0644", parse_mode),
+    BOOL(require_rawio, "no"),
+
+    {.name = "activity", .fallback = "measured", .parse = parse_activity},
+    INT(ledger_interval_ms, "50", 1, 60000),
+};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+_Static_assert(sizeof keys / sizeof keys[0] <= KEY_LIMIT, "room for every key");
+
+/* NULL: there is none. */
+static const struct key *key_find(const char *name)
+{
+    for (int i = 0; i < KEYS; i++) {
+        if (strcmp(keys[i].name, name) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- files --- */
 
 /* One "key = value" line. */
 static bool parse_line(struct reader *reader, char *line)
 {
-    char why[WHY_SIZE];
     line[strcspn(line, "#")] = '\0';
     char *name = trim(line), *equals = strchr(name, '=');
+    reader->key = NULL;
     if (*name == '\0') {
         return true;
     }
     if (equals == NULL) {
-        return complain(reader, reader->line, "'%.80s' is not 'key = value'", name);
+        return complain(reader, "'%.80s' is not 'key = value'", name);
     }
     *equals = '\0';
     name = trim(name);
-    const struct emu_key *key = key_find(name);
+    const struct key *key = key_find(name);
     if (key == NULL) {
-        return complain(reader, reader->line,
-                        "%.80s: no such key ('pwr-emulator --keys' lists them)", name);
+        return complain(reader, "%.80s: no such key (README.md lists them)", name);
     }
-    int *seen = &reader->given[key - emu_keys];
+    reader->key = key;
+    int *seen = &reader->given[key - keys];
     if (*seen != 0) {
-        return complain(reader, reader->line, "%s: already given in line %d", name, *seen);
+        return complain(reader, "already given in line %d", *seen);
     }
     *seen = reader->line;
-    return emu_key_parse(key, reader->config, trim(equals + 1), why, sizeof why) ||
-           complain(reader, reader->line, "%s: %s", name, why);
+    return key->parse(reader, trim(equals + 1));
 }
 
 /* Defaults that follow from other keys. */
@@ -127,7 +342,7 @@ static void complete(struct emu_config *config)
 }
 
 /* What one key means for another: combinations that no machine has. */
-static bool check(const struct reader *reader)
+static bool check(struct reader *reader)
 {
     const struct emu_config *config = reader->config;
     const struct emu_driver_traits *driver = emu_driver_of(config);
@@ -151,13 +366,13 @@ static bool check(const struct reader *reader)
          "pstates_khz", "its ends are not pstate_min_khz and pstate_max_khz: give one of both"},
         {lowest < MIN_KHZ || highest < lowest, "pstate_min_khz",
          "give pstates_khz, or pstate_min_khz (100000 or more) and a pstate_max_khz not below it"},
-        {config->policy_scope != EMU_SCOPE_THREAD && config->driver != EMU_DRIVER_ACPI,
+        {config->policy_scope != EMU_SCOPE_THREAD && config->cpufreq_driver != EMU_DRIVER_ACPI,
          "policy_scope", "only acpi-cpufreq lets CPUs share a policy"},
         {config->governor >= emu_driver_governors(config), "governor",
          "this cpufreq_driver has only performance and powersave"},
         {config->hwp && (!driver->hwp || amd), "hwp",
          "hardware P-states are Intel's, driven by intel_pstate, intel_cpufreq or nobody"},
-        {amd && reader->given[key_find("tstate_step") - emu_keys] != 0, "tstate_step",
+        {amd && reader->given[key_find("tstate_step") - keys] != 0, "tstate_step",
          "AMD processors have no T-states"},
         {uncore && amd, "uncore", "AMD processors have no such register"},
         {uncore &&
@@ -167,8 +382,9 @@ static bool check(const struct reader *reader)
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (checks[i].wrong) {
-            return complain(reader, reader->given[key_find(checks[i].key) - emu_keys], "%s: %s",
-                            checks[i].key, checks[i].why);
+            reader->key = key_find(checks[i].key);
+            reader->line = reader->given[reader->key - keys];
+            return complain(reader, "%s", checks[i].why);
         }
     }
     return true;
@@ -179,27 +395,26 @@ bool emu_config_parse(FILE *stream, const char *name, struct emu_config *config,
 {
     struct reader reader = {
         .file = name, .config = config, .error = error, .error_size = error_size};
-    char line[LINE_SIZE], why[WHY_SIZE];
+    char line[LINE_SIZE];
     memset(config, 0, sizeof *config);
-    for (size_t i = 0; i < emu_key_count; i++) {
-        if (emu_keys[i].fallback != NULL &&
-            !emu_key_parse(&emu_keys[i], config, emu_keys[i].fallback, why, sizeof why)) {
-            return complain(&reader, 0, "default of %s: %s", emu_keys[i].name, why);
+    for (reader.key = keys; reader.key < keys + KEYS; reader.key++) {
+        if (reader.key->fallback != NULL && !reader.key->parse(&reader, reader.key->fallback)) {
+            return false;
         }
     }
     while (fgets(line, sizeof line, stream) != NULL) {
         reader.line++;
         if (strlen(line) == sizeof line - 1) {
-            return complain(&reader, reader.line, "line longer than %d characters", LINE_SIZE - 2);
+            reader.key = NULL;
+            return complain(&reader, "line longer than %d characters", LINE_SIZE - 2);
         }
         if (!parse_line(&reader, line)) {
             return false;
         }
     }
-    for (size_t i = 0; i < emu_key_count; i++) {
-        if (emu_keys[i].fallback == NULL && reader.given[i] == 0) {
-            return complain(&reader, reader.line, "%s: missing, there is no default",
-                            emu_keys[i].name);
+    for (reader.key = keys; reader.key < keys + KEYS; reader.key++) {
+        if (reader.key->fallback == NULL && reader.given[reader.key - keys] == 0) {
+            return complain(&reader, "missing, there is no default");
         }
     }
     if (!check(&reader)) {
@@ -219,23 +434,4 @@ bool emu_config_read(const char *path, struct emu_config *config, char *error, s
     bool good = emu_config_parse(stream, path, config, error, error_size);
     fclose(stream);
     return good;
-}
-
-void emu_config_print_keys(FILE *out)
-{
-    fprintf(out, "| key | unit or words | default | meaning |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < emu_key_count; i++) {
-        const struct emu_key *key = &emu_keys[i];
-        fprintf(out, "| `%s` | ", key->name);
-        for (int w = 0; key->words != NULL && key->words[w] != NULL; w++) {
-            fprintf(out, "%s%s", w > 0 ? ", " : "", key->words[w]);
-        }
-        if (key->unit != NULL) {
-            fprintf(out, "%s%s", key->words != NULL ? " " : "", key->unit);
-        }
-        const char *fallback = key->fallback == NULL      ? "must be given"
-                               : key->fallback[0] == '\0' ? "empty"
-                                                          : key->fallback;
-        fprintf(out, " | %s | %s |\n", fallback, key->help);
-    }
 }

@@ -19,7 +19,6 @@ enum {
     EMU_MAX_PSTATES = 128,
     EMU_MAX_MSR_RULES = 64,
     EMU_TEXT_SIZE = 64,
-    EMU_KEY_LIMIT = 64,
 };
 
 enum emu_numbering { EMU_NUMBER_PACKED, EMU_NUMBER_SCATTERED };
@@ -53,19 +52,19 @@ struct emu_msr_rule {
     uint64_t write_mask;
 };
 
-/* Integers and words are int, so that one table row type parses all of them (machine_keys.c). */
+/* The fields are called like the keys; words are the enumerators above. */
 struct emu_config {
     char name[EMU_TEXT_SIZE];
     int packages;
     int cores; /* per package */
     int smt;   /* threads per core */
-    int numbering;
+    int cpu_numbering;
     int memory_mb; /* per package */
     int cpu_vendor;
     int cpu_family, cpu_model, cpu_stepping;
     char cpu_name[EMU_TEXT_SIZE];
 
-    int driver;
+    int cpufreq_driver;
     uint32_t pstates_khz[EMU_MAX_PSTATES]; /* ascending */
     int pstate_count;
     int pstate_min_khz, pstate_max_khz, base_khz;
@@ -108,16 +107,13 @@ struct emu_config {
     int ledger_interval_ms;
 };
 
-/* Reads path.  On failure writes one line "FILE:LINE: KEY: REASON" into error and leaves *config
-   unspecified. */
+/* Reads path (README.md has the keys).  On failure writes one line "FILE:LINE: KEY: REASON" into
+   error and leaves *config unspecified. */
 bool emu_config_read(const char *path, struct emu_config *config, char *error, size_t error_size);
 
 /* The same from an open stream; name stands for the file in errors. */
 bool emu_config_parse(FILE *stream, const char *name, struct emu_config *config, char *error,
                       size_t error_size);
-
-/* Every key with its unit, default and meaning, as a Markdown table. */
-void emu_config_print_keys(FILE *out);
 
 /* What the kernel's cpufreq drivers have and have not (Documentation/admin-guide/pm: cpufreq.rst,
    intel_pstate.rst, amd-pstate.rst). */
@@ -131,35 +127,5 @@ const struct emu_driver_traits *emu_driver_of(const struct emu_config *config);
 
 /* The governors there are: the first so many of enum emu_governor. */
 int emu_driver_governors(const struct emu_config *config);
-
-/* The keys that a machine file may have (machine_keys.c). */
-enum emu_key_kind {
-    EMU_KEY_INT,
-    EMU_KEY_REAL,
-    EMU_KEY_WORD,
-    EMU_KEY_MODE,
-    EMU_KEY_TEXT,
-    EMU_KEY_OWN
-};
-
-struct emu_key {
-    const char *name;
-    enum emu_key_kind kind;
-    size_t offset;            /* of the field in struct emu_config */
-    double min, max;          /* EMU_KEY_INT, EMU_KEY_REAL */
-    const char *const *words; /* EMU_KEY_WORD: NULL-terminated, the field takes the index */
-    /* EMU_KEY_OWN: parses what no other kind fits. why is written on failure. */
-    bool (*parse)(struct emu_config *config, const char *value, char *why, size_t why_size);
-    const char *fallback; /* as it would stand in the file; NULL: the key must be given */
-    const char *unit;
-    const char *help;
-};
-
-extern const struct emu_key emu_keys[];
-extern const size_t emu_key_count;
-
-/* Stores value in the key's field, or says why not. */
-bool emu_key_parse(const struct emu_key *key, struct emu_config *config, const char *value,
-                   char *why, size_t why_size);
 
 #endif

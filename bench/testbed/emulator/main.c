@@ -6,20 +6,18 @@
 #include "config.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "server.h"
 
 static const char usage[] =
     "usage: pwr-emulator MACHINE STATE MOUNTPOINT\n"
-    "       pwr-emulator --keys\n"
     "Serves MSRs, cpufreq, powercap, the CPU topology, /proc/cpuinfo and /proc/stat of the "
     "machine\n"
     "that the file MACHINE describes below MOUNTPOINT, for bind mounts ('attach' and 'emulate' do\n"
     "all that), until SIGTERM or the end of the mount namespace.  trace.csv and ledger.csv go to "
     "the\n"
-    "folder STATE, messages to standard error.  --keys lists the keys of machine files.\n";
+    "folder STATE, messages to standard error.\n";
 
 int main(int argc, char **argv)
 {
@@ -27,10 +25,6 @@ int main(int argc, char **argv)
     struct emu_config config;
     struct rlimit files;
     char error[1024];
-    if (argc == 2 && strcmp(argv[1], "--keys") == 0) {
-        emu_config_print_keys(stdout);
-        return 0;
-    }
     if (argc != 4) {
         fputs(usage, stderr);
         return 2;

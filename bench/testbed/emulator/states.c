@@ -134,7 +134,7 @@ static void drive_registers(struct emu_machine *machine, int cpu, uint32_t gover
     struct emu_cpu *the_cpu = &machine->cpus[cpu];
     uint64_t max = emu_pstate_ratio((int)governed);
     uint64_t min = emu_pstate_ratio((int)pick_at_most(config, emu_pstate_min_khz(machine, cpu)));
-    if (config->driver != EMU_DRIVER_NONE &&
+    if (config->cpufreq_driver != EMU_DRIVER_NONE &&
         (!emu_driver_of(config)->active ||
          policy_of(machine, cpu)->governor == EMU_GOV_PERFORMANCE)) {
         min = max;

@@ -60,7 +60,7 @@ static void test_errors(void **state)
     static const struct {
         const char *line, *message;
     } cases[] = {
-        {"coers = 4", "test.machine:6: coers: no such key ('pwr-emulator --keys' lists them)"},
+        {"coers = 4", "test.machine:6: coers: no such key (README.md lists them)"},
         {"smt", "test.machine:6: 'smt' is not 'key = value'"},
         {"cores = 8", "test.machine:6: cores: already given in line 2"},
         {"smt = two", "test.machine:6: smt: 'two' is not a whole number"},
