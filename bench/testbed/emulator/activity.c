@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "machine_file.h"
 #include "process.h"
@@ -100,37 +100,29 @@ static void place(struct emu_activity *activity, struct task *task)
 /* Adds what the process did since it was last looked at to its CPU. */
 static void sample(struct emu_activity *activity, struct task *task, uint64_t now_ns)
 {
-    struct emu_proc_sample seen = {.total_ns = task->estimator.total_ns,
-                                   .runnable = task->estimator.runnable};
     if (now_ns - task->read_ns >= fresh_ns) {
-        if (task->ended || emu_proc_read(&task->proc, &seen) != 0) {
+        if (task->ended || emu_proc_read(&task->proc) != 0) {
             task->ended = true;
             return;
         }
         task->read_ns = now_ns;
     }
     activity->pending_ns[task->cpu] +=
-        emu_estimator_step(&task->estimator, now_ns, seen.total_ns, seen.runnable);
+        emu_estimator_step(&task->estimator, now_ns, task->proc.total_ns, task->proc.runnable);
 }
 
 /* Begins to watch a process; a thread is none. */
 static void watch(struct emu_activity *activity, struct task *task, uint64_t now_ns)
 {
-    struct emu_proc_sample seen;
     int error = emu_proc_open(&task->proc, activity->proc_root, task->tid);
     if (error == EMFILE || error == ENFILE) {
         emu_log("too many processes on this machine: %s; raise the limit of open files",
                 strerror(error));
     }
-    if (error != 0) {
-        return;
+    if (error == 0) {
+        emu_estimator_start(&task->estimator, now_ns, task->proc.total_ns, task->proc.runnable);
+        place(activity, task);
     }
-    if (emu_proc_read(&task->proc, &seen) != 0) {
-        emu_proc_close(&task->proc);
-        return;
-    }
-    emu_estimator_start(&task->estimator, now_ns, seen.total_ns, seen.runnable);
-    place(activity, task);
 }
 
 int emu_activity_bind(struct emu_activity *activity, pid_t tid, const cpu_set_t *mask,
@@ -176,9 +168,8 @@ bool emu_activity_mask(const struct emu_activity *activity, pid_t tid, cpu_set_t
 static bool exists(const struct emu_activity *activity, pid_t tid)
 {
     char path[512];
-    struct stat status;
     snprintf(path, sizeof path, "%s/%d", activity->proc_root, (int)tid);
-    return stat(path, &status) == 0;
+    return access(path, F_OK) == 0;
 }
 
 void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns)

@@ -7,7 +7,6 @@
 
 #include "process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,143 +17,75 @@
 
 /* Threads are listed again when their number changes, and every so many samples in case one ended
    and another began in between. */
-enum { LIST_EVERY = 64, STAT_SIZE = 512 };
+enum { LIST_EVERY = 64, TEXT_SIZE = 512 };
 
 /* Counters of a process that stays runnable are read every so many samples. */
 enum { READ_EVERY = 8 };
 
-static int read_schedstat(int fd, uint64_t *total_ns)
+/* The file's begin, or false. */
+static bool read_text(int fd, char text[TEXT_SIZE])
 {
-    char text[96];
-    ssize_t length = pread(fd, text, sizeof text - 1, 0);
-    if (length <= 0) {
-        return ESRCH;
-    }
-    text[length] = '\0';
-    char *end;
-    uint64_t run_ns = strtoull(text, &end, 10);
-    *total_ns = run_ns + strtoull(end, NULL, 10);
-    return 0;
+    ssize_t length = pread(fd, text, TEXT_SIZE - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
 }
 
-/* State letter and number of threads from /proc/PID/task/PID/stat: fields 3 and 20.  The command
-   in field 2 may hold blanks and parentheses, so counting starts at the last ')'. */
-static int read_stat(int fd, char *state, int *threads)
+static int open_task(const struct emu_proc *proc, pid_t tid, const char *name)
 {
-    char text[STAT_SIZE];
-    ssize_t length = pread(fd, text, sizeof text - 1, 0);
-    if (length <= 0) {
-        return ESRCH;
-    }
-    text[length] = '\0';
-    const char *at = strrchr(text, ')');
-    int found = at == NULL ? 0
-                           : sscanf(at + 1,
-                                    " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                    "%*s %*s %d",
-                                    state, threads);
-    return found == 2 ? 0 : EINVAL;
+    char path[64];
+    snprintf(path, sizeof path, "%d/%s", (int)tid, name);
+    return openat(dirfd(proc->tasks), path, O_RDONLY | O_CLOEXEC);
 }
 
-static struct emu_proc_thread *thread_find(struct emu_proc *proc, pid_t tid)
+static bool has_thread(const struct emu_proc *proc, pid_t tid)
 {
     for (int i = 0; i < proc->thread_count; i++) {
         if (proc->threads[i].tid == tid) {
-            return &proc->threads[i];
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 static void thread_add(struct emu_proc *proc, pid_t tid)
 {
-    char path[64];
-    snprintf(path, sizeof path, "%d/schedstat", (int)tid);
-    int fd = openat(proc->task_fd, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return; /* it has just ended */
+    size_t count = (size_t)proc->thread_count + 1;
+    struct emu_proc_thread *more = realloc(proc->threads, count * sizeof *more);
+    if (more == NULL) {
+        return;
     }
-    if (proc->thread_count == proc->thread_room) {
-        int room = proc->thread_room > 0 ? 2 * proc->thread_room : 4;
-        struct emu_proc_thread *more = realloc(proc->threads, (size_t)room * sizeof *more);
-        if (more == NULL) {
-            close(fd);
-            return;
-        }
-        proc->threads = more;
-        proc->thread_room = room;
+    proc->threads = more;
+    int fd = open_task(proc, tid, "schedstat");
+    if (fd >= 0) { /* it has not just ended */
+        more[proc->thread_count++] = (struct emu_proc_thread){.tid = tid, .fd = fd};
     }
-    proc->threads[proc->thread_count++] = (struct emu_proc_thread){.tid = tid, .fd = fd};
 }
 
 static void threads_list(struct emu_proc *proc)
 {
+    const struct dirent *entry;
     proc->unseen = 0;
-    int fd = openat(proc->task_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (folder == NULL) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
+    rewinddir(proc->tasks);
+    while ((entry = readdir(proc->tasks)) != NULL) {
         pid_t tid = atoi(entry->d_name);
-        if (tid > 0 && thread_find(proc, tid) == NULL) {
+        if (tid > 0 && !has_thread(proc, tid)) {
             thread_add(proc, tid);
         }
     }
-    closedir(folder);
-}
-
-/* /proc/TID resolves for threads too; only a process's main thread has its process's number. */
-static bool is_process(int task_fd, pid_t pid)
-{
-    char path[64], text[STAT_SIZE];
-    snprintf(path, sizeof path, "%d/status", (int)pid);
-    int fd = openat(task_fd, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    ssize_t length = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    const char *group = strstr(text, "\nTgid:");
-    return group != NULL && atoi(group + strlen("\nTgid:")) == pid;
-}
-
-int emu_proc_open(struct emu_proc *proc, const char *proc_root, pid_t pid)
-{
-    char path[4096];
-    *proc = (struct emu_proc){.pid = pid, .stat_fd = -1};
-    snprintf(path, sizeof path, "%s/%d/task", proc_root, (int)pid);
-    proc->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (proc->task_fd < 0) {
-        return errno == ENOENT ? ESRCH : errno;
-    }
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    if (is_process(proc->task_fd, pid)) {
-        proc->stat_fd = openat(proc->task_fd, path, O_RDONLY | O_CLOEXEC);
-    }
-    if (proc->stat_fd < 0) {
-        emu_proc_close(proc);
-        return ESRCH;
-    }
-    threads_list(proc);
-    return 0;
 }
 
 static void threads_read(struct emu_proc *proc)
 {
     for (int i = 0; i < proc->thread_count;) {
         struct emu_proc_thread *thread = &proc->threads[i];
-        uint64_t total_ns;
-        if (read_schedstat(thread->fd, &total_ns) != 0) {
+        char text[TEXT_SIZE], *delay;
+        if (!read_text(thread->fd, text)) {
             close(thread->fd);
             *thread = proc->threads[--proc->thread_count];
             continue;
         }
+        uint64_t total_ns = strtoull(text, &delay, 10);
+        total_ns += strtoull(delay, NULL, 10);
         if (total_ns > thread->total_ns) {
             proc->total_ns += total_ns - thread->total_ns;
             thread->total_ns = total_ns;
@@ -163,18 +94,55 @@ static void threads_read(struct emu_proc *proc)
     }
 }
 
-int emu_proc_read(struct emu_proc *proc, struct emu_proc_sample *sample)
+/* /proc/TID resolves for threads too; only a process's main thread has its process's number. */
+static bool is_process(const struct emu_proc *proc, pid_t pid)
 {
-    char state;
-    int threads;
-    int error = read_stat(proc->stat_fd, &state, &threads);
+    char text[TEXT_SIZE];
+    int fd = open_task(proc, pid, "status");
+    bool good = fd >= 0 && read_text(fd, text);
+    if (fd >= 0) {
+        close(fd);
+    }
+    const char *group = good ? strstr(text, "\nTgid:") : NULL;
+    return group != NULL && atoi(group + strlen("\nTgid:")) == pid;
+}
+
+int emu_proc_open(struct emu_proc *proc, const char *proc_root, pid_t pid)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%d/task", proc_root, (int)pid);
+    *proc = (struct emu_proc){.tasks = opendir(path), .stat_fd = -1};
+    if (proc->tasks == NULL) {
+        return errno == ENOENT ? ESRCH : errno;
+    }
+    if (is_process(proc, pid)) {
+        proc->stat_fd = open_task(proc, pid, "stat");
+    }
+    int error = proc->stat_fd < 0 ? ESRCH : emu_proc_read(proc);
     if (error != 0) {
-        return error;
+        emu_proc_close(proc);
+    }
+    return error;
+}
+
+int emu_proc_read(struct emu_proc *proc)
+{
+    /* State letter and number of threads: fields 3 and 20.  The command in field 2 may hold blanks
+       and parentheses, so counting starts at the last ')'. */
+    static const char fields[] = " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                 "%*s %d";
+    char text[TEXT_SIZE], state;
+    int threads;
+    if (!read_text(proc->stat_fd, text)) {
+        return ESRCH;
+    }
+    const char *at = strrchr(text, ')');
+    if (at == NULL || sscanf(at + 1, fields, &state, &threads) != 2) {
+        return EINVAL;
     }
     bool stays = state == 'R' && proc->runnable;
     proc->runnable = state == 'R';
     if (stays && ++proc->stale < READ_EVERY) {
-        *sample = (struct emu_proc_sample){.total_ns = proc->total_ns, .runnable = true};
         return 0;
     }
     proc->stale = 0;
@@ -182,11 +150,7 @@ int emu_proc_read(struct emu_proc *proc, struct emu_proc_sample *sample)
         threads_list(proc);
     }
     threads_read(proc);
-    if ((state == 'Z' || state == 'X') && threads <= 1) {
-        return ESRCH;
-    }
-    *sample = (struct emu_proc_sample){.total_ns = proc->total_ns, .runnable = proc->runnable};
-    return 0;
+    return (state == 'Z' || state == 'X') && threads <= 1 ? ESRCH : 0;
 }
 
 void emu_proc_close(struct emu_proc *proc)
@@ -198,8 +162,7 @@ void emu_proc_close(struct emu_proc *proc)
     if (proc->stat_fd >= 0) {
         close(proc->stat_fd);
     }
-    close(proc->task_fd);
-    *proc = (struct emu_proc){.task_fd = -1, .stat_fd = -1};
+    closedir(proc->tasks);
 }
 
 int emu_proc_check(const char *proc_root)
