@@ -52,18 +52,15 @@ static void show_speed(const struct emu_access *access, FILE *out)
     }
 }
 
-/* Which CPUs a file lists: the policy's, those of them that are online, or those that share the
-   clock. */
-enum { RELATED, AFFECTED, DOMAIN };
+/* The CPUs of the policy, all or those that are online. */
+enum { RELATED, AFFECTED };
 
 static void show_cpus(const struct emu_access *access, FILE *out)
 {
     const struct emu_machine *machine = access->machine;
     const char *blank = "";
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
-        int scope = access->file->kind == DOMAIN ? machine->config.pstate_scope
-                                                 : machine->config.policy_scope;
-        if (emu_machine_same_scope(machine, cpu, access->index, scope) &&
+        if (machine->cpus[cpu].policy == access->index &&
             (access->file->kind == RELATED || machine->cpus[cpu].online)) {
             fprintf(out, "%s%d", blank, cpu);
             blank = " ";
@@ -98,10 +95,9 @@ static const struct emu_file files[] = {
     {0},
 };
 
-/* of acpi-cpufreq, which asks the hardware, and knows who shares a clock whatever the policies */
+/* of acpi-cpufreq, which asks the hardware */
 static const struct emu_file acpi_files[] = {
     {"cpuinfo_cur_freq", 0400, .policy = true, .khz = emu_pstate_khz},
-    {"freqdomain_cpus", 0444, .kind = DOMAIN, .policy = true, .show = show_cpus},
     {"scaling_available_frequencies", 0444, .policy = true, .show = show_frequencies},
     {0},
 };
@@ -116,12 +112,6 @@ static void add_texts(struct emu_tree *tree, int folder, const struct emu_config
     emu_tree_text(tree, folder, "scaling_driver", "%s\n", driver->name);
     if (driver->intel && driver->hwp) {
         emu_tree_text(tree, folder, "base_frequency", "%d\n", config->base_khz);
-    }
-    if (!driver->intel) { /* CPPC's abstract scale: the highest frequency is performance 255 */
-        emu_tree_text(tree, folder, "amd_pstate_max_freq", "%d\n", config->pstate_max_khz);
-        emu_tree_text(tree, folder, "amd_pstate_lowest_nonlinear_freq", "%d\n",
-                      config->pstate_min_khz);
-        emu_tree_text(tree, folder, "amd_pstate_highest_perf", "255\n");
     }
 }
 

@@ -11,7 +11,6 @@
 
 #include "power_model.h"
 #include "states.h"
-#include "uncore.h"
 
 static void cpus_number(struct emu_machine *machine)
 {

@@ -14,7 +14,6 @@
 
 #include "rapl.h"
 #include "states.h"
-#include "uncore.h"
 
 /* What a register needs to be there. */
 enum { INTEL = 1, AMD = 2, RAPL = 4, HWP = 8, UNCORE = 16, STEP_12 = 32, STEP_6 = 64 };

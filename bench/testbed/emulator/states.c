@@ -97,21 +97,15 @@ static uint32_t governed_khz(const struct emu_machine *machine, int cpu)
     const struct emu_config *config = &machine->config;
     uint32_t min = emu_pstate_min_khz(machine, cpu);
     uint32_t max = emu_pstate_max_khz(machine, cpu);
-    switch (policy_of(machine, cpu)->governor) {
-    case EMU_GOV_USERSPACE: {
-        uint32_t wish =
-            pick_at_least(config, clamp(policy_of(machine, cpu)->setspeed_khz, min, max));
-        return wish <= max ? wish : pick_at_most(config, max);
+    uint32_t wish = max;
+    if (policy_of(machine, cpu)->governor == EMU_GOV_USERSPACE) {
+        wish = clamp(policy_of(machine, cpu)->setspeed_khz, min, max);
+    } else if (policy_of(machine, cpu)->governor == EMU_GOV_POWERSAVE &&
+               !emu_driver_of(config)->active) { /* the drivers' own powersave follows the load */
+        wish = min;
     }
-    case EMU_GOV_POWERSAVE:
-        if (!emu_driver_of(config)->active) {
-            uint32_t lowest = pick_at_least(config, min);
-            return lowest <= max ? lowest : pick_at_most(config, max);
-        }
-        return pick_at_most(config, max); /* the drivers' own powersave follows the load */
-    default:
-        return pick_at_most(config, max);
-    }
+    uint32_t khz = pick_at_least(config, wish);
+    return khz <= max ? khz : pick_at_most(config, max);
 }
 
 /* The frequency hardware P-states choose for a busy CPU: the desired one, or the highest allowed.

@@ -163,20 +163,14 @@ static void add_cpus(struct emu_tree *tree, const struct emu_machine *machine)
     int parent = emu_tree_folder(tree, 0, "sys/devices/system/cpu");
     add_range(tree, parent, "present", machine->cpu_count);
     add_range(tree, parent, "possible", machine->cpu_count);
-    emu_tree_text(tree, parent, "isolated", "\n");
     /* No real machine has it: whoever reads counters here can say where its figures come from. */
     emu_tree_text(tree, parent, "emulated", "bench/testbed/emulator\n");
     emu_tree_text(tree, parent, "kernel_max", "%d\n", EMU_MAX_CPUS - 1);
     emu_tree_files(tree, parent, online_list, 0, -1);
-    int smt = emu_tree_folder(tree, parent, "smt");
-    emu_tree_text(tree, smt, "active", "%d\n", machine->config.smt > 1);
-    emu_tree_text(tree, smt, "control", "%s\n", machine->config.smt > 1 ? "on" : "notsupported");
     for (int i = 0; i < machine->cpu_count; i++) {
         const struct emu_cpu *cpu = &machine->cpus[i];
-        char name[16];
         int folder = emu_tree_folder(tree, parent, "cpu%d", i);
-        snprintf(name, sizeof name, "node%d", cpu->package);
-        emu_tree_link(tree, folder, name, "../../node/%s", name);
+        emu_tree_link(tree, folder, NULL, "../../node/node%d", cpu->package);
         add_topology(tree, folder, cpu, i);
         add_caches(tree, folder, cpu, i);
         if (i > 0) { /* CPU 0 has no such file: it stays */
@@ -187,15 +181,8 @@ static void add_cpus(struct emu_tree *tree, const struct emu_machine *machine)
 
 static void add_node(struct emu_tree *tree, int parent, const struct emu_machine *machine, int node)
 {
-    char name[16], distance[8 * EMU_MAX_PACKAGES];
-    size_t used = 0;
     int folder = emu_tree_folder(tree, parent, "node%d", node);
     emu_tree_files(tree, folder, node_sets, emu_machine_package_first_cpu(machine, node), -1);
-    for (int i = 0; i < machine->config.packages; i++) {
-        used += (size_t)snprintf(distance + used, sizeof distance - used, "%s%d", i > 0 ? " " : "",
-                                 i == node ? 10 : 21);
-    }
-    emu_tree_text(tree, folder, "distance", "%s\n", distance);
     int64_t total_kb = (int64_t)machine->config.memory_mb * 1024;
     emu_tree_text(tree, folder, "meminfo",
                   "Node %d MemTotal:       %" PRId64 " kB\n"
@@ -204,8 +191,7 @@ static void add_node(struct emu_tree *tree, int parent, const struct emu_machine
                   node, total_kb, node, total_kb * 3 / 4, node, total_kb / 4);
     for (int cpu = 0; cpu < machine->cpu_count; cpu++) {
         if (machine->cpus[cpu].package == node) {
-            snprintf(name, sizeof name, "cpu%d", cpu);
-            emu_tree_link(tree, folder, name, "../../cpu/%s", name);
+            emu_tree_link(tree, folder, NULL, "../../cpu/cpu%d", cpu);
         }
     }
 }

@@ -132,8 +132,9 @@ int emu_tree_find(const struct emu_tree *tree, int parent, const char *name)
 
 static char *format_text(const char *format, va_list arguments)
 {
-    char *text;
-    return checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    char *text = NULL;
+    int length = vasprintf(&text, format, arguments);
+    return length < 0 ? checked(NULL) : text;
 }
 
 int emu_tree_folder(struct emu_tree *tree, int parent, const char *format, ...)
@@ -159,8 +160,11 @@ void emu_tree_link(struct emu_tree *tree, int parent, const char *name, const ch
 {
     va_list arguments;
     va_start(arguments, format);
-    node_add(tree, parent, name, S_IFLNK | 0777)->text = format_text(format, arguments);
+    char *target = format_text(format, arguments);
     va_end(arguments);
+    struct emu_node *node =
+        node_add(tree, parent, name != NULL ? name : basename(target), S_IFLNK | 0777);
+    node->text = target;
 }
 
 void emu_tree_text(struct emu_tree *tree, int parent, const char *name, const char *format, ...)

@@ -88,6 +88,7 @@ void emu_tree_init(struct emu_tree *tree);
 /* The folder of that path below parent (0: the root), made as needed. */
 int emu_tree_folder(struct emu_tree *tree, int parent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* name NULL: like what it points to. */
 void emu_tree_link(struct emu_tree *tree, int parent, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void emu_tree_text(struct emu_tree *tree, int parent, const char *name, const char *format, ...)

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include "uncore.h"
-
 #include <errno.h>
 #include <inttypes.h>
 
@@ -31,19 +29,14 @@ uint64_t emu_uncore_limits(const struct emu_machine *machine, int cpu)
     return machine->packages[machine->cpus[cpu].package].uncore_limits;
 }
 
-static uint32_t limit_khz(const struct emu_machine *machine, int cpu, int shift)
-{
-    return (uint32_t)(emu_uncore_limits(machine, cpu) >> shift & ratio_mask) * EMU_RATIO_KHZ;
-}
-
 static uint32_t max_khz(const struct emu_machine *machine, int cpu)
 {
-    return limit_khz(machine, cpu, MAX_SHIFT);
+    return (uint32_t)(emu_uncore_limits(machine, cpu) >> MAX_SHIFT & ratio_mask) * EMU_RATIO_KHZ;
 }
 
 static uint32_t min_khz(const struct emu_machine *machine, int cpu)
 {
-    return limit_khz(machine, cpu, MIN_SHIFT);
+    return (uint32_t)(emu_uncore_limits(machine, cpu) >> MIN_SHIFT & ratio_mask) * EMU_RATIO_KHZ;
 }
 
 uint32_t emu_uncore_khz(const struct emu_machine *machine, int cpu)

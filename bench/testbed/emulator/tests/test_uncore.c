@@ -9,7 +9,7 @@
 
 #include "rapl.h"
 #include "support.h"
-#include "uncore.h"
+#include "states.h"
 
 static const char machine_text[] = "uncore = sysfs\nuncore_min_khz = 1200000\n"
                                    "uncore_max_khz = 2400000\nuncore_w = 8\n"

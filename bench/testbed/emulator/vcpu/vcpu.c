@@ -153,23 +153,6 @@ PWR_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     return 0;
 }
 
-PWR_EXPORT int sched_getcpu(void)
-{
-    unsigned real = 0;
-    if (!emulated) {
-        return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
-    }
-    /* where its process was placed is not told: any CPU of its mask is as true as another */
-    cpu_set_t mask;
-    int cpu = 0;
-    if (mask_of(self_tid(), &mask)) {
-        while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &mask)) {
-            cpu++;
-        }
-    }
-    return cpu;
-}
-
 /* The kernel's number of a thread: glibc tells it only through the thread's CPU clock, whose id
    holds its complement above three bits of clock type (CPUCLOCK, linux/posix-timers.h). */
 static pid_t tid_of(pthread_t thread)
