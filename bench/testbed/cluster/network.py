@@ -83,10 +83,8 @@ def shaping_batch(rate_mbit: float, interfaces: list[str]) -> str:
 
 
 def switch_command(spec: Spec, program: Path, pids: dict[str, int], directory: Path) -> list[str]:
-    command = [str(program), "--latency-us", f"{spec.latency_us:g}"]
-    if spec.rate_mbit is not None:
-        command += ["--rate-mbit", f"{spec.rate_mbit:g}"]
-    command += ["--interface", INTERFACE, "--statistics", str(directory / SWITCH_STATISTICS)]
+    figures = [f"{spec.latency_us:g}", f"{spec.rate_mbit or 0:g}"]
+    command = [str(program), *figures, INTERFACE, str(directory / SWITCH_STATISTICS)]
     return command + [str(pid) for pid in pids.values()]
 
 
@@ -96,7 +94,7 @@ def dropped_frames(directory: Path) -> Optional[int]:
         lines = (directory / SWITCH_STATISTICS).read_text().splitlines()
     except FileNotFoundError:
         return None
-    return sum(int(line.split()[2]) for line in lines[1:])
+    return sum(int(line.split()[1]) for line in lines[1:])
 
 
 def find_switch() -> Path:

@@ -57,10 +57,3 @@ void pwr_delay_queue_pop(struct pwr_delay_queue *queue)
     queue->bytes -= frame->length;
     free(frame->bytes);
 }
-
-void pwr_delay_queue_fini(struct pwr_delay_queue *queue)
-{
-    while (!is_empty(queue)) {
-        pwr_delay_queue_pop(queue);
-    }
-}

@@ -28,7 +28,6 @@ struct pwr_delay_queue {
     size_t bytes;       /* held at present */
     int64_t free_at_ns; /* the line is busy with earlier frames until then */
     double ns_per_byte; /* 0: an infinitely fast line */
-    uint64_t forwarded; /* by the caller, who counts them */
     uint64_t dropped;   /* refused by push; the caller adds its own */
 };
 
@@ -47,8 +46,5 @@ const struct pwr_frame *pwr_delay_queue_due(const struct pwr_delay_queue *queue,
 
 /* Removes the first frame; there must be one. */
 void pwr_delay_queue_pop(struct pwr_delay_queue *queue);
-
-/* Frees the frames. */
-void pwr_delay_queue_fini(struct pwr_delay_queue *queue);
 
 #endif

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,14 +33,8 @@
 #define FRAMES_PER_TURN 64 /* read from one port before the others get their turn */
 #define SHORTEST_FRAME 14  /* the Ethernet header */
 
-struct options {
-    double latency_us;
-    double rate_mbit; /* 0: no limit */
-    const char *interface;
-    const char *statistics; /* NULL: none */
-    char **pids;
-    unsigned ports;
-};
+/* What comes before the processes on the command line. */
+enum { LATENCY_US = 1, RATE_MBIT, INTERFACE, STATISTICS, FIRST_PID };
 
 struct port {
     pid_t pid;
@@ -53,20 +46,19 @@ struct lan {
     struct pollfd *taps; /* as poll wants them; taps[i] belongs to ports[i] */
     unsigned count;
     int64_t latency_ns;
-    int statistics_fd; /* -1: none */
+    int statistics_fd;
     int64_t statistics_due_ns;
     bool statistics_stale;
 };
 
 static const char usage_text[] =
-    "usage: latency-switch --latency-us L [--rate-mbit R] [--interface NAME]\n"
-    "                      [--statistics FILE] PID...\n"
+    "usage: latency-switch LATENCY_US RATE_MBIT INTERFACE STATISTICS PID PID...\n"
     "Joins the network namespaces of the processes by a switch; runs until it is killed or its\n"
     "parent ends.  Writes \"ready\" when all ports exist.\n"
-    "  --latency-us L     microseconds from port to port\n"
-    "  --rate-mbit R      Mbit/s out of each port (default: no limit)\n"
-    "  --interface NAME   of the device made in each namespace (default: eth0)\n"
-    "  --statistics FILE  \"PID forwarded dropped\" per port, brought up to date once a second\n";
+    "  LATENCY_US  microseconds from port to port\n"
+    "  RATE_MBIT   Mbit/s out of each port; 0: no limit\n"
+    "  INTERFACE   name of the device made in each namespace\n"
+    "  STATISTICS  a file: \"PID dropped\" per port, brought up to date once a second\n";
 
 static int64_t now_ns(void)
 {
@@ -75,72 +67,30 @@ static int64_t now_ns(void)
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* A number in [low, high], or the end with a message that names the option. */
-static double number(const char *option, const char *text, double low, double high)
+/* A number in [low, high], or the end with a message that names it. */
+static double number(const char *name, const char *text, double low, double high)
 {
     char *rest;
     double value = strtod(text, &rest);
     if (rest == text || *rest != '\0' || !(value >= low && value <= high)) {
-        fprintf(stderr, "latency-switch: %s %s: a number from %g to %g is needed\n", option, text,
+        fprintf(stderr, "latency-switch: %s %s: a number from %g to %g is needed\n", name, text,
                 low, high);
         exit(2);
     }
     return value;
 }
 
-static struct options parse(int argc, char **argv)
-{
-    static const struct option known[] = {{"latency-us", required_argument, NULL, 'l'},
-                                          {"rate-mbit", required_argument, NULL, 'r'},
-                                          {"interface", required_argument, NULL, 'i'},
-                                          {"statistics", required_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct options options = {.latency_us = -1, .interface = "eth0"};
-    int option;
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        switch (option) {
-        case 'l':
-            options.latency_us = number("--latency-us", optarg, 0, 1e7);
-            break;
-        case 'r':
-            options.rate_mbit = number("--rate-mbit", optarg, 0.1, 1e6);
-            break;
-        case 'i':
-            options.interface = optarg;
-            break;
-        case 's':
-            options.statistics = optarg;
-            break;
-        case 'h':
-            fputs(usage_text, stdout);
-            exit(0);
-        default:
-            exit(2);
-        }
-    }
-    options.pids = argv + optind;
-    options.ports = (unsigned)(argc - optind);
-    if (options.latency_us < 0 || options.ports < 2 || options.ports > MAX_PORTS) {
-        fputs(usage_text, stderr);
-        exit(2);
-    }
-    return options;
-}
-
 /* Everything that needs a namespace or a file; the process ends with those it opened. */
-static bool open_lan(struct lan *lan, const struct options *options)
+static bool open_lan(struct lan *lan, unsigned count, char **words)
 {
-    *lan = (struct lan){.count = options->ports,
-                        .latency_ns = (int64_t)(options->latency_us * 1000),
-                        .statistics_fd = -1};
-    if (options->statistics != NULL) {
-        lan->statistics_fd =
-            open(options->statistics, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        if (lan->statistics_fd < 0) {
-            fprintf(stderr, "latency-switch: %s: %s\n", options->statistics, strerror(errno));
-            return false;
-        }
+    double rate_mbit = number("RATE_MBIT", words[RATE_MBIT], 0, 1e6);
+    *lan = (struct lan){
+        .count = count,
+        .latency_ns = (int64_t)(number("LATENCY_US", words[LATENCY_US], 0, 1e7) * 1000),
+        .statistics_fd = open(words[STATISTICS], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    if (lan->statistics_fd < 0) {
+        fprintf(stderr, "latency-switch: %s: %s\n", words[STATISTICS], strerror(errno));
+        return false;
     }
     lan->ports = calloc(lan->count, sizeof *lan->ports);
     lan->taps = calloc(lan->count, sizeof *lan->taps);
@@ -150,10 +100,10 @@ static bool open_lan(struct lan *lan, const struct options *options)
     }
     for (unsigned i = 0; i < lan->count; i++) {
         struct port *port = &lan->ports[i];
-        port->pid = (pid_t)number("PID", options->pids[i], 1, 1 << 22);
-        pwr_delay_queue_init(&port->queue, options->rate_mbit);
+        port->pid = (pid_t)number("PID", words[FIRST_PID + i], 1, 1 << 22);
+        pwr_delay_queue_init(&port->queue, rate_mbit);
         lan->taps[i].events = POLLIN;
-        lan->taps[i].fd = pwr_tap_open(port->pid, options->interface, i);
+        lan->taps[i].fd = pwr_tap_open(port->pid, words[INTERFACE], i);
         if (lan->taps[i].fd < 0) {
             return false;
         }
@@ -164,7 +114,7 @@ static bool open_lan(struct lan *lan, const struct options *options)
 /* One line per port, all numbers of fixed width, so that the file is replaced by one write. */
 static void write_statistics(struct lan *lan, int64_t now)
 {
-    if (lan->statistics_fd < 0 || !lan->statistics_stale || now < lan->statistics_due_ns) {
+    if (!lan->statistics_stale || now < lan->statistics_due_ns) {
         return;
     }
     char *text = NULL;
@@ -173,11 +123,10 @@ static void write_statistics(struct lan *lan, int64_t now)
     if (stream == NULL) {
         return;
     }
-    fputs("pid forwarded dropped\n", stream);
+    fputs("pid dropped\n", stream);
     for (unsigned i = 0; i < lan->count; i++) {
         const struct port *port = &lan->ports[i];
-        fprintf(stream, "%7ld %20" PRIu64 " %20" PRIu64 "\n", (long)port->pid,
-                port->queue.forwarded, port->queue.dropped);
+        fprintf(stream, "%7ld %20" PRIu64 "\n", (long)port->pid, port->queue.dropped);
     }
     if (fclose(stream) == 0 && pwrite(lan->statistics_fd, text, length, 0) == (ssize_t)length) {
         lan->statistics_stale = false;
@@ -197,8 +146,6 @@ static int64_t deliver(struct lan *lan, int64_t now)
             /* Refused while the interface is down: lost, as on a cable nobody listens to. */
             if (write(lan->taps[i].fd, frame->bytes, frame->length) < 0) {
                 queue->dropped++;
-            } else {
-                queue->forwarded++;
             }
             pwr_delay_queue_pop(queue);
             lan->statistics_stale = true;
@@ -247,8 +194,7 @@ static void receive(struct lan *lan)
 /* Until the next frame is due, the statistics are, or a frame comes in. */
 static bool wait_for_work(struct lan *lan, int64_t next)
 {
-    if (lan->statistics_fd >= 0 && lan->statistics_stale &&
-        (next < 0 || lan->statistics_due_ns < next)) {
+    if (lan->statistics_stale && (next < 0 || lan->statistics_due_ns < next)) {
         next = lan->statistics_due_ns;
     }
     int64_t left = next - now_ns();
@@ -271,13 +217,17 @@ static bool wait_for_work(struct lan *lan, int64_t next)
 
 int main(int argc, char **argv)
 {
-    struct options options = parse(argc, argv);
+    int ports = argc - FIRST_PID;
+    if (ports < 2 || ports > MAX_PORTS) {
+        fputs(usage_text, stderr);
+        return 2;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_TIMERSLACK, 1000UL); /* ns; the default of 50 us would be added to every latency */
     setpriority(PRIO_PROCESS, 0, -20); /* refused to ordinary users: then latencies vary more */
 
     struct lan lan;
-    if (!open_lan(&lan, &options)) {
+    if (!open_lan(&lan, (unsigned)ports, argv)) {
         return 1;
     }
     if (puts("ready") == EOF || fflush(stdout) == EOF) {

@@ -23,7 +23,9 @@ static struct pwr_delay_queue *new_queue(double rate_mbit)
 
 static void end_queue(struct pwr_delay_queue *queue)
 {
-    pwr_delay_queue_fini(queue);
+    while (pwr_delay_queue_next_due(queue) >= 0) {
+        pwr_delay_queue_pop(queue);
+    }
     assert_int_equal(queue->bytes, 0);
     free(queue);
 }

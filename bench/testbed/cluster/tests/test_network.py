@@ -47,20 +47,17 @@ def test_switch_command(tmp_path: Path) -> None:
     spec = Spec(1, rate_mbit=1000, latency_us=12.5)
     pids = {"head": 3, "n0": 5}
     command = network.switch_command(spec, Path("/x/latency-switch"), pids, tmp_path)
-    assert command == (
-        "/x/latency-switch --latency-us 12.5 --rate-mbit 1000 --interface eth0"
-        f" --statistics {tmp_path}/switch 3 5"
-    ).split()
+    assert command == f"/x/latency-switch 12.5 1000 eth0 {tmp_path}/switch 3 5".split()
 
 
 def test_switch_without_a_rate(tmp_path: Path) -> None:
     command = network.switch_command(Spec(1, latency_us=1), Path("s"), {"n0": 5}, tmp_path)
-    assert "--rate-mbit" not in command
+    assert command[1:3] == ["1", "0"]
 
 
 def test_dropped_frames(tmp_path: Path) -> None:
     assert network.dropped_frames(tmp_path) is None
     (tmp_path / "switch").write_text("")
     assert network.dropped_frames(tmp_path) == 0
-    (tmp_path / "switch").write_text("pid forwarded dropped\n   3   100   2\n   5   7   40\n")
+    (tmp_path / "switch").write_text("pid dropped\n   3   2\n   5   40\n")
     assert network.dropped_frames(tmp_path) == 42
