@@ -56,11 +56,6 @@ static struct emu_access access_of(const struct emu_call *call)
                                .pid = fuse_req_ctx(call->request)->pid};
 }
 
-static bool is_device(const struct emu_call *call)
-{
-    return call->node->file != NULL && call->node->file->size > 0;
-}
-
 static int serve_open(struct emu_call *call)
 {
     struct view *view = calloc(1, sizeof *view);
@@ -131,10 +126,22 @@ static int read_text(const struct emu_call *call)
     return 0;
 }
 
-static int write_device(const struct emu_call *call)
+static int serve_read(const struct emu_call *call)
+{
+    const struct emu_file *file = call->node->file;
+    return file != NULL && file->size > 0 ? read_device(call) : read_text(call);
+}
+
+static int write_file(const struct emu_call *call)
 {
     struct emu_access access = access_of(call);
     union emu_datum datum;
+    if (access.file == NULL) {
+        return EACCES;
+    }
+    if (access.file->size == 0) {
+        return emu_file_store(&access, call->bytes, call->size);
+    }
     if (call->size != access.file->size) {
         return EINVAL;
     }
@@ -142,15 +149,9 @@ static int write_device(const struct emu_call *call)
     return access.file->write(&access, (uint32_t)call->offset, &datum);
 }
 
-static int write_text(const struct emu_call *call)
-{
-    struct emu_access access = access_of(call);
-    return access.file != NULL ? emu_file_store(&access, call->bytes, call->size) : EACCES;
-}
-
 static int serve_write(const struct emu_call *call)
 {
-    int error = is_device(call) ? write_device(call) : write_text(call);
+    int error = write_file(call);
     if (error == 0) {
         fuse_reply_write(call->request, call->size);
     }
@@ -164,17 +165,16 @@ static int serve_write(const struct emu_call *call)
 static int stopped(const struct emu_call *call)
 {
     const struct emu_machine *machine = &emu_server_of(call->request)->machine;
-    const struct emu_file *file = call->node->file;
-    if (call->fault.error != 0) {
+    const struct emu_node *node = call->node;
+    if (call->fault.error != 0 || node->file == NULL) {
         return call->fault.error;
     }
-    if (file != NULL && file->registers && !machine->cpus[call->node->index].online) {
+    if (node->file->registers && !machine->cpus[node->index].online) {
         return ENXIO;
     }
-    return file != NULL && file->policy && call->kind != EMU_FAULT_OPEN &&
-                   !emu_machine_policy_active(machine, call->node->index)
-               ? EBUSY
-               : 0;
+    bool busy = node->file->policy && call->kind != EMU_FAULT_OPEN &&
+                !emu_machine_policy_active(machine, node->index);
+    return busy ? EBUSY : 0;
 }
 
 static void serve(struct emu_call *call)
@@ -183,8 +183,7 @@ static void serve(struct emu_call *call)
     if (error == 0) {
         error = call->kind == EMU_FAULT_WRITE  ? serve_write(call)
                 : call->kind == EMU_FAULT_OPEN ? serve_open(call)
-                : is_device(call)              ? read_device(call)
-                                               : read_text(call);
+                                               : serve_read(call);
     }
     if (error != 0) {
         fuse_reply_err(call->request, error);
@@ -227,13 +226,13 @@ uint64_t emu_calls_serve_late(struct emu_server *server, bool all)
     return next_ns;
 }
 
-static void take(struct emu_call *call)
+static void take(struct emu_call call)
 {
-    struct emu_server *server = emu_server_of(call->request);
+    struct emu_server *server = emu_server_of(call.request);
     pthread_mutex_lock(&server->lock);
-    call->fault = emu_faults_ask(&server->faults, call->node, call->kind, (uint32_t)call->offset);
-    if (call->fault.delay_us == 0 || !postpone(server, call)) {
-        serve(call);
+    call.fault = emu_faults_ask(&server->faults, call.node, call.kind, (uint32_t)call.offset);
+    if (call.fault.delay_us == 0 || !postpone(server, &call)) {
+        serve(&call);
     }
     pthread_mutex_unlock(&server->lock);
 }
@@ -245,42 +244,42 @@ static bool has_rawio(pid_t pid)
     return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_SYS_RAWIO & 1) != 0;
 }
 
+static bool may_open(fuse_req_t request, const struct emu_file *file)
+{
+    return file == NULL || !file->rawio || !emu_server_of(request)->machine.config.require_rawio ||
+           has_rawio(fuse_req_ctx(request)->pid);
+}
+
 void emu_call_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
-    struct emu_call call = {.request = request,
-                            .kind = EMU_FAULT_OPEN,
-                            .node = emu_node_of(request, inode),
-                            .info = *info};
-    if (call.node->file != NULL && call.node->file->rawio &&
-        emu_server_of(request)->machine.config.require_rawio &&
-        !has_rawio(fuse_req_ctx(request)->pid)) {
+    struct emu_node *node = emu_node_of(request, inode);
+    if (!may_open(request, node->file)) {
         fuse_reply_err(request, EPERM);
         return;
     }
-    take(&call);
+    take(
+        (struct emu_call){.request = request, .kind = EMU_FAULT_OPEN, .node = node, .info = *info});
 }
 
 void emu_call_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
                    struct fuse_file_info *info)
 {
-    struct emu_call call = {.request = request,
-                            .kind = EMU_FAULT_READ,
-                            .node = emu_node_of(request, inode),
-                            .info = *info,
-                            .size = size,
-                            .offset = offset};
-    take(&call);
+    take((struct emu_call){.request = request,
+                           .kind = EMU_FAULT_READ,
+                           .node = emu_node_of(request, inode),
+                           .info = *info,
+                           .size = size,
+                           .offset = offset});
 }
 
 void emu_call_write(fuse_req_t request, fuse_ino_t inode, const char *bytes, size_t size,
                     off_t offset, struct fuse_file_info *info)
 {
-    struct emu_call call = {.request = request,
-                            .kind = EMU_FAULT_WRITE,
-                            .node = emu_node_of(request, inode),
-                            .info = *info,
-                            .size = size,
-                            .offset = offset,
-                            .bytes = bytes};
-    take(&call);
+    take((struct emu_call){.request = request,
+                           .kind = EMU_FAULT_WRITE,
+                           .node = emu_node_of(request, inode),
+                           .info = *info,
+                           .size = size,
+                           .offset = offset,
+                           .bytes = bytes});
 }

@@ -18,7 +18,7 @@ struct emu_cpu {
     bool online; /* an offline CPU runs nothing and has no say in the clock it shares */
     int policy;  /* the first CPU of its cpufreq policy, which holds the next four for all of it */
 
-    /* cpufreq policy: what was asked for; the two limits in force follow in pstate.c */
+    /* cpufreq policy: what was asked for; the limits in force follow in states.c */
     int governor;
     uint32_t min_request_khz, max_request_khz;
     uint32_t setspeed_khz;

@@ -19,7 +19,7 @@ static double clocked(const struct emu_load *threads, int thread_count)
     return 1 - none;
 }
 
-double emu_power_core_dyn_w(const struct emu_config *config, uint32_t khz)
+static double core_dyn_w(const struct emu_config *config, uint32_t khz)
 {
     return config->core_dyn_w * pow((double)khz / config->core_dyn_khz, config->core_dyn_exponent);
 }
@@ -31,8 +31,7 @@ double emu_power_core_w(const struct emu_config *config, uint32_t khz,
     for (int i = 0; i < thread_count; i++) {
         idle *= 1 - threads[i].active;
     }
-    return emu_power_core_dyn_w(config, khz) * clocked(threads, thread_count) +
-           config->core_idle_w * idle;
+    return core_dyn_w(config, khz) * clocked(threads, thread_count) + config->core_idle_w * idle;
 }
 
 double emu_power_uncore_w(const struct emu_config *config, uint32_t khz)

@@ -24,7 +24,6 @@ struct emu_load {
     double duty;   /* 0..1 */
 };
 
-double emu_power_core_dyn_w(const struct emu_config *config, uint32_t khz);
 double emu_power_core_w(const struct emu_config *config, uint32_t khz,
                         const struct emu_load *threads, int thread_count);
 double emu_power_uncore_w(const struct emu_config *config, uint32_t khz);

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,21 +62,18 @@ static FILE *real_stat;
 
 static void copy_rest(FILE *out)
 {
-    char line[4096];
-    bool start = true, skip = false;
+    char *line = NULL;
+    size_t size = 0;
     if (real_stat == NULL) {
         return;
     }
     rewind(real_stat);
-    while (fgets(line, sizeof line, real_stat) != NULL) {
-        if (start) {
-            skip = strncmp(line, "cpu", 3) == 0;
-        }
-        if (!skip) {
+    while (getline(&line, &size, real_stat) > 0) {
+        if (strncmp(line, "cpu", 3) != 0) {
             fputs(line, out);
         }
-        start = strchr(line, '\n') != NULL;
     }
+    free(line);
 }
 
 static void print_cpu(FILE *out, const char *name, uint64_t user, uint64_t idle)

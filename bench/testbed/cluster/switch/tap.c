@@ -47,32 +47,23 @@ static int enter_network(pid_t pid)
     return result;
 }
 
-static void name_interface(struct ifreq *request, const char *name)
+/* Hardware address, MTU and queue length of the interface that request names, which are set through
+   any socket of the namespace. */
+static bool configure(int socket_fd, struct ifreq *request, unsigned index)
 {
-    memset(request, 0, sizeof *request);
-    snprintf(request->ifr_name, sizeof request->ifr_name, "%s", name);
-}
-
-/* Hardware address, MTU and queue length, which are set through any socket of the namespace. */
-static bool configure(int socket_fd, const char *name, unsigned index)
-{
-    struct ifreq address;
-    name_interface(&address, name);
-    address.ifr_hwaddr.sa_family = ARPHRD_ETHER;
-    memcpy(address.ifr_hwaddr.sa_data, address_prefix, sizeof address_prefix);
-    address.ifr_hwaddr.sa_data[4] = (char)(index >> 8);
-    address.ifr_hwaddr.sa_data[5] = (char)index;
-
-    struct ifreq mtu;
-    name_interface(&mtu, name);
-    mtu.ifr_mtu = PWR_TAP_MTU;
-
-    struct ifreq queue;
-    name_interface(&queue, name);
-    queue.ifr_qlen = TRANSMIT_QUEUE_FRAMES;
-
-    return ioctl(socket_fd, SIOCSIFHWADDR, &address) == 0 &&
-           ioctl(socket_fd, SIOCSIFMTU, &mtu) == 0 && ioctl(socket_fd, SIOCSIFTXQLEN, &queue) == 0;
+    request->ifr_hwaddr = (struct sockaddr){.sa_family = ARPHRD_ETHER};
+    memcpy(request->ifr_hwaddr.sa_data, address_prefix, sizeof address_prefix);
+    request->ifr_hwaddr.sa_data[4] = (char)(index >> 8);
+    request->ifr_hwaddr.sa_data[5] = (char)index;
+    if (ioctl(socket_fd, SIOCSIFHWADDR, request) != 0) {
+        return false;
+    }
+    request->ifr_mtu = PWR_TAP_MTU;
+    if (ioctl(socket_fd, SIOCSIFMTU, request) != 0) {
+        return false;
+    }
+    request->ifr_qlen = TRANSMIT_QUEUE_FRAMES;
+    return ioctl(socket_fd, SIOCSIFTXQLEN, request) == 0;
 }
 
 int pwr_tap_open(pid_t pid, const char *name, unsigned index)
@@ -84,9 +75,8 @@ int pwr_tap_open(pid_t pid, const char *name, unsigned index)
     if (tap < 0) {
         return complain("/dev/net/tun", pid);
     }
-    struct ifreq request;
-    name_interface(&request, name);
-    request.ifr_flags = IFF_TAP | IFF_NO_PI;
+    struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
     if (ioctl(tap, TUNSETIFF, &request) != 0) {
         complain("TUNSETIFF", pid);
         goto close_tap;
@@ -96,7 +86,7 @@ int pwr_tap_open(pid_t pid, const char *name, unsigned index)
         complain("socket", pid);
         goto close_tap;
     }
-    bool configured = configure(socket_fd, name, index);
+    bool configured = configure(socket_fd, &request, index);
     if (!configured) {
         complain("address, MTU or queue length", pid);
     }
