@@ -256,6 +256,7 @@ static const struct key keys[] = {
 
     BOOL(rapl, "yes"),
     INT(rapl_energy_unit, "14", 0, 31),
+    INT(rapl_dram_unit, "16", 0, 31),
     INT(rapl_update_us, "1000", 1, 1000000),
     REAL(rapl_start, "0", 0, 4294967295.0),
     BOOL(powercap, "yes"),

@@ -82,6 +82,7 @@ struct emu_config {
 
     int rapl;
     int rapl_energy_unit; /* exponent: one count is 2^-unit J */
+    int rapl_dram_unit;
     int rapl_update_us;
     double rapl_start; /* counts in every energy counter at start */
     int powercap;

@@ -47,12 +47,9 @@ double emu_rapl_exact_j(const struct emu_machine *machine, enum emu_domain domai
     return domain_j(machine, domain, package, (double)(now_ns - machine->start_ns) * 1e-9, false);
 }
 
-/* Server models fix it at 2^-16 J, whatever the unit of the other domains. */
-static const int dram_unit = 16;
-
 static int unit(const struct emu_machine *machine, enum emu_domain domain)
 {
-    return domain == EMU_DRAM ? dram_unit : machine->config.rapl_energy_unit;
+    return domain == EMU_DRAM ? machine->config.rapl_dram_unit : machine->config.rapl_energy_unit;
 }
 
 uint32_t emu_rapl_counter(struct emu_machine *machine, enum emu_domain domain, int index,
