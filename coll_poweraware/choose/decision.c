@@ -125,9 +125,7 @@ coll_poweraware_decision_compile(const coll_poweraware_decision_t *decision, int
                 first[c] + add_steps(decision, c, nodes, ranks_per_node, bounds, steps + first[c]);
         }
         step_t *fitting = realloc(steps, first[num_collectives] * sizeof *steps);
-        *choices = (coll_poweraware_choices_t){.num_collectives = decision->num_collectives,
-                                               .first = first,
-                                               .steps = fitting ? fitting : steps};
+        *choices = (coll_poweraware_choices_t){first, fitting ? fitting : steps};
         free(bounds);
         return choices;
     }

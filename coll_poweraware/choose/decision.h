@@ -64,8 +64,7 @@ typedef struct coll_poweraware_choice {
 } coll_poweraware_choice_t;
 
 typedef struct coll_poweraware_choices {
-    int num_collectives;
-    size_t *first;                   /* [num_collectives + 1] first step of each */
+    size_t *first;                   /* [collectives + 1] first step of each */
     coll_poweraware_choice_t *steps; /* of a collective: ascending, the first from 0 on */
 } coll_poweraware_choices_t;
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import trace_rules as rules  # noqa: E402
-
 SRC = Path(os.environ["PWR_SRCDIR"])
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(SRC)]
+import trace_rules as rules  # noqa: E402
+from bench.testbed.cluster import checks  # noqa: E402
+
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 CLUSTER = SRC / "bench" / "testbed" / "cluster" / "cluster"
 MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
@@ -57,9 +58,11 @@ def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def bring_up(name: str, nodes: int, machine: str | Path | None = None) -> Nodes:
     """Nodes with the emulated power hardware of a machine file (relative: one of ours), or with none."""
+    lacking = checks.missing_for("up --machine" if machine else "up")
+    if lacking:
+        pytest.skip(f"no emulated nodes here: {'; '.join(lacking)}")
     options = ["--machine", str(MACHINES / machine)] if machine else []
     done = cluster("up", str(nodes), "--name", name, *options)
-    if done.returncode != 0:
-        pytest.skip(f"no emulated nodes here: {(done.stderr or done.stdout).strip()}")
+    assert done.returncode == 0, done.stderr or done.stdout
     status = json.loads(cluster("status", "--name", name, "--json").stdout)
     return Nodes(name, Path(status["state"]))

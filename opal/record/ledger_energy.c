@@ -46,7 +46,8 @@ static double weight_of(double ns, double cpu_ns, double slowness, double asleep
     return asleep * ns + (1.0 - asleep) * busy * slowness;
 }
 
-double pwr_ledger_weight(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights)
+/* w of calls, nanoseconds. */
+static double weight_of_calls(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights)
 {
     return weight_of((double)calls->ns, pwr_account_cpu_ns(calls), slowness(calls, weights),
                      weights->asleep);
@@ -58,11 +59,11 @@ static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t 
 {
     double outside_ns = (double)node->wall_ns - (double)account->rest.sums.ns;
     double outside_cpu_ns = (double)node->cpu_ns - pwr_account_cpu_ns(&account->rest.sums);
-    double weight = pwr_ledger_weight(&account->rest.sums, weights);
+    double weight = weight_of_calls(&account->rest.sums, weights);
     unsigned index = 0;
     const pwr_account_cell_t *cell;
     while ((cell = pwr_account_next(account, &index)) != NULL) {
-        weight += pwr_ledger_weight(&cell->sums, weights);
+        weight += weight_of_calls(&cell->sums, weights);
         outside_ns -= (double)cell->sums.ns;
         outside_cpu_ns -= pwr_account_cpu_ns(&cell->sums);
     }
@@ -74,7 +75,7 @@ static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t 
 static void charge(pwr_account_sums_t *sums, double uj_per_weight,
                    const pwr_ledger_weights_t *weights, uint64_t *left_uj)
 {
-    uint64_t uj = (uint64_t)(uj_per_weight * pwr_ledger_weight(sums, weights));
+    uint64_t uj = (uint64_t)(uj_per_weight * weight_of_calls(sums, weights));
     sums->uj = uj < *left_uj ? uj : *left_uj;
     *left_uj -= sums->uj;
 }

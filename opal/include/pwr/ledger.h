@@ -102,8 +102,6 @@ typedef struct pwr_ledger_weights { /* 0 to 1 each */
     double asleep;               /* a core that sleeps draws, of one that computes at full speed */
     double left[PWR_NUM_LEVERS]; /* of the rest, what is left with this lever lowered */
 } pwr_ledger_weights_t;
-/* w of calls, nanoseconds. */
-double pwr_ledger_weight(const pwr_account_sums_t *calls, const pwr_ledger_weights_t *weights);
 void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
                           pwr_ledger_weights_t weights);
 /* asleep: between the deepest and the lightest idle states of servers, uncore and memory included
