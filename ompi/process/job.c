@@ -89,6 +89,7 @@ void pwr_job_close(void)
 {
     pwr_record_close(pwr_process.record);
     pwr_process.record = NULL;
+    recorder_runs = false;
 }
 
 /* ---- 1., of a leader: what the recorder has to know ---- */
