@@ -17,8 +17,19 @@
 #include <setjmp.h>
 
 #include "comm/state.h"
+#include "pwr_ompi/process.h"
 
 unsigned long long coll_poweraware_num_handled;
+
+/* Without threads no atomic addition, which alone takes several nanoseconds. */
+static void count_handled(void)
+{
+    if (pwr_process.mpi_threads) {
+        __atomic_fetch_add(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
+    } else {
+        ++coll_poweraware_num_handled;
+    }
+}
 
 void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                            const coll_poweraware_algorithm_t *algorithm)
@@ -26,7 +37,7 @@ void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *ope
     int number = PWR_ACCOUNT_NO_ALGORITHM;
     if (NULL != algorithm) {
         number = (int)m->first_algorithm + (int)(algorithm - coll_poweraware_algorithms);
-        __atomic_fetch_add(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
+        count_handled();
     }
     pwr_operation_start(operation, number);
     unsigned collective = operation->name - m->operations.first;
