@@ -65,8 +65,8 @@ struct emu_machine {
 void emu_machine_init(struct emu_machine *machine, const struct emu_config *config,
                       uint64_t now_ns);
 
-/* Accounts for the time until now_ns with the states as they are.  To be called for all that a
-   change touches, before the change. */
+/* energy.c: accounts for the time until now_ns with the states as they are.  To be called for all
+   that a change touches, before the change. */
 void emu_machine_charge_core(struct emu_machine *machine, int core, uint64_t now_ns);
 void emu_machine_charge_scope(struct emu_machine *machine, int cpu, int scope, uint64_t now_ns);
 void emu_machine_charge_all(struct emu_machine *machine, uint64_t now_ns);
@@ -74,7 +74,7 @@ void emu_machine_charge_all(struct emu_machine *machine, uint64_t now_ns);
 /* Is any CPU of this one's policy online? */
 bool emu_machine_policy_active(const struct emu_machine *machine, int cpu);
 
-/* Do two CPUs share what scope (enum emu_scope) says? */
+/* speed.c: do two CPUs share what scope (enum emu_scope) says? */
 bool emu_machine_same_scope(const struct emu_machine *machine, int cpu, int other, int scope);
 
 int emu_machine_package_first_cpu(const struct emu_machine *machine, int package);

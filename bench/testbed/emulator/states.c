@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * P-states and T-states: requests, and the frequency and duty cycle that come of them.
+ * P-states and T-states: how they are asked for.
  */
 #include "config.h"
 
@@ -53,24 +53,6 @@ static uint32_t pick_nearest(const struct emu_config *config, uint32_t khz)
 unsigned emu_pstate_ratio(int khz)
 {
     return (unsigned)(khz + EMU_RATIO_KHZ / 2) / EMU_RATIO_KHZ;
-}
-
-uint32_t emu_pstate_khz(const struct emu_machine *machine, int cpu)
-{
-    const struct emu_config *config = &machine->config;
-    uint32_t khz = 0;
-    if (config->pstate_scope == EMU_SCOPE_CORE && config->smt == 1) {
-        return machine->cpus[cpu].target_khz;
-    }
-    /* a core has one clock, whatever the scope of requests */
-    int scope = config->pstate_scope == EMU_SCOPE_THREAD ? EMU_SCOPE_CORE : config->pstate_scope;
-    for (int other = 0; other < machine->cpu_count; other++) {
-        if (machine->cpus[other].online && emu_machine_same_scope(machine, cpu, other, scope) &&
-            machine->cpus[other].target_khz > khz) {
-            khz = machine->cpus[other].target_khz;
-        }
-    }
-    return khz > 0 ? khz : machine->cpus[cpu].target_khz; /* all offline */
 }
 
 static const struct emu_cpu *policy_of(const struct emu_machine *machine, int cpu)
@@ -232,40 +214,7 @@ void emu_pstate_write_hwp_request(struct emu_machine *machine, int cpu, uint64_t
     machine->cpus[cpu].target_khz = hwp_khz(&machine->config, value);
 }
 
-/* --- T-states: on-demand clock modulation (Intel SDM vol. 3, 15.8.3) --- */
-
-enum { MODULATION_ENABLE = 1 << 4 };
-
-double emu_tstate_requested(const struct emu_machine *machine, int cpu)
-{
-    uint64_t value = machine->cpus[cpu].clock_modulation;
-    if ((value & MODULATION_ENABLE) == 0) {
-        return 1;
-    }
-    double duty = machine->config.tstate_step == EMU_STEP_6_25 ? (double)(value & 0xf) / 16
-                                                               : (double)(value >> 1 & 0x7) / 8;
-    return duty > 0 ? duty : 1; /* 0 is reserved: no modulation */
-}
-
-double emu_tstate_duty(const struct emu_machine *machine, int cpu)
-{
-    const struct emu_config *config = &machine->config;
-    double duty = emu_tstate_requested(machine, cpu);
-    if (config->tstate_scope == EMU_SCOPE_THREAD ||
-        (config->tstate_scope == EMU_SCOPE_CORE && config->smt == 1)) {
-        return duty;
-    }
-    for (int other = 0; other < machine->cpu_count; other++) {
-        if (!emu_machine_same_scope(machine, cpu, other, config->tstate_scope)) {
-            continue;
-        }
-        double wish = emu_tstate_requested(machine, other);
-        if (config->tstate_rule == EMU_RULE_HIGHEST ? wish > duty : wish < duty) {
-            duty = wish;
-        }
-    }
-    return duty;
-}
+/* --- T-states --- */
 
 void emu_tstate_write(struct emu_machine *machine, int cpu, uint64_t value, uint64_t now_ns)
 {

@@ -4,7 +4,8 @@
  * P-states, T-states and uncore frequency: what is asked for, and what comes of it.
  *
  * As on hardware there is one register per CPU that holds the request.  The cpufreq driver writes
- * it whenever its policy changes, a raw MSR write overwrites it, and the last writer wins.
+ * it whenever its policy changes, a raw MSR write overwrites it, and the last writer wins.  What
+ * comes of requests is in speed.c, the requests are in states.c and uncore.c.
  */
 #ifndef EMU_STATES_H
 #define EMU_STATES_H
