@@ -3,6 +3,7 @@
 """What documents of jobs and of sessions have in common: reading, checking, Python objects."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from dataclasses import dataclass
@@ -78,10 +79,15 @@ def read_json(path: Path) -> Any:
 
 
 def replace(path: Path, text: str) -> None:
-    """Writes a file as a whole: nobody ever sees a part of it."""
+    """Writes a file as a whole: nobody ever sees a part of it, and after an error, which names it, it is as it was."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def convert(hint: Any, value: Any) -> Any:

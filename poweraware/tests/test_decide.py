@@ -170,3 +170,13 @@ def test_options_that_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert f"{option} {number} is not a number from 0 to {most}" in capsys.readouterr().err
     assert main.main(["decide", path, "-o", str(tmp_path / "no" / "t.json")]) == 2
     assert "no/t.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["missing/table.json", "folder"])
+def test_table_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    measured = tmp_path / "m.json"
+    measured.write_text(json.dumps(document(point("bcast", 1, 2, 8, 50, 60))), encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    assert main.main(["decide", str(measured), "-o", str(tmp_path / name)]) == 2
+    assert f"{tmp_path / name}: " in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "m.json"]
