@@ -4,7 +4,7 @@
  * A control that we move and put back, and who else moves it (private to the library).
  *
  *   1. What is found at open is the original; the guardian has it before anything is written.
- *   2. A value is announced to the guardian before it is written for the first time, so that a value
+ *   2. A value is announced to the guardian before it is written for the first time.  So a value
  *      found after our death is known to be ours or somebody else's.
  *   3. Before a write the control is looked at.  Somebody else's value found while we hold none of
  *      our own is the new original: a ceiling that a site lowers meanwhile stays lowered.  Found
