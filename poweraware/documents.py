@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Iterable, Tuple, Union, get_type_hints
@@ -82,7 +83,10 @@ def replace(path: Path, text: str) -> None:
     """Writes a file as a whole: nobody ever sees a part of it, and after an error, which names it, it is as it was."""
     beside = path.with_name(path.name + ".new")
     try:
-        beside.write_text(text, encoding="utf-8")
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -107,10 +107,8 @@ static bool may_move_levers(const pwr_operation_t *operation)
 static void end_levers(const pwr_operation_t *operation)
 {
     pwr_levers_full();
-    if (NULL != operation->class) {
-        uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
-        pwr_history_add(&operation->class->length, ns);
-    }
+    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
+    pwr_history_add(&operation->class->length, ns);
 }
 
 /* 2. */
@@ -123,7 +121,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
             pwr_operation_account_levers(operation);
         }
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
-        pwr_levers_low(NULL == operation->class ? NULL : &operation->class->length);
+        pwr_levers_low(&operation->class->length);
     }
     if (NULL != operation->of->positions) {
         pwr_position_begin(operation->of->positions, operation->name);

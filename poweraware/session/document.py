@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.documents import Origin, Problem, Schema, check, convert, read_json, refuse
+from poweraware.documents import Origin, Problem, Schema, check, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
 VERSION = 2
@@ -261,12 +260,7 @@ def load(path: Path) -> Document:
 def save(document: Document, path: Path) -> None:
     """Writes the document so that a reader sees the old or the new one, never a part."""
     text = json.dumps(dataclasses.asdict(document), separators=(",", ":"), allow_nan=False)
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    replace(path, text + "\n")
 
 
 def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:
