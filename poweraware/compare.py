@@ -2,30 +2,23 @@
 # Copyright (c) 2026 The poweraware authors
 """Repeated runs against each other: what differs, how much, and how sure that is.
 
-Figures are compared as ratios, so on logarithms: Welch's t, which allows for unequal scatter.  Intervals and verdicts
-hold for all figures of a group together (Bonferroni), at 99 %: who compares a hundred pairs of equal groups sees a
-difference in about one of them.
+Runs of one session are compared in pairs of one repetition, others in groups (ratios.py).  Intervals and verdicts hold for
+all figures of a group together (Bonferroni), at 99 %: who compares a hundred pairs of equal groups sees a difference in
+about one of them.
 """
 from __future__ import annotations
 
-import math
-import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from poweraware import job
+from poweraware import job, ratios
 from poweraware.documents import DocumentError, read_json
 from poweraware.job import Job
-from poweraware.student import quantile
 from poweraware.table import Table, as_paragraph, as_table
 from poweraware.wording import number
 
 LEVEL = 0.99  # of all figures of a group together
-POWER = 0.95  # with which the number of repetitions that is asked for finds the difference
-_FEWEST = 2
-_MOST = 10_000
-_SURENESS = 0.8  # that noise is no larger than what repetitions are asked for
 
 FIGURES: Dict[str, Tuple[str, Callable[[Job], Optional[float]]]] = {
     "time": ("s", lambda run: run.totals.seconds),
@@ -46,11 +39,28 @@ ALIKE: Dict[str, Callable[[Job], object]] = {
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A run, and its figures by their names; those of a session are over the window of its page."""
+
+    job: Job
+    figures: Dict[str, Optional[float]]
+    repetition: Optional[int] = None  # of a session
+
+
+@dataclass(frozen=True)
 class Group:
     """Runs that are taken for repetitions of one another."""
 
     name: str
-    runs: List[Job]
+    repeats: List[Repeat]
+
+    @property
+    def runs(self) -> List[Job]:
+        return [repeat.job for repeat in self.repeats]
+
+    def values(self, figure: str) -> List[float]:
+        """Of all runs; nan where one has none."""
+        return [repeat.figures.get(figure) or float("nan") for repeat in self.repeats]
 
 
 @dataclass(frozen=True)
@@ -60,18 +70,12 @@ class Ratio:
     figure: str
     first: float  # geometric means
     other: float
-    low: float
-    high: float
+    ratio: ratios.Ratio
     repetitions: int  # of each group that find the difference asked for
-    enough: bool
 
     @property
-    def middle(self) -> float:
-        return self.other / self.first
-
-    @property
-    def differs(self) -> bool:
-        return self.low > 1.0 or self.high < 1.0
+    def enough(self) -> bool:
+        return self.ratio.count >= self.repetitions
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Comparison:
     remarks: List[str]
 
     def differs(self) -> bool:
-        return any(ratio.differs for ratios in self.ratios for ratio in ratios)
+        return any(each.ratio.differs for found in self.ratios for each in found)
 
 
 def load(path: Path) -> Group:
@@ -92,20 +96,25 @@ def load(path: Path) -> Group:
     if not path.exists():
         raise DocumentError(f"{path}: there is no such file or folder")
     if not path.is_dir() or (path / "job.json").exists():
-        return Group(str(path), [job.load(path)])
+        return group(str(path), [job.load(path)])
     found = sorted(path.glob("*/job.json"))
     found = found or [each for each in sorted(path.glob("*.json")) if _is_job(each)]
     if not found:
         raise DocumentError(f"{path}: there are no runs in it (folders with a job.json, or documents)")
-    return Group(str(path), [job.load(each) for each in found])
+    return group(str(path), [job.load(each) for each in found])
+
+
+def group(name: str, jobs: Sequence[Job]) -> Group:
+    """Jobs with the figures of their own documents."""
+    return Group(name, [Repeat(each, {figure: value(each) for figure, (_, value) in FIGURES.items()}) for each in jobs])
 
 
 def compare(groups: Sequence[Group], difference: float) -> Comparison:
     """Raises a DocumentError when the runs are not alike."""
     _refuse_unlike(groups)
-    names = [name for name in FIGURES if all(_value(run, name) for group in groups for run in group.runs)]
-    ratios = [[_ratio(name, groups[0], other, len(names), difference) for name in names] for other in groups[1:]]
-    return Comparison(list(groups), difference, ratios, _remarks(groups, names))
+    names = [name for name in FIGURES if all(value > 0 for group in groups for value in group.values(name))]
+    found = [[_ratio(name, groups[0], other, len(names), difference) for name in names] for other in groups[1:]]
+    return Comparison(list(groups), difference, found, _remarks(groups, names))
 
 
 # ---- what can be compared ----
@@ -130,10 +139,10 @@ def _refuse_unlike(groups: Sequence[Group]) -> None:
                     )
         if any(run.settings != group.runs[0].settings for run in group.runs):
             raise DocumentError(f"{group.name}: its runs were made with different settings: they are no repetitions")
-        if len(group.runs) < _FEWEST:
+        if len(group.runs) < ratios.FEWEST:
             raise DocumentError(
-                f"{group.name}: one run does not show how much runs scatter: repeat it (poweraware run -o DIR/1, DIR/2 ... "
-                "makes a group)"
+                f"{group.name}: {len(group.runs)} runs do not show how much runs scatter: make at least {ratios.FEWEST} "
+                "(poweraware run -o DIR/1, DIR/2 ... makes a group; bench/run has --repetitions)"
             )
 
 
@@ -158,59 +167,22 @@ def _remarks(groups: Sequence[Group], names: Sequence[str]) -> List[str]:
 # ---- how it is compared ----
 
 
-def _value(run: Job, name: str) -> Optional[float]:
-    value = FIGURES[name][1](run)
-    return value if value is not None and value > 0 else None
-
-
-def _logs(group: Group, name: str) -> List[float]:
-    return [math.log(FIGURES[name][1](run) or math.nan) for run in group.runs]
-
-
 def _ratio(name: str, first: Group, other: Group, figures: int, difference: float) -> Ratio:
-    a, b = _logs(first, name), _logs(other, name)
-    part = (1.0 - LEVEL) / figures
-    mean = statistics.fmean(b) - statistics.fmean(a)
-    error_a, error_b = (statistics.variance(values) / len(values) for values in (a, b))
-    error = math.sqrt(error_a + error_b)
-    if error > 0.0:
-        freedom = (error_a + error_b) ** 2 / (error_a**2 / (len(a) - 1) + error_b**2 / (len(b) - 1))
-        reach = quantile(1.0 - part / 2, max(1.0, freedom)) * error
-    else:
-        reach = 0.0
-    needed = repetitions(_pooled(a, b), len(a) + len(b) - 2, difference, part)
-    return Ratio(
-        name,
-        math.exp(statistics.fmean(a)),
-        math.exp(statistics.fmean(b)),
-        math.exp(mean - reach),
-        math.exp(mean + reach),
-        needed,
-        min(len(a), len(b)) >= needed,
-    )
+    level = 1.0 - (1.0 - LEVEL) / figures
+    found = _paired(name, first, other, level) or ratios.of_groups(other.values(name), first.values(name), level)
+    means = [ratios.geometric_mean(group.values(name)) for group in (first, other)]
+    return Ratio(name, means[0], means[1], found, ratios.runs_needed(found, difference, level))
 
 
-def _pooled(a: Sequence[float], b: Sequence[float]) -> float:
-    squares = sum((x - statistics.fmean(values)) ** 2 for values in (a, b) for x in values)
-    return math.sqrt(squares / (len(a) + len(b) - 2))
-
-
-def repetitions(scatter: float, freedom: int, difference: float, part: float) -> int:
-    """Runs of each of two groups that find a difference (0.03: 3 %) with probability POWER, at the level 1 - part.
-    scatter: standard deviation of logarithms, as freedom + 2 runs showed it; it may be larger in truth, which is
-    allowed for (Wilson and Hilferty's approximation of chi-squared)."""
-    z = -statistics.NormalDist().inv_cdf(_SURENESS)
-    shrunk = max(0.05, 1.0 - 2.0 / (9 * freedom) + z * math.sqrt(2.0 / (9 * freedom)))
-    largest = scatter / math.sqrt(shrunk**3)
-    low, high = _FEWEST, _MOST
-    while low < high:  # more runs find smaller differences
-        runs = (low + high) // 2
-        reach = quantile(1.0 - part / 2, 2 * runs - 2) + quantile(POWER, 2 * runs - 2)
-        if reach * largest * math.sqrt(2.0 / runs) <= math.log1p(difference):
-            high = runs
-        else:
-            low = runs + 1
-    return low
+def _paired(name: str, first: Group, other: Group, level: float) -> Optional[ratios.Ratio]:
+    """Of one session's schemes; None where runs are no pairs, or too few."""
+    theirs = {repeat.repetition: repeat.figures[name] for repeat in first.repeats}
+    pairs = [(repeat.figures[name], theirs[repeat.repetition]) for repeat in other.repeats
+             if repeat.repetition is not None and repeat.repetition in theirs]  # fmt: skip
+    known = [(mine, base) for mine, base in pairs if mine and base]
+    if len(known) < ratios.FEWEST:
+        return None
+    return ratios.paired([mine for mine, _ in known], [base for _, base in known], level)
 
 
 # ---- in words ----
@@ -220,14 +192,13 @@ def as_text(found: Comparison) -> str:
     """A table per group, and what it means."""
     first = found.groups[0]
     parts = []
-    for group, ratios in zip(found.groups[1:], found.ratios):
-        rows = [[ratio.figure, *_means(ratio), f"{ratio.middle:.4f}", f"{ratio.low:.4f} .. {ratio.high:.4f}", _verdict(ratio, found.difference)]
-                for ratio in ratios]  # fmt: skip
-        heads = ["", first.name, group.name, "ratio", f"{100 * LEVEL:.0f} % interval", ""]
+    for group, each in zip(found.groups[1:], found.ratios):
+        rows = [[ratio.figure, *_means(ratio), ratio.ratio.text(), _verdict(ratio, found.difference)] for ratio in each]
+        heads = ["", first.name, group.name, f"ratio [{100 * LEVEL:.0f} % interval]", ""]
         title = f"{group.name} ({_settings(group)}, {len(group.runs)} runs) against {first.name} ({_settings(first)}, {len(first.runs)} runs)"
         note = f"Geometric means; intervals hold for all figures together. Energy: {first.runs[0].provenance.energy.kind}."
         parts.append(as_table(Table(title, heads, rows, note)))
-        parts.append(_conclusion(ratios))
+        parts.append(_conclusion(each))
     parts += [as_paragraph(remark) for remark in found.remarks]
     return "\n\n".join(parts) + "\n"
 
@@ -242,13 +213,13 @@ def _settings(group: Group) -> str:
 
 
 def _verdict(ratio: Ratio, difference: float) -> str:
-    if ratio.differs:
-        return f"{abs(100 * (ratio.middle - 1)):.1f} % {'more' if ratio.middle > 1 else 'less'}"
+    if ratio.ratio.differs:
+        return f"{abs(100 * (ratio.ratio.middle - 1)):.1f} % {'more' if ratio.ratio.middle > 1 else 'less'}"
     if ratio.enough:
         return "no difference"
     return f"no difference shown; {ratio.repetitions} runs of each would find {100 * difference:g} %"
 
 
-def _conclusion(ratios: Sequence[Ratio]) -> str:
-    found = [ratio.figure for ratio in ratios if ratio.differs]
+def _conclusion(all_ratios: Sequence[Ratio]) -> str:
+    found = [each.figure for each in all_ratios if each.ratio.differs]
     return f"Difference: {', '.join(found)}." if found else "No difference."

@@ -7,62 +7,77 @@ them. Prometheus: a text file for the textfile collector of node_exporter, one s
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from poweraware.job import CallClass, Job
 
 _OF_SYSTEM = ("platform", "package", "dram", "gpu")
+_TAGS = ("job", "scheme", "benchmark", "repetition")  # what tells lines of several jobs apart
 
 
-def summary_csv(jobs: Sequence[Job]) -> str:
+@dataclass(frozen=True)
+class Exported:
+    """A job, and what it was in a session of bench/run, if it was in one."""
+
+    job: Job
+    benchmark: str = ""
+    repetition: str = ""
+
+    def tags(self) -> List[str]:
+        """In the order of _TAGS."""
+        return [self.job.job.id, self.job.settings.scheme, self.benchmark, self.repetition]
+
+
+def summary_csv(jobs: Sequence[Exported]) -> str:
     """One line per job."""
     heads = ["exe_time", "num_mpi_ranks", "num_nodes", "num_sockets", "num_cpus",
              "energy_pkg", "energy_dram", "energy_gpu", "energy_sys",
              "power_pkg", "power_dram", "power_gpu", "power_sys",
-             "app_time", "mpi_time", "tot_time", "complete", "provenance", "user", "batch_job", "program"]  # fmt: skip
-    return _csv(heads, [_summary_row(job) for job in jobs])
+             "app_time", "mpi_time", "tot_time", "complete", "provenance", "user", "batch_job", "program", *_TAGS]  # fmt: skip
+    return _csv(heads, [[*_summary_row(each.job), *each.tags()] for each in jobs])
 
 
-def calls_csv(jobs: Sequence[Job]) -> str:
+def calls_csv(jobs: Sequence[Exported]) -> str:
     """One line per class of calls; number and time are of all processes."""
-    levers = list(dict.fromkeys(name for job in jobs for name in job.lever_titles()))
-    heads = ["type", "number", "time", "data_send", "job", "communicator", "comm_size", "algorithm", "up_to_bytes",
+    levers = list(dict.fromkeys(name for each in jobs for name in each.job.lever_titles()))
+    heads = ["type", "number", "time", "data_send", "communicator", "comm_size", "algorithm", "up_to_bytes",
              "longest", "spin_time", "monitor_time", "sleep_time", "cpu_time",
-             *(f"{name}_time" for name in levers), "transitions", "energy"]  # fmt: skip
-    return _csv(heads, [_call_row(job, each, levers) for job in jobs for each in job.calls])
+             *(f"{name}_time" for name in levers), "transitions", "energy", *_TAGS]  # fmt: skip
+    return _csv(heads, [[*_call_row(calls, levers), *each.tags()] for each in jobs for calls in each.job.calls])
 
 
-def series_csv(jobs: Sequence[Job]) -> str:
+def series_csv(jobs: Sequence[Exported]) -> str:
     """Power over time: one line per bin and node."""
-    heads = ["time-sample", "energy-sys", "power-sys", "job", "host"]
+    heads = ["time-sample", "energy-sys", "power-sys", "host", *_TAGS]
     rows = []
-    for job in jobs:
-        for node in job.nodes:
+    for each in jobs:
+        for node in each.job.nodes:
             curve = node.power
             for index, watts in enumerate(curve.watts if curve is not None else []):
                 assert curve is not None
-                at = job.begin_ns * 1e-9 + curve.begin_s + index * curve.width_s
-                rows.append([f"{at:.3f}", _number(watts * curve.width_s), _number(watts), job.job.id, node.host])
+                at = each.job.begin_ns * 1e-9 + curve.begin_s + index * curve.width_s
+                rows.append([f"{at:.3f}", _number(watts * curve.width_s), _number(watts), node.host, *each.tags()])
     return _csv(heads, rows)
 
 
-def prometheus(jobs: Sequence[Job]) -> str:
-    """Gauges with the labels user, batch_job, job and program; those of calls by collective."""
+def prometheus(jobs: Sequence[Exported]) -> str:
+    """Gauges with labels that tell jobs apart; those of calls by collective."""
     lines: List[str] = []
     for name, text, value in _GAUGES:
         lines += [f"# HELP poweraware_job_{name} {text}", f"# TYPE poweraware_job_{name} gauge"]
-        for job in jobs:
-            found = value(job)
+        for each in jobs:
+            found = value(each.job)
             if found is not None:
-                lines.append(f"poweraware_job_{name}{_labels(job)} {_number(found)}")
+                lines.append(f"poweraware_job_{name}{_labels(each)} {_number(found)}")
     for name, text in (("seconds", "Time of all processes in a collective."), ("calls", "Calls of all processes."),
                        ("joules", "Energy attributed to a collective (modelled).")):  # fmt: skip
         lines += [f"# HELP poweraware_collective_{name} {text}", f"# TYPE poweraware_collective_{name} gauge"]
-        for job in jobs:
-            for collective, sums in job.by_collective().items():
+        for each in jobs:
+            for collective, sums in each.job.by_collective().items():
                 found = getattr(sums, name)
                 if found is not None:
-                    lines.append(f"poweraware_collective_{name}{_labels(job, collective=collective)} {_number(found)}")
+                    lines.append(f"poweraware_collective_{name}{_labels(each, collective=collective)} {_number(found)}")
     return "\n".join(lines) + "\n"
 
 
@@ -80,7 +95,7 @@ _GAUGES: Tuple[Tuple[str, str, Callable[[Job], Optional[float]]], ...] = (
 )
 
 
-FORMATS: Dict[str, Callable[[Sequence[Job]], str]] = {
+FORMATS: Dict[str, Callable[[Sequence[Exported]], str]] = {
     "csv": summary_csv,
     "csv-calls": calls_csv,
     "csv-series": series_csv,
@@ -112,13 +127,12 @@ def _summary_row(job: Job) -> List[str]:
     ]
 
 
-def _call_row(job: Job, each: CallClass, levers: Sequence[str]) -> List[str]:
+def _call_row(each: CallClass, levers: Sequence[str]) -> List[str]:
     return [
         "MPI_" + each.collective.upper(),
         str(each.calls),
         f"{each.seconds:.9f}",
         str(each.bytes),
-        job.job.id,
         each.communicator or "",
         "" if each.size is None else str(each.size),
         each.algorithm,
@@ -149,9 +163,10 @@ def _csv(heads: List[str], rows: List[List[str]]) -> str:
     return "".join(";".join(row) + "\n" for row in [heads, *clean])
 
 
-def _labels(job: Job, **more: str) -> str:
-    labels = {"user": job.job.user, "batch_job": job.job.batch_job or "", "job": job.job.id, "program": job.job.program,
-              "energy": job.provenance.energy.kind, **more}  # fmt: skip
+def _labels(each: Exported, **more: str) -> str:
+    about = each.job.job
+    labels = {"user": about.user, "batch_job": about.batch_job or "", "program": about.program,
+              "energy": each.job.provenance.energy.kind, **dict(zip(_TAGS, each.tags())), **more}  # fmt: skip
     return "{" + ",".join(f'{name}="{_escape(text)}"' for name, text in labels.items()) + "}"
 
 

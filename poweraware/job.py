@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from poweraware.documents import DocumentError, Origin, Problem, Schema, check, 
 FORMAT = "poweraware-job"
 _NAME = "poweraware-job.schema.json"
 _HERE = Path(__file__).resolve().parent
+_OF_A_JOB = re.compile(r"job(-.+-\d+)?\.json$")  # not of one that it has spawned: job-<number>.json
 _ROUNDING = 1e-6  # relative: figures have nine digits
 
 
@@ -223,9 +225,7 @@ def load(path: Path) -> Job:
     if not path.is_dir():
         return from_json(read_json(path), str(path))
     parts = [load(part) for part in sorted(path.glob("job.*.partial.json"))]
-    whole = path / "job.json"
-    if whole.exists():
-        parts.append(load(whole))
+    parts += [load(whole) for whole in path.glob("job*.json") if _OF_A_JOB.match(whole.name)]
     if not parts:
         raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
     latest = max(parts, key=lambda part: part.begin_ns)

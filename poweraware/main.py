@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
@@ -40,16 +41,21 @@ def main(arguments: Optional[List[str]] = None) -> int:
     try:
         status: int = options.function(options)
         return status
-    except DocumentError as error:
-        print(f"poweraware: {error}", file=sys.stderr)
-    except ImportError as error:
-        print(f"poweraware: {sys.executable}: {error}: install matplotlib, or use show", file=sys.stderr)
     except BrokenPipeError:
         sys.stderr.close()  # whoever reads our output has had enough
         return 0
-    except OSError as error:
-        print(f"poweraware: {error.filename}: {error.strerror}", file=sys.stderr)
+    except (DocumentError, ImportError, OSError) as error:
+        _complain(error)
     return 2
+
+
+def _complain(error: Exception) -> None:
+    if isinstance(error, ImportError):
+        run.say(f"{sys.executable}: {error}: install matplotlib, or use show")
+    elif isinstance(error, OSError):
+        run.say(f"{error.filename}: {error.strerror}")
+    else:
+        run.say(str(error))
 
 
 # ---- what it can do ----
@@ -63,7 +69,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "and writes the job's page. Parameters that are set already, by option or environment, are kept.",
         epilog="example: poweraware run -- mpirun -np 8 ./program",
     )
-    found.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the documents (default: poweraware-<time>)")
+    found.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the documents (default: poweraware-<time>); one with a report already is left alone, and DIR-2 taken")
     found.add_argument("--scheme", choices=("off", "dvfs", "throttle", "auto"), help="power scheme (default: auto)")
     found.add_argument("--timeline", action="store_true", help="trace the ranks, and write a chart of one call as well")
     found.add_argument("--build", type=Path, metavar="DIR", help="use a plug-in that is built in DIR, not an installed one")
@@ -76,19 +82,31 @@ def _run(options: argparse.Namespace) -> int:
     if not command:
         raise DocumentError("run: which command? (example: poweraware run -- mpirun -np 8 ./program)")
     switches = run.Switches(options.scheme, options.timeline, options.build)
-    folder, status = run.run(command, options.output, switches)
-    found = run.wait_for_documents(folder)
-    if not found:
-        print(f"poweraware: no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
-              "(poweraware-info says whether it is installed)", file=sys.stderr)  # fmt: skip
-        return status or 2
-    page = folder / "page.html"
-    _write_page([folder] if found[0].name.endswith(".partial.json") else found, page)
-    print(f"poweraware: {page}", file=sys.stderr)
-    if options.timeline:
-        _write_timeline(folder, folder / "timeline.html", None, None)
-        print(f"poweraware: {folder / 'timeline.html'}", file=sys.stderr)
+    run.parameters(None, switches)  # a wrong option is said before the command runs
+    folder = run.new_folder(options.output)
+    status = run.run(command, folder, switches)
+    if folder is not None:
+        try:
+            _write_report(folder, options.timeline)
+        except (DocumentError, ImportError, OSError) as error:
+            _complain(error)
     return status
+
+
+def _write_report(folder: Path, with_timeline: bool) -> None:
+    found = run.wait_for_documents(folder)
+    page = folder / "page.html"
+    if not found:
+        page.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # unless there is something in it
+        raise DocumentError(f"no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
+                            "(poweraware-info says whether it is installed)")  # fmt: skip
+    replace(page, _page([folder] if found[0].name.endswith(".partial.json") else found))
+    run.say(str(page))
+    if with_timeline:
+        _write_timeline(folder, folder / "timeline.html", None, None)
+        run.say(str(folder / "timeline.html"))
 
 
 def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -206,7 +224,8 @@ def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _export(options: argparse.Namespace) -> int:
-    jobs = [each for path in options.documents for each in (sessions.jobs_of(path) if sessions.is_one(path) else [job.load(path)])]
+    jobs = [each for path in options.documents
+            for each in (sessions.exported(path) if sessions.is_one(path) else [export.Exported(job.load(path))])]  # fmt: skip
     exported = export.FORMATS[options.format](jobs)
     if options.output is None:
         print(exported, end="")

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Runs an MPI command with the plug-in and its report switched on."""
+"""Runs an MPI command with the plug-in and its report switched on.
+
+The command's exit status is ours.  What keeps us from making a report is said in a line, and changes nothing for the command.
+"""
 from __future__ import annotations
 
 import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence
 
 from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
-_WHOLE = re.compile(r"job(-\d+)?\.json$")
+_WHOLE = re.compile(r"job(-.+)?(?<!\.partial)\.json$")
 _RECORDERS_S = 8.0  # they wait five seconds for the last processes
+_PAGE = "page.html"
+_BATCH_JOBS = ("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")
+_NOT_FOUND, _NOT_RUN = 127, 126  # exit status of a command that cannot be started, as shells have it
 _PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
 
 
@@ -29,31 +36,54 @@ class Switches:
     build: Optional[Path] = None  # where it was built, if it is not installed
 
 
-def run(command: Sequence[str], output: Optional[Path], switches: Switches) -> Tuple[Path, int]:
-    """The folder of the documents, and the command's exit status (128 + signal when one ended it)."""
-    folder = (output or Path(time.strftime("poweraware-%Y%m%d-%H%M%S"))).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in (*_whole(folder), *_parts(folder)):
-        old.unlink()
+def new_folder(output: Optional[Path]) -> Optional[Path]:
+    """A folder of this job alone, which has an empty page by now; None, and why on standard error: there cannot be one."""
+    for folder in _names(output):
+        try:
+            folder.mkdir(parents=True, exist_ok=output is not None)
+            if _whole(folder) or _parts(folder):
+                continue
+            (folder / _PAGE).touch(exist_ok=False)  # nobody else takes it from now on
+        except FileExistsError:
+            if folder.is_dir():
+                continue
+            say(f"{folder}: is no folder: the command runs without a report")
+            return None
+        except OSError as error:
+            say(f"{folder}: {error.strerror}: the command runs without a report")
+            return None
+        if output is not None and folder != output.resolve():
+            say(f"{output} has a report already: this one goes to {folder}")
+        return folder
+    return None
+
+
+def run(command: Sequence[str], folder: Optional[Path], switches: Switches) -> int:
+    """The command's exit status (128 + signal when one ended it); documents go to folder."""
     environment = {**parameters(folder, switches), **os.environ}
     try:
         process = subprocess.Popen(list(command), env=environment)  # pylint: disable=consider-using-with
     except OSError as error:
-        raise DocumentError(f"cannot run {command[0]}: {error.strerror}") from error
+        say(f"cannot run {command[0]}: {error.strerror}")
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUN
     status = _wait(process)
-    return folder, 128 - status if status < 0 else status
+    return 128 - status if status < 0 else status
 
 
-def parameters(folder: Path, switches: Switches) -> Dict[str, str]:
+def say(line: str) -> None:
+    """One line for the user."""
+    print(f"poweraware: {line}", file=sys.stderr)
+
+
+def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
     """Environment variables that switch the plug-in on."""
-    found = {
-        _PARAMETER + "priority": _PRIORITY,
-        _PARAMETER + "report_dir": str(folder),
-        _PARAMETER + "report": "summary",
-    }
+    found = {_PARAMETER + "priority": _PRIORITY}
+    if folder is not None:
+        found[_PARAMETER + "report_dir"] = str(folder)
+        found[_PARAMETER + "report"] = "summary"
     if switches.scheme is not None:
         found[_PARAMETER + "scheme"] = switches.scheme
-    if switches.trace:
+    if switches.trace and folder is not None:
         found[_PARAMETER + "trace_dir"] = str(folder)
     build = switches.build
     if build is not None:
@@ -70,8 +100,20 @@ def documents(folder: Path) -> List[Path]:
     return _whole(folder) or _parts(folder)
 
 
+def _names(output: Optional[Path]) -> Iterator[Path]:
+    """Where documents may go, one after the other: of a batch system's jobs, which start in the same second, by their ids."""
+    if output is None:
+        batch = [os.environ[name] for name in _BATCH_JOBS if os.environ.get(name)]
+        ids = "-".join(batch[:2] if "SLURM_ARRAY_JOB_ID" in os.environ else batch[:1])
+        output = Path(time.strftime("poweraware-%Y%m%d-%H%M%S") + (f"-{ids}" if ids else ""))
+    first = output.resolve()
+    yield first
+    for number in range(2, 100_000):
+        yield first.with_name(f"{first.name}-{number}")
+
+
 def _whole(folder: Path) -> List[Path]:
-    """Of the job, and of those that it has spawned."""
+    """Of the command's jobs, and of those that they have spawned."""
     return [path for path in sorted(folder.glob("job*.json")) if _WHOLE.match(path.name)]
 
 

@@ -3,15 +3,17 @@
 """Documents of bench/run, where documents of jobs are expected: what of theirs is a job's."""
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
 
 from poweraware import job
-from poweraware.compare import Group
+from poweraware.compare import Group, Repeat
 from poweraware.documents import DocumentError, read_json
+from poweraware.export import Exported
 from poweraware.job import Job
-from poweraware.session import document
-from poweraware.session.document import BASELINE, Document
+from poweraware.session import document, energy, summary
+from poweraware.session.document import BASELINE, Document, Run
 
 _FILE = "document.json"
 
@@ -43,26 +45,26 @@ def name_of(path: Path) -> str:
     return (path if path.is_dir() else path.parent).resolve().name
 
 
-def jobs_of(path: Path) -> List[Job]:
+def exported(path: Path) -> List[Exported]:
     """The jobs of a session's good runs."""
-    return [each for jobs in _jobs(load(path), str(path)).values() for each in jobs]
+    return [Exported(found, run.benchmark, str(run.repetition)) for run, found in _good(load(path), str(path))]
 
 
 def groups(paths: Sequence[Path]) -> List[List[Group]]:
     """What to compare: of one session for each benchmark the schemes with the first one, of several for each benchmark
     and scheme the sessions with the first one."""
-    sessions = [(name_of(path), _jobs(load(path), str(path))) for path in paths]
+    sessions = [(name_of(path), _repeats(load(path), str(path))) for path in paths]
     first = sessions[0][1]
     if len(sessions) == 1:
         benchmarks = list(dict.fromkeys(benchmark for benchmark, _ in first))
         return [
-            [Group(f"{benchmark} {scheme}", jobs) for (of, scheme), jobs in first.items() if of == benchmark]
+            [Group(f"{benchmark} {scheme}", runs) for (of, scheme), runs in first.items() if of == benchmark]
             for benchmark in benchmarks
         ]
     shared = [key for key in first if all(key in runs for _, runs in sessions)]
     if not shared:
         raise DocumentError("not comparable: the sessions have no benchmark under the same scheme")
-    return [[Group(f"{name} {key[0]} {key[1]}", runs[key]) for name, runs in sessions] for key in shared]
+    return [[Group(f"{name} {key[0]} {key[1]}", _alone(runs[key])) for name, runs in sessions] for key in shared]
 
 
 def check(path: Path) -> None:
@@ -72,12 +74,26 @@ def check(path: Path) -> None:
             job.from_json(run.job, f"{path}: {run.id}")
 
 
-def _jobs(session: Document, origin: str) -> Dict[Tuple[str, str], List[Job]]:
-    """Jobs by benchmark and scheme, the baseline first."""
-    found: Dict[Tuple[str, str], List[Job]] = {}
-    for run in sorted(session.runs, key=lambda run: run.scheme != BASELINE):
-        if run.failure is None and run.job is not None:
-            found.setdefault((run.benchmark, run.scheme), []).append(job.from_json(run.job, f"{origin}: {run.id}"))
-    if not found:
-        raise DocumentError(f"{origin}: there is no good run with a job's document in it")
+def _alone(repeats: List[Repeat]) -> List[Repeat]:
+    """Of sessions that ran apart: a repetition of one belongs to none of the other."""
+    return [dataclasses.replace(repeat, repetition=None) for repeat in repeats]
+
+
+def _repeats(session: Document, origin: str) -> Dict[Tuple[str, str], List[Repeat]]:
+    """By benchmark and scheme, the baseline first; figures are those of the session's page."""
+    found: Dict[Tuple[str, str], List[Repeat]] = {}
+    nodes = session.cluster.nodes
+    for run, each in _good(session, origin):
+        figures = {"time": summary.run_time_s(run), "energy": energy.run_energy_j(run, nodes),
+                   "mean power": summary.run_power_w(run, nodes), "CPU time": summary.run_cpu_s(run)}  # fmt: skip
+        found.setdefault((run.benchmark, run.scheme), []).append(Repeat(each, figures, run.repetition))
     return found
+
+
+def _good(session: Document, origin: str) -> List[Tuple[Run, Job]]:
+    """Runs that count and have a job's document, those of the baseline first."""
+    runs = sorted(session.runs, key=lambda run: run.scheme != BASELINE)
+    good = [(run, job.from_json(run.job, f"{origin}: {run.id}")) for run in runs if run.failure is None and run.job is not None]
+    if not good:
+        raise DocumentError(f"{origin}: there is no good run with a job's document in it")
+    return good

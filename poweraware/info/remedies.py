@@ -88,8 +88,8 @@ _UNCORE_GROUP = _remedy(
 _UNCORE_DRIVER = _remedy(
     "load the kernel's driver (Linux 5.6 and later, Intel's server processors)", "modprobe intel_uncore_frequency")
 _WHOLE_PACKAGE = _remedy(
-    "give one process all CPUs of a package: they have one uncore frequency",
-    "mpirun --map-by ppr:1:package --bind-to package ...")
+    "give the job all CPUs of a package, since they have one uncore frequency; here ask for all of them",
+    "mpirun --map-by core --bind-to core ...", "poweraware-info --cpus ...")
 _ALLOW_UNCORE = _remedy(
     "allow both ratios of MSR_UNCORE_RATIO_LIMIT in msr-safe's list", _allow("0x00000620 0x0000000000007F7F"),
     caution=_ALLOW_CAUTION)

@@ -12,7 +12,7 @@ from poweraware.picture import Look, Picture, draw_products, from_zero, legend_a
 from poweraware.session import jobs, summary, words
 from poweraware.session.document import BASELINE, Document, Run
 
-_BARS = f"percent: change against {BASELINE}; bars: standard deviation over repetitions."
+_BARS = f"percent: change against {BASELINE} and its 95 % interval, where one is shown; bars: standard deviation over repetitions."
 
 # Parts of bars, distinct without colour: fill and hatch.
 _PART_LOOKS = (("#0072B2", ""), ("#56B4E9", "///"), ("#eeeeee", "..."))
@@ -70,7 +70,7 @@ def energy_delay(document: Document) -> Picture:
     """The energy-delay plane: each scheme's energy over the baseline's against its time over the baseline's."""
     picture = Picture(
         title="Energy and delay",
-        caption=f"Energy against time, both over those of {BASELINE}, mean over repetitions; nearer to the corner is better, and along "
+        caption=f"Energy against time, both over those of {BASELINE}, geometric mean over repetitions; nearer to the corner is better, and along "
         f"a dotted line the energy-delay product is the same. {_energy_caption(document)}.",
         alt=_alt(f"Marks of energy against time, both over those of {BASELINE}", document),
         why_absent=summary.why_no_energy(document),
@@ -84,7 +84,7 @@ def energy_delay(document: Document) -> Picture:
         for scheme in document.schemes():
             cell = summary.cell(document, benchmark, scheme)
             if cell.time_s.ratio is not None and cell.energy_j.ratio is not None:
-                points.append((scheme, cell.time_s.ratio.mean, cell.energy_j.ratio.mean))
+                points.append((scheme, cell.time_s.ratio.middle, cell.energy_j.ratio.middle))
         for scheme, time, joules in points:
             style = look(scheme, document.schemes())
             axis.scatter(time, joules, color=style.colour, marker=style.marker, s=40, label=scheme, zorder=3)
@@ -304,8 +304,8 @@ def _bar(axis: Any, place: int, values: summary.Quantity, unit: str, style: Look
 def _bar_label(figures: summary.Quantity, unit: str) -> str:
     assert figures.value is not None
     label = f"{wording.number(figures.value.mean)} {unit}"
-    if figures.ratio is not None and figures.ratio.mean != 1:
-        label += f"\n{(figures.ratio.mean - 1) * 100:+.1f} %"
+    if figures.ratio is not None and figures.ratio.change():
+        label += "\n" + figures.ratio.change("+.2g").replace(" % ", " %\n")  # a bar is narrow
     return label
 
 

@@ -8,6 +8,8 @@ import statistics
 from dataclasses import dataclass
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
+from poweraware import ratios
+from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
 from poweraware.session.document import BASELINE, Document, Row, Run
 
@@ -22,11 +24,21 @@ class Spread:
 
 
 def spread(values: List[float]) -> Optional[Spread]:
-    """None without values."""
+    """The arithmetic mean, of counts and shares; None without values."""
     if not values:
         return None
     deviation = statistics.stdev(values) if len(values) > 1 else 0.0
     return Spread(statistics.fmean(values), deviation, len(values))
+
+
+def middle(values: List[float]) -> Optional[Spread]:
+    """The geometric mean, of what is compared as ratios, so that means have the ratio that is told; None without values.
+    The deviation is that of logarithms, as a part of the mean."""
+    if not values or min(values) <= 0:
+        return spread(values)
+    mean = ratios.geometric_mean(values)
+    scatter = statistics.stdev(map(math.log, values)) if len(values) > 1 else 0.0
+    return Spread(mean, mean * scatter, len(values))
 
 
 @dataclass
@@ -34,7 +46,7 @@ class Quantity:
     """One measured quantity of a cell, and its ratio to the baseline, repetition by repetition."""
 
     value: Optional[Spread]
-    ratio: Optional[Spread]
+    ratio: Optional[Ratio]
 
 
 @dataclass
@@ -45,7 +57,7 @@ class Cell:
     scheme: str
     runs: int
     failed: int
-    latency_ratio: Optional[Spread]  # geometric mean over sizes of latency / baseline latency
+    latency_ratio: Optional[Ratio]  # geometric mean over sizes of latency / baseline latency
     time_s: Quantity
     power_w: Quantity
     energy_j: Quantity
@@ -94,7 +106,7 @@ def cell(document: Document, benchmark: str, scheme: str) -> Cell:
         scheme=scheme,
         runs=len(runs),
         failed=len(made) - len(runs),
-        latency_ratio=spread([value for value in latency if value is not None]),
+        latency_ratio=_of_ones([value for value in latency if value is not None]),
         time_s=_quantity(runs, base, run_time_s),
         power_w=_quantity(runs, base, lambda run: run_power_w(run, nodes)),
         energy_j=_quantity(runs, base, lambda run: energy.run_energy_j(run, nodes)),
@@ -161,22 +173,27 @@ def _quantity(
     runs: List[Run], base: Dict[int, Run], figure: Callable[[Run], Optional[float]]
 ) -> Quantity:
     values: List[float] = []
-    ratios: List[float] = []
+    pairs: List[float] = []
     for run in runs:
         value = figure(run)
         if value is None:
             continue
         values.append(value)
         before = figure(base[run.repetition]) if run.repetition in base else None
-        if before:
-            ratios.append(value / before)
-    return Quantity(spread(values), spread(ratios))
+        if before and value > 0:
+            pairs.append(value / before)
+    return Quantity(middle(values), _of_ones(pairs))
+
+
+def _of_ones(found: List[float]) -> Optional[Ratio]:
+    """Of ratios that were taken repetition by repetition."""
+    return ratios.paired(found, [1.0] * len(found))
 
 
 def _spreads(values: Dict[int, List[float]]) -> Dict[int, Spread]:
     result: Dict[int, Spread] = {}
     for size in sorted(values):
-        found = spread(values[size])
+        found = middle(values[size])
         if found is not None:
             result[size] = found
     return result

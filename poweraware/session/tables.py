@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from poweraware import wording
+from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs, summary, words
 from poweraware.session.document import BASELINE, Document, Run
 from poweraware.table import Table
@@ -21,7 +22,7 @@ def headline(document: Document) -> Table:
         rows.append([cell.benchmark, cell.scheme, runs] + values)
     heads = ["benchmark", "scheme", "runs", "time (s)", "power (W)", "energy (J)", "CPU time (s)"]
     note = (
-        "Mean ± sample standard deviation over repetitions; power and energy of all nodes. "
+        "Geometric mean ± standard deviation over repetitions; power and energy of all nodes. "
         f"{_interval_words(document)} {_provenance_words(document)}"
     )
     return Table("Headline", heads, rows, note)
@@ -37,8 +38,8 @@ def ratios(document: Document) -> Table:
     names = ("latency", "time", "power", "energy", "CPU time")
     heads = ["benchmark", "scheme"] + [f"{name} / {BASELINE}" for name in names]
     note = (
-        "Taken repetition by repetition, mean ± sample standard deviation; latency: geometric mean "
-        f"over message sizes. {words.latency_caption(document)}{_provenance_words(document)}"
+        "Taken repetition by repetition: geometric mean and its 95 % interval; latency: geometric mean "
+        f"over message sizes, too. {words.too_few(document)}{words.latency_caption(document)}{_provenance_words(document)}"
     )
     return Table(f"Ratios to {BASELINE}", heads, rows, note)
 
@@ -172,7 +173,10 @@ def paper(documents: Sequence[Document]) -> Table:
     rows = [[scheme, *(_energy(document, benchmark, scheme) for document, benchmark in columns)] for scheme in schemes]
     heads = ["scheme", *(f"{benchmark}, {document.cluster.ranks} ranks (J)" for document, benchmark in columns)]
     kinds = " and ".join(sorted({document.provenance.energy.kind for document, _ in columns}))
-    note = f"All nodes, mean ± sample standard deviation; in brackets: change against {BASELINE}. Energy: {kinds}."
+    note = (
+        f"All nodes, geometric mean ± standard deviation. In brackets: change against {BASELINE} and its 95 % interval, where "
+        f"a change is shown. Energy: {kinds}."
+    )
     return Table("Energy of applications, as tables I and II of the paper", heads, rows if columns else [], note)
 
 
@@ -255,7 +259,7 @@ def _interval_words(document: Document) -> str:
     return f"Time and energy: {'; '.join(each)}." if each else ""
 
 
-def _ratio(cell: summary.Cell, ratio: Optional[summary.Spread]) -> str:
+def _ratio(cell: summary.Cell, ratio: Optional[Ratio]) -> str:
     return "1" if cell.scheme == BASELINE and ratio is not None else words.ratio(ratio)
 
 
@@ -282,6 +286,6 @@ def _calls(run: Run, document: Document, figure: str) -> Optional[float]:
 def _energy(document: Document, benchmark: str, scheme: str) -> str:
     figures = summary.cell(document, benchmark, scheme).energy_j
     text = words.mean_and_deviation(figures.value)
-    if figures.ratio is not None and scheme != BASELINE:
-        text += f" ({(figures.ratio.mean - 1) * 100:+.1f} %)"
+    if figures.ratio is not None and scheme != BASELINE and figures.ratio.change():
+        text += f" ({figures.ratio.change()})"
     return text

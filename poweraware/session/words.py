@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import List, Optional
 
+from poweraware import ratios
+from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
 from poweraware.session.document import BASELINE, Document
 from poweraware.session.summary import Spread, run_time_s
@@ -27,13 +29,19 @@ def mean_and_deviation(figure: Optional[Spread]) -> str:
     return f"{figure.mean:.{decimals}f} ± {figure.deviation:.{decimals}f}"
 
 
-def ratio(figure: Optional[Spread]) -> str:
-    """A ratio to the baseline with two or three decimals, and its deviation."""
-    if figure is None:
-        return "-"
-    if figure.count == 1:
-        return f"{figure.mean:.3f}"
-    return f"{figure.mean:.3f} ± {figure.deviation:.3f}"
+def ratio(figure: Optional[Ratio]) -> str:
+    """A ratio to the baseline, with its interval if there is one."""
+    return "-" if figure is None else figure.text()
+
+
+def too_few(document: Document) -> str:
+    """That there are too few repetitions for intervals, a sentence and a space; or nothing."""
+    if document.settings.repetitions >= ratios.FEWEST:
+        return ""
+    return (
+        f"{plural(document.settings.repetitions, 'repetition')} cannot show how much runs scatter: nothing is claimed, and "
+        f"no change is told. --repetitions {ratios.FEWEST} or more gives intervals. "
+    )
 
 
 def oversubscribed(document: Document) -> bool:

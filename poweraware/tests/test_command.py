@@ -3,6 +3,7 @@
 """The command: subcommands, exit statuses, and a real job with its page."""
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -74,23 +75,69 @@ def test_report_that_cannot_be_written(document: Path, tmp_path: Path, capsys: p
 
 def test_run_needs_a_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main.main(["run"]) == 2 and "which command?" in capsys.readouterr().err
-    assert main.main(["run", "-o", str(tmp_path), "--", "/no/such/program"]) == 2
+    assert main.main(["run", "-o", str(tmp_path / "out"), "--", "/no/such/program"]) == 127
     assert "cannot run /no/such/program" in capsys.readouterr().err
+    assert main.main(["run", "-o", str(tmp_path / "out"), "--", str(tmp_path)]) == 126
+    assert f"cannot run {tmp_path}: Permission denied" in capsys.readouterr().err
     assert main.main(["run", "--build", str(tmp_path), "-o", str(tmp_path), "--", "true"]) == 2
     assert "there is no" in capsys.readouterr().err
 
 
-def test_a_command_without_the_plugin_leaves_nothing(tmp_path: Path) -> None:
-    done = poweraware("run", "-o", "out", "--", "sh", "-c", "exit 7", folder=tmp_path)
-    assert done.returncode == 7 and "no process loaded the plug-in" in done.stderr
-    done = poweraware("run", "-o", "out", "--", "true", folder=tmp_path)
-    assert done.returncode == 2
+@pytest.mark.parametrize("status", [0, 7])
+def test_a_command_without_the_plugin_leaves_nothing(tmp_path: Path, status: int) -> None:
+    done = poweraware("run", "-o", "out", "--", "sh", "-c", f"exit {status}", folder=tmp_path)
+    assert done.returncode == status and "no process loaded the plug-in" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_status_is_the_commands(document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+                                    tmp_path: Path) -> None:  # fmt: skip
+    """Whatever becomes of the report: no folder, no room, a document that is wrong."""
+    (tmp_path / "file").touch()
+    assert main.main(["run", "-o", str(tmp_path / "file" / "out"), "--", "sh", "-c", "exit 3"]) == 3
+    assert "the command runs without a report" in capsys.readouterr().err
+    assert main.main(["run", "-o", str(tmp_path / "file"), "--", "true"]) == 0
+    assert f"{tmp_path / 'file'}: is no folder: the command runs without a report" in capsys.readouterr().err
+    assert main.main(["run", "-o", str(tmp_path / "wrong"), "--", "sh", "-c", f"echo wrong >{tmp_path}/wrong/job.json"]) == 0
+    assert "job.json: line 1, column 1: not JSON" in capsys.readouterr().err
+
+    def no_room(path: Path, text: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(main, "replace", no_room)
+    monkeypatch.setattr(main, "_page", lambda paths: "")
+    assert main.main(["run", "-o", str(tmp_path / "full"), "--", "cp", str(document), str(tmp_path / "full" / "job.json")]) == 0
+    assert "page.html: No space left on device" in capsys.readouterr().err
+
+
+def test_a_report_is_never_overwritten(document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+                                       tmp_path: Path) -> None:  # fmt: skip
+    monkeypatch.setattr(main, "_page", lambda paths: "")
+    for name in ("out", "out-2", "out-3"):
+        assert main.main(["run", "-o", str(tmp_path / "out"), "--", "cp", str(document), str(tmp_path / name / "job.json")]) == 0
+        assert str(tmp_path / name / "page.html") in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "strftime", lambda form: "poweraware-now")  # all in one second
+    first = [run.new_folder(None) for _ in range(3)]
+    assert [path and path.name for path in first] == ["poweraware-now", "poweraware-now-2", "poweraware-now-3"]
+    for name, value in (("SLURM_JOB_ID", "7"), ("SLURM_ARRAY_JOB_ID", "5"), ("SLURM_ARRAY_TASK_ID", "2")):
+        monkeypatch.setenv(name, value)
+    assert (run.new_folder(None) or tmp_path).name == "poweraware-now-5-2"
+
+
+def test_jobs_that_start_at_once_have_folders_of_their_own(tmp_path: Path) -> None:
+    """Also with one -o: a job array's tasks."""
+    together = "touch $$.here; until [ $(ls *.here | wc -l) = 4 ]; do sleep 0.1; done"
+    line = [sys.executable, str(PROGRAM), "run", "-o", "out", "--", "sh", "-c",
+            f"{together}; echo $OMPI_MCA_coll_poweraware_report_dir"]  # fmt: skip
+    jobs = [subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(4)]
+    assert len({job.communicate()[0] for job in jobs}) == 4
 
 
 def test_what_the_user_has_set_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_MCA_coll_poweraware_report", "full")
     output = tmp_path / "env"
-    run.run(["sh", "-c", f"env > {output}"], tmp_path / "out", run.Switches("dvfs"))
+    assert run.run(["sh", "-c", f"env > {output}"], tmp_path / "out", run.Switches("dvfs")) == 0
     text = output.read_text()
     assert "OMPI_MCA_coll_poweraware_report=full\n" in text
     assert "OMPI_MCA_coll_poweraware_scheme=dvfs\n" in text and "OMPI_MCA_coll_poweraware_priority=77\n" in text

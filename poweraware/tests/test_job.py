@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict
 import jsonschema
 import pytest
 
-from poweraware import export, job, tables, words
+from poweraware import export, job, run, tables, words
 from poweraware.documents import DocumentError
 from poweraware.tests.synthetic import make_job, part_of
 
@@ -84,6 +84,11 @@ def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     other["begin_ns"] += 2_000_000_000
     save(other, tmp_path / "job.n1.partial.json")
     assert job.load(tmp_path).reported == 4, "parts of two jobs are taken together"
+    last = {**whole, "begin_ns": whole["begin_ns"] + 3_000_000_000}
+    save(last, tmp_path / "job-14-n1-99.json")
+    save({**whole, "begin_ns": last["begin_ns"] + 1}, tmp_path / "job-14.json")
+    assert job.load(tmp_path).begin_ns == last["begin_ns"], "one that was spawned stands for its parent"
+    assert [path.name for path in run.documents(tmp_path)] == ["job-14-n1-99.json", "job-14.json", "job.json"]
 
 
 def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:
@@ -135,7 +140,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def test_csv_has_countdowns_names() -> None:
-    found = job.from_json(make_job(), "d")
+    found = export.Exported(job.from_json(make_job(), "d"))
     (summary,) = rows_of(export.summary_csv([found]))
     assert {"exe_time", "num_mpi_ranks", "num_nodes", "num_sockets", "num_cpus", "energy_pkg", "energy_dram", "energy_gpu",
             "energy_sys", "power_pkg", "power_sys", "app_time", "mpi_time", "tot_time"} <= set(summary)  # fmt: skip
@@ -147,13 +152,13 @@ def test_csv_has_countdowns_names() -> None:
     assert len(series) == 40 and sum(float(row["energy-sys"]) for row in series) == pytest.approx(2000)
     document = make_job()
     document["job"]["program"] = "a;b\nc"
-    assert rows_of(export.summary_csv([job.from_json(document, "d")]))[0]["program"] == "a,b c"
+    assert rows_of(export.summary_csv([export.Exported(job.from_json(document, "d"))]))[0]["program"] == "a,b c"
 
 
 def test_prometheus_text_is_what_its_parser_takes() -> None:
     document = make_job()
     document["job"]["program"] = 'quote " and \\ and\nline'
-    text = export.prometheus([job.from_json(document, "d"), job.from_json(make_job(energy=False), "e")])
+    text = export.prometheus([export.Exported(job.from_json(each, "d")) for each in (document, make_job(energy=False))])
     pattern = re.compile(r'[a-z_]+\{([a-z_]+="(\\.|[^"\\\n])*",?)+\} -?[0-9.e+-]+$')
     families = set()
     for line in text.splitlines():
@@ -171,5 +176,5 @@ def test_prometheus_text_is_what_its_parser_takes() -> None:
 def test_documents_are_not_changed_by_reading() -> None:
     document = make_job()
     before = copy.deepcopy(document)
-    export.prometheus([job.from_json(document, "d")])
+    export.prometheus([export.Exported(job.from_json(document, "d"))])
     assert document == before

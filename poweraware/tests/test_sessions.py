@@ -3,9 +3,10 @@
 """The command on documents of bench/run."""
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
-from typing import List
+from typing import Any, Dict, List
 
 import pytest
 
@@ -19,6 +20,7 @@ def save_session(folder: Path, of_auto: float = 1.0, of_all: float = 1.0, jobs: 
     data = make_document(["alltoall"], ["off", "auto"], 5, 2, 4)
     for number, run in enumerate(data["runs"]):
         factor = of_all * (of_auto if run["scheme"] == "auto" else 1.0)
+        _take(run, factor * (1 + 0.01 * (number % 3)))
         run["job"] = make_job(factor=factor, seed=number) if jobs else None
         if jobs:
             run["job"]["settings"]["scheme"] = run["scheme"]
@@ -26,6 +28,14 @@ def save_session(folder: Path, of_auto: float = 1.0, of_all: float = 1.0, jobs: 
     folder.mkdir()
     (folder / "document.json").write_text(json.dumps(data))
     return folder
+
+
+def _take(run: Dict[str, Any], factor: float) -> None:
+    """Makes the run last for 10 s, and use 50 J of each domain, or more."""
+    run.update(window="mpirun", ranks=[], end_ns=run["start_ns"] + int(10e9 * factor))
+    for meter in run["energy"]:
+        ends = [run["start_ns"], run["end_ns"]]
+        meter["samples"].update(t_ns=ends, uj=[[0.0, 50e6 * factor] for _ in meter["domains"]])
 
 
 def run_main(arguments: List[str], capsys: pytest.CaptureFixture[str]) -> "tuple[int, str, str]":
@@ -66,6 +76,14 @@ def test_show_export_validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert status == 0 and "Ratios to off" in out
     status, out, _ = run_main(["export", "-f", "csv", session], capsys)
     assert status == 0 and len(out.splitlines()) == 1 + 10
+    for format_, key in (("csv", ("scheme", "repetition")), ("csv-calls", ("scheme", "repetition", "type")),
+                         ("csv-series", ("scheme", "repetition", "host", "time-sample"))):  # fmt: skip
+        rows = list(csv.DictReader(run_main(["export", "-f", format_, session], capsys)[1].splitlines(), delimiter=";"))
+        told = {tuple(row[name] for name in ("benchmark", *key)) for row in rows}
+        assert len(told) == len(rows) and {row["benchmark"] for row in rows} == {"alltoall"}, format_
+    gauges = [line.rsplit(" ", 1)[0] for line in run_main(["export", "-f", "prometheus", session], capsys)[1].splitlines()
+              if not line.startswith("#")]  # fmt: skip
+    assert len(set(gauges)) == len(gauges) and 'scheme="off",benchmark="alltoall",repetition="1"' in gauges[0]
     assert run_main(["validate", session], capsys)[0] == 0
     data = json.loads((tmp_path / "a" / "document.json").read_text())
     data["runs"][3]["job"]["totals"]["joules"] *= 2

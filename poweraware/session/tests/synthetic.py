@@ -225,7 +225,7 @@ def make_job(benchmark: str, scheme: str, nodes: int, ppn: int, busy_s: float) -
 
 def make_applications(ranks_per_node: int = 4) -> Dict[str, Any]:
     """A session of applications: no sizes, a result each; is.S tells no times of its own."""
-    document = make_document(["ft.S", "is.S"], ["off", "auto"], 2, 2, ranks_per_node)
+    document = make_document(["ft.S", "is.S"], ["off", "auto"], 3, 2, ranks_per_node)
     settings: Dict[str, Any] = {"family": "npb", "messages": None}
     settings["programs"] = [{"benchmark": name, "origin": "ours", "label": f"{name}, ours"} for name in ("ft.S", "is.S")]
     document["settings"].update(settings)
