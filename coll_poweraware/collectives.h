@@ -118,7 +118,7 @@ typedef struct coll_poweraware_args {
     int root;
 } coll_poweraware_args_t;
 
-/* Numbers of operations, from the first of this component on (pwr_process_add_operations): first
+/* Numbers of operations, from the first of this component on (pwr_process_add_names): first
    the collectives, then those that are counted. */
 enum {
     COLL_POWERAWARE_NUM_OPERATIONS = COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_NUM_COUNTED

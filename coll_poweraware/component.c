@@ -14,7 +14,6 @@
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
-#include "pwr_ompi/report.h"
 #include "pwr_ompi/select.h"
 #include "pwr_ompi/ucx.h"
 
@@ -73,9 +72,9 @@ static void add_names(void)
         names[num] = coll_poweraware_algorithms[num].name;
         ++num;
     }
-    SELF->first_algorithm = pwr_process_add_algorithms(names, (unsigned)num);
+    SELF->first_algorithm = pwr_process_add_names(PWR_ALGORITHM, names, (unsigned)num);
     SELF->first_operation =
-        pwr_process_add_operations(coll_poweraware_names, COLL_POWERAWARE_NUM_OPERATIONS);
+        pwr_process_add_names(PWR_OPERATION, coll_poweraware_names, COLL_POWERAWARE_NUM_OPERATIONS);
 }
 
 static int register_pvars(const mca_base_component_t *component)
@@ -112,8 +111,9 @@ static int register_component(void)
 static json_t *settings(void)
 {
     const coll_poweraware_settings_t *s = &SELF->settings;
-    return json_pack("{s:s, s:s, s:f}", "scheme", coll_poweraware_scheme_name(s->scheme), "idle",
-                     coll_poweraware_idle_name(s->idle), "max_slowdown_percent", s->max_slowdown);
+    return json_pack("{s:s, s:s, s:f}", "scheme", coll_poweraware_word("scheme", s->scheme), "idle",
+                     coll_poweraware_word("idle", s->idle), "max_slowdown_percent",
+                     s->max_slowdown);
 }
 
 static pwr_process_config_t process_config(void)
@@ -140,7 +140,7 @@ static pwr_process_config_t process_config(void)
         .run_dir = s->run_dir,
         .root = s->root,
         .report_dir = s->report_dir,
-        .summary = coll_poweraware_report_word(s->report),
+        .summary = coll_poweraware_word("report", s->report),
         .ranks_dir = s->ranks_dir,
         .settings = settings,
     };
@@ -251,8 +251,8 @@ static json_t *own_report(void)
         }
     }
     return json_pack("{s:s, s:o, s:o}", "scheme",
-                     coll_poweraware_scheme_name(SELF->settings.scheme), "collectives", collectives,
-                     "counted", counted);
+                     coll_poweraware_word("scheme", SELF->settings.scheme), "collectives",
+                     collectives, "counted", counted);
 }
 
 static void write_results(void)

@@ -87,21 +87,6 @@ static const char *word_of(const mca_base_var_enum_value_t *words, int value)
     return words->string;
 }
 
-const char *coll_poweraware_scheme_name(int scheme)
-{
-    return word_of(schemes, scheme);
-}
-
-const char *coll_poweraware_idle_name(int idle)
-{
-    return word_of(idles, idle);
-}
-
-const char *coll_poweraware_report_word(int report)
-{
-    return word_of(reports, report);
-}
-
 /* Where the MCA system keeps the values.  It frees the strings before it closes the component. */
 static coll_poweraware_settings_t registered;
 
@@ -129,112 +114,103 @@ static const coll_poweraware_settings_t defaults = {
     .wait_monitor = true,
 };
 
+/* field: the parameter, and where its value goes. */
+#define ROW(field, type, words, level, help)                                                       \
+    {                                                                                              \
+        .name = #field, help, MCA_BASE_VAR_TYPE_##type, words, OPAL_INFO_LVL_##level,              \
+        &registered.field                                                                          \
+    }
 static const param_row_t rows[] = {
-    {"priority",
-     "Priority against the other coll components. -1: 77 when named in --mca coll, else not "
-     "used. Above 78, buffers on a GPU reach us unstaged and are not supported",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &registered.priority},
-    {"verbose", "0: silent, 1: what the user must know, once per job, 2: every rank's reasons",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &registered.verbose},
-    {"scheme",
-     "off: stock algorithms, counted if a report is wanted; dvfs: stock algorithms at the "
-     "lowest frequency; throttle: power-aware algorithms with frequency and clock throttling; "
-     "auto: the same, but each only where the decision table says that it pays",
-     MCA_BASE_VAR_TYPE_INT, schemes, OPAL_INFO_LVL_2, &registered.scheme},
-    {"tstate_scope", "What a T-state acts on in this hardware: core or package",
-     MCA_BASE_VAR_TYPE_INT, scopes, OPAL_INFO_LVL_4, &registered.tstate_scope},
-    {"group",
-     "What the ranks of a group share, of which one per node is active at a time in an "
-     "Alltoall: package, numa or l3",
-     MCA_BASE_VAR_TYPE_INT, groups, OPAL_INFO_LVL_4, &registered.group},
-    {"alltoall_schedule",
-     "Order in which nodes meet in an Alltoall: log (a rank changes its state about 2 "
-     "log2(nodes) times) or paper (about 2 nodes times)",
-     MCA_BASE_VAR_TYPE_INT, alltoall_schedules, OPAL_INFO_LVL_5, &registered.alltoall_schedule},
-    {"tstate", "T-state of throttled ranks, 1..7 (7: 12.5% duty)", MCA_BASE_VAR_TYPE_INT, NULL,
-     OPAL_INFO_LVL_4, &registered.tstate},
-    {"tstate_leader",
-     "T-state of a leader's package in the network phase when the scope is package, 0..7",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_4, &registered.tstate_leader},
-    {"idle",
-     "Where waiting ranks give the CPU back: collectives (in blocking ones, ours and stock), "
-     "all (in all blocking calls of MPI) or off (nowhere: ranks poll)",
-     MCA_BASE_VAR_TYPE_INT, idles, OPAL_INFO_LVL_3, &registered.idle},
-    {"max_slowdown",
-     "By how many percent saving may slow the application down, with scheme auto. A class of "
-     "calls that is found to exceed it saves less from then on. 0: nobody looks",
-     MCA_BASE_VAR_TYPE_DOUBLE, NULL, OPAL_INFO_LVL_3, &registered.max_slowdown},
-    {"spin_us",
-     "Longest spin before a waiting rank sleeps, microseconds. -1: as long as sleeping and "
-     "waking costs according to the calibration",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &registered.spin_us},
-    {"wait_monitor",
-     "Whether a waiting rank, once it has spun for a moment, may rest on a cache line before "
-     "it sleeps, by umwait, mwaitx or WFE where the processor offers one",
-     MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &registered.wait_monitor},
-    {"calibration",
-     "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
-     "built-in figures)",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_5, &registered.calibration},
-    {"decision_table",
-     "Table of poweraware decide for scheme auto, absolute path, the same on all nodes (empty: "
-     "the built-in one)",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_4, &registered.decision_table},
-    {"min_bytes",
-     "Calls in which a rank moves fewer bytes move no lever and, with scheme throttle, stay "
-     "with the stock function",
-     MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_4, &registered.min_bytes},
-    {"segment_bytes", "Shared memory per node and communicator, bytes", MCA_BASE_VAR_TYPE_SIZE_T,
-     NULL, OPAL_INFO_LVL_5, &registered.segment_bytes},
-    {"segments_total_bytes",
-     "Shared memory of all communicators of which this process is the lowest rank of its node, "
-     "bytes; what would exceed it stays with the stock functions",
-     MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &registered.segments_total_bytes},
-    {"chunk_bytes",
-     "How much of a large message moves at once, bytes; at most an eighth of the segment",
-     MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &registered.chunk_bytes},
-    {"leaders",
-     "Ranks of each node that talk to other nodes in reductions, each for a part of the "
-     "message; at most as many as the smallest node has",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_5, &registered.leaders},
-    {"hang_report",
-     "A rank that has waited this long in a collective, seconds, says who has not arrived, and "
-     "sleeps longer at a time. 0: never",
-     MCA_BASE_VAR_TYPE_INT, NULL, OPAL_INFO_LVL_3, &registered.hang_report},
-    {"ucx_min_bytes",
-     "With pml ucx: messages of our algorithms of at least so many bytes go over a UCP worker "
-     "of our own, on which ranks that wait for them sleep. 0: none do",
-     MCA_BASE_VAR_TYPE_SIZE_T, NULL, OPAL_INFO_LVL_5, &registered.ucx_min_bytes},
-    {"single_copy",
-     "Whether ranks of a node may copy from each other's memory, where the kernel allows it",
-     MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_5, &registered.single_copy},
-    {"pstates", "Whether P-states (frequency) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
-     OPAL_INFO_LVL_4, &registered.pstates},
-    {"tstates", "Whether T-states (clock throttling) may be moved", MCA_BASE_VAR_TYPE_BOOL, NULL,
-     OPAL_INFO_LVL_4, &registered.tstates},
-    {"uncore", "Whether the uncore frequency of packages that a rank has for itself may be moved",
-     MCA_BASE_VAR_TYPE_BOOL, NULL, OPAL_INFO_LVL_4, &registered.uncore},
-    {"helper_dir", "Folder of poweraware-guard and other helpers (empty: the installed ones)",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &registered.helper_dir},
-    {"run_dir", "Folder of claimed CPUs and journals (empty: /dev/shm/poweraware.<uid>)",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &registered.run_dir},
-    {"root", "Prefix of /sys and /dev paths, for tests and containers", MCA_BASE_VAR_TYPE_STRING,
-     NULL, OPAL_INFO_LVL_9, &registered.root},
-    {"report",
-     "What rank 0 prints of the job when it ends: off, summary (time, energy, the classes of "
-     "calls that took most time) or full (all of them)",
-     MCA_BASE_VAR_TYPE_INT, reports, OPAL_INFO_LVL_2, &registered.report},
-    {"report_dir",
-     "Folder into which the job's document goes at MPI_Finalize, job.json; of a job that was "
-     "killed what is known, job.<host>.partial.json",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_3, &registered.report_dir},
-    {"ranks_dir", "Folder into which every rank writes rank-<N>.json at MPI_Finalize",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &registered.ranks_dir},
-    {"trace_dir",
-     "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize, and "
-     "rank-<N>.json unless ranks_dir says where",
-     MCA_BASE_VAR_TYPE_STRING, NULL, OPAL_INFO_LVL_6, &registered.trace_dir},
+    ROW(priority, INT, NULL, 3,
+        "Priority against the other coll components. -1: 77 when named in --mca coll, else not "
+        "used. Above 78, buffers on a GPU reach us unstaged and are not supported"),
+    ROW(verbose, INT, NULL, 3,
+        "0: silent, 1: what the user must know, once per job, 2: every rank's reasons"),
+    ROW(scheme, INT, schemes, 2,
+        "off: stock algorithms, counted if a report is wanted; dvfs: stock algorithms at the "
+        "lowest frequency; throttle: power-aware algorithms with frequency and clock throttling; "
+        "auto: the same, but each only where the decision table says that it pays"),
+    ROW(tstate_scope, INT, scopes, 4, "What a T-state acts on in this hardware: core or package"),
+    ROW(group, INT, groups, 4,
+        "What the ranks of a group share, of which one per node is active at a time in an "
+        "Alltoall: package, numa or l3"),
+    ROW(alltoall_schedule, INT, alltoall_schedules, 5,
+        "Order in which nodes meet in an Alltoall: log (a rank changes its state about 2 "
+        "log2(nodes) times) or paper (about 2 nodes times)"),
+    ROW(tstate, INT, NULL, 4, "T-state of throttled ranks, 1..7 (7: 12.5% duty)"),
+    ROW(tstate_leader, INT, NULL, 4,
+        "T-state of a leader's package in the network phase when the scope is package, 0..7"),
+    ROW(idle, INT, idles, 3,
+        "Where waiting ranks give the CPU back: collectives (in blocking ones, ours and stock), "
+        "all (in all blocking calls of MPI) or off (nowhere: ranks poll)"),
+    ROW(max_slowdown, DOUBLE, NULL, 3,
+        "By how many percent saving may slow the application down, with scheme auto. A class of "
+        "calls that is found to exceed it saves less from then on. 0: nobody looks"),
+    ROW(spin_us, INT, NULL, 5,
+        "Longest spin before a waiting rank sleeps, microseconds. -1: as long as sleeping and "
+        "waking costs according to the calibration"),
+    ROW(wait_monitor, BOOL, NULL, 5,
+        "Whether a waiting rank, once it has spun for a moment, may rest on a cache line before "
+        "it sleeps, by umwait, mwaitx or WFE where the processor offers one"),
+    ROW(calibration, STRING, NULL, 5,
+        "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
+        "built-in figures)"),
+    ROW(decision_table, STRING, NULL, 4,
+        "Table of poweraware decide for scheme auto, absolute path, the same on all nodes (empty: "
+        "the built-in one)"),
+    ROW(min_bytes, SIZE_T, NULL, 4,
+        "Calls in which a rank moves fewer bytes move no lever and, with scheme throttle, stay "
+        "with the stock function"),
+    ROW(segment_bytes, SIZE_T, NULL, 5, "Shared memory per node and communicator, bytes"),
+    ROW(segments_total_bytes, SIZE_T, NULL, 5,
+        "Shared memory of all communicators of which this process is the lowest rank of its node, "
+        "bytes; what would exceed it stays with the stock functions"),
+    ROW(chunk_bytes, SIZE_T, NULL, 5,
+        "How much of a large message moves at once, bytes; at most an eighth of the segment"),
+    ROW(leaders, INT, NULL, 5,
+        "Ranks of each node that talk to other nodes in reductions, each for a part of the "
+        "message; at most as many as the smallest node has"),
+    ROW(hang_report, INT, NULL, 3,
+        "A rank that has waited this long in a collective, seconds, says who has not arrived, and "
+        "sleeps longer at a time. 0: never"),
+    ROW(ucx_min_bytes, SIZE_T, NULL, 5,
+        "With pml ucx: messages of our algorithms of at least so many bytes go over a UCP worker "
+        "of our own, on which ranks that wait for them sleep. 0: none do"),
+    ROW(single_copy, BOOL, NULL, 5,
+        "Whether ranks of a node may copy from each other's memory, where the kernel allows it"),
+    ROW(pstates, BOOL, NULL, 4, "Whether P-states (frequency) may be moved"),
+    ROW(tstates, BOOL, NULL, 4, "Whether T-states (clock throttling) may be moved"),
+    ROW(uncore, BOOL, NULL, 4,
+        "Whether the uncore frequency of packages whose CPUs are all ranks' may be moved"),
+    ROW(helper_dir, STRING, NULL, 6,
+        "Folder of poweraware-guard and other helpers (empty: the installed ones)"),
+    ROW(run_dir, STRING, NULL, 6,
+        "Folder of claimed CPUs and journals (empty: /dev/shm/poweraware.<uid>)"),
+    ROW(root, STRING, NULL, 9, "Prefix of /sys and /dev paths, for tests and containers"),
+    ROW(report, INT, reports, 2,
+        "What rank 0 prints of the job when it ends: off, summary (time, energy, the classes of "
+        "calls that took most time) or full (all of them)"),
+    ROW(report_dir, STRING, NULL, 3,
+        "Folder into which the job's document goes at MPI_Finalize: job.json or, where there is "
+        "one, "
+        "job-<job>-<host>-<process>.json; of a job that was killed what is known, "
+        "job.<host>-<process>.partial.json"),
+    ROW(ranks_dir, STRING, NULL, 6,
+        "Folder into which every rank writes rank-<N>.json at MPI_Finalize"),
+    ROW(trace_dir, STRING, NULL, 6,
+        "Folder into which every rank writes rank-<N>.events.csv at MPI_Finalize, and "
+        "rank-<N>.json unless ranks_dir says where"),
 };
+
+const char *coll_poweraware_word(const char *parameter, int value)
+{
+    const param_row_t *row = rows;
+    while (0 != strcmp(parameter, row->name)) {
+        ++row;
+    }
+    return word_of(row->values, value);
+}
+
 /* A value that does not parse must not cost the user the job: the MCA system has named it, the
    default stays. */
 static int register_row(const mca_base_component_t *component, const param_row_t *row)

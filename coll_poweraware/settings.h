@@ -67,9 +67,7 @@ typedef struct coll_poweraware_settings {
 int coll_poweraware_settings_register(coll_poweraware_settings_t *settings,
                                       const mca_base_component_t *component);
 void coll_poweraware_settings_free(coll_poweraware_settings_t *settings);
-/* The words of the parameters. */
-const char *coll_poweraware_scheme_name(int scheme);
-const char *coll_poweraware_idle_name(int idle);
-const char *coll_poweraware_report_word(int report);
+/* The word for a value of a parameter that reads as one. */
+const char *coll_poweraware_word(const char *parameter, int value);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "power_private.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,18 +129,6 @@ static bool is_settled(pwr_status_t status)
     return status == PWR_OK || status == PWR_ERR_FOREIGN;
 }
 
-/* What is in force from now on. */
-static void note(pwr_power_t *power, unsigned id, uint32_t value)
-{
-    pwr_power_lever_t *own = &power->levers[id];
-    uint64_t now_ns = pwr_env_now_ns(power->env);
-    if (own->value != PWR_POWER_AS_FOUND) {
-        power->counters.lever[id].held_ns += now_ns - own->changed_ns;
-    }
-    own->value = value;
-    own->changed_ns = now_ns;
-}
-
 /* Restores, as far as it can, and tells whether nothing of ours is left. */
 static bool drop(pwr_power_t *power, unsigned id)
 {
@@ -150,10 +137,10 @@ static bool drop(pwr_power_t *power, unsigned id)
         return true;
     }
     bool settled = is_settled(pwr_lever_restore(own->lever));
-    power->counters.lever[id].adopted = pwr_lever_num_adopted(own->lever);
+    pwr_lever_count(own->lever, &power->counters.lever[id]);
     pwr_lever_close(own->lever);
     own->lever = NULL;
-    note(power, id, PWR_POWER_AS_FOUND);
+    own->value = PWR_POWER_AS_FOUND;
     return settled;
 }
 
@@ -285,9 +272,8 @@ static void move(pwr_power_t *power, unsigned id, uint32_t value)
         give_up(power, id, status);
         return;
     }
-    note(power, id, value);
-    power->counters.lever[id].writes++;
-    power->counters.lever[id].adopted = pwr_lever_num_adopted(own->lever);
+    own->value = value;
+    pwr_lever_count(own->lever, &power->counters.lever[id]);
 }
 
 static void put_back(pwr_power_t *power, pwr_lever_verb_t verb)

@@ -12,8 +12,6 @@
 
 #include "power_private.h"
 
-#include <stdio.h>
-
 enum { REASON_BYTES = 480 };
 
 static void keep_all_off(pwr_power_t *power, const char *reason)

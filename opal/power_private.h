@@ -21,7 +21,6 @@ typedef struct pwr_power_lever {
     pwr_lever_t *lever;     /* NULL: off */
     uint32_t value;         /* in force; PWR_POWER_AS_FOUND: none of ours */
     uint64_t break_even_ns; /* of the policy; 0: without one */
-    uint64_t changed_ns;    /* when value was last set */
     char why_off[PWR_POWER_REASON_BYTES];
 } pwr_power_lever_t;
 enum { PWR_POWER_AS_FOUND = 0 };

@@ -12,13 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "pwr/clock.h"
+#include "pwr/command.h"
 #include "pwr/ledger.h"
-
-#include "../common/options.h"
 
 typedef struct options {
     int ranks;

@@ -12,18 +12,16 @@
 #include "config.h"
 
 #include "lever/lever_backend.h"
+#include "pwr/command.h"
 #include "pwr/guard.h"
-
-#include "../common/options.h"
+#include "topo/cpulist.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { WHY_BYTES = 1024 };
 
@@ -206,16 +204,12 @@ static int measure_lever(pwr_lever_id_t id, const pwr_env_t *env, const pwr_topo
 
 static bool bind_to(int cpu)
 {
-    cpu_set_t mask;
-    if (sched_getaffinity(0, sizeof mask, &mask) != 0) {
+    pwr_cpuset_t mine = {{0}}, one = {{0}};
+    if (sched_getaffinity(0, sizeof mine, (cpu_set_t *)(void *)mine.words) != 0) {
         return false;
     }
-    for (int first = 0; cpu < 0 && first < CPU_SETSIZE; first++) {
-        cpu = CPU_ISSET(first, &mask) ? first : -1;
-    }
-    CPU_ZERO(&mask);
-    CPU_SET(cpu, &mask);
-    return sched_setaffinity(0, sizeof mask, &mask) == 0;
+    pwr_cpuset_add(&one, cpu < 0 ? pwr_cpuset_at(&mine, 0) : (unsigned)cpu);
+    return pwr_cpuset_bind(&one);
 }
 
 static const pwr_option_t table[] = {

@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "kernel.h"
-
-#include "../common/options.h"
+#include "pwr/command.h"
+#include "../common/ranks.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,8 +25,10 @@ static const pwr_npb_class_t *read_class(const char *kernel, const pwr_npb_class
     char letters[16] = "";
     char usage[512];
     const char *wanted = "";
-    const pwr_command_t command = {
-        .name = basename(argv[0]), .usage = usage, .options = no_options};
+    const pwr_command_t command = {.name = basename(argv[0]),
+                                   .usage = usage,
+                                   .options = no_options,
+                                   .ranks = pwr_rank_variables};
     for (int i = 0; classes[i].name != 0; i++) {
         snprintf(&letters[2 * i], sizeof letters - 2 * (size_t)i, " %c", classes[i].name);
     }

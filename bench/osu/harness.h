@@ -44,8 +44,6 @@ typedef struct pwr_osu_options {
    wrong. */
 pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int argc, char **argv);
 
-pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes);
-
 /* ---- measure.c, validate.c: called by all ranks together ---- */
 
 typedef enum pwr_osu_verdict {

@@ -56,7 +56,8 @@ static uint64_t reduce_time(const pwr_osu_run_t *run, uint64_t value, MPI_Op op)
 void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
 {
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
-    pwr_osu_calls_t calls = pwr_osu_options_calls(run->options, bytes);
+    const pwr_osu_options_t *options = run->options;
+    pwr_osu_calls_t calls = bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
     pwr_osu_call_t first = pwr_osu_call(run, bytes, 0);
     pwr_buffer_use(&run->send, benchmark->data->send_bytes(benchmark, run->np, bytes));
     pwr_buffer_use(&run->recv, benchmark->data->recv_bytes(benchmark, run->np, bytes));

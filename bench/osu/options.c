@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "harness.h"
-
-#include "../common/options.h"
+#include "pwr/command.h"
+#include "../common/ranks.h"
 
 #include <limits.h>
 #include <string.h>
@@ -119,6 +119,7 @@ pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int
         .epilog =
             "\nexit status: 0, 1 (wrong data, or a file that cannot be written), 2 (options)\n",
         .options = table,
+        .ranks = pwr_rank_variables,
     };
     pwr_osu_options_t options = {
         .min_bytes = benchmark->data->unit,
@@ -140,9 +141,4 @@ pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int
     pwr_command_read(&command, &options, NULL, argc, argv);
     check_together(&command, &options, benchmark);
     return options;
-}
-
-pwr_osu_calls_t pwr_osu_options_calls(const pwr_osu_options_t *options, size_t bytes)
-{
-    return bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
 }

@@ -64,17 +64,10 @@ static void change(int next, double us)
     }
 }
 
-static void slow_down(void)
+static void set_speed(int next)
 {
     if (me.levers) {
-        change(LOW, me.o_dvfs_us);
-    }
-}
-
-static void speed_up(void)
-{
-    if (me.levers) {
-        change(FULL, me.o_dvfs_us);
+        change(next, me.o_dvfs_us);
     }
 }
 
@@ -211,7 +204,7 @@ static void pairs_log(void)
 
 static void alltoall(const char *scheme)
 {
-    slow_down();
+    set_speed(LOW);
     if (!me.throttles) {
         pairwise();
     } else {
@@ -226,7 +219,7 @@ static void alltoall(const char *scheme)
         }
     }
     throttle(false);
-    speed_up();
+    set_speed(FULL);
 }
 
 /* ---- Bcast and Reduce: shared memory, and leaders among themselves ---- */
@@ -263,7 +256,7 @@ static void copy(void)
 static void bcast(void)
 {
     int piece = (int)(me.message / (size_t)me.nodes);
-    slow_down();
+    set_speed(LOW);
     throttle_for_leaders();
     if (0 == me.local) {
         begin_wait();
@@ -274,7 +267,7 @@ static void bcast(void)
     meet_on_node();
     throttle(false);
     copy();
-    speed_up();
+    set_speed(FULL);
 }
 
 /* The other way round: each rank combines its part of all ranks' messages, leaders go around, then
@@ -282,7 +275,7 @@ static void bcast(void)
 static void reduce(void)
 {
     int piece = (int)(me.message / (size_t)me.nodes);
-    slow_down();
+    set_speed(LOW);
     copy();
     meet_on_node();
     throttle_for_leaders();
@@ -294,7 +287,7 @@ static void reduce(void)
     }
     meet_on_node();
     throttle(false);
-    speed_up();
+    set_speed(FULL);
 }
 
 /* ---- all of it ---- */

@@ -18,7 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "pwr/clock.h"
 #include "pwr_verify/buffer.h"

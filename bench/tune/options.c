@@ -6,8 +6,8 @@
 #include "config.h"
 
 #include "tune.h"
-
-#include "../common/options.h"
+#include "pwr/command.h"
+#include "../common/ranks.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -79,6 +79,7 @@ static const pwr_command_t command = {
     .epilog = "\nexit status: 0, 1 (nothing usable was measured, or the file cannot be written),\n"
               "2 (options)\n",
     .options = table,
+    .ranks = pwr_rank_variables,
 };
 
 tune_options_t tune_options_read(int argc, char **argv)

@@ -14,7 +14,8 @@
  */
 #include "config.h"
 
-#include "../common/options.h"
+#include "pwr/command.h"
+#include "../common/ranks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -434,6 +435,7 @@ static const pwr_command_t command = {
         "LOAD: skew (one rank is late), tight (nobody is), apart (the same, a barrier before each\n"
         "call), imbalance (compute, collective)\n",
     .options = table,
+    .ranks = pwr_rank_variables,
 };
 
 static void run(options_t *o, const load_t *load, collective_fn_t collective)

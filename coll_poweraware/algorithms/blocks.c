@@ -138,42 +138,31 @@ static void copy(void *to, const void *from, size_t bytes)
     }
 }
 
-int coll_poweraware_block_pack(const block_t *b, unsigned char *to)
+static inline int convert(const block_t *b, bool packs, unsigned char *packed)
 {
     if (0 == b->bytes) {
         return OMPI_SUCCESS;
     }
-    const char *from = plain_bytes(b);
-    if (NULL != from) {
-        copy(to, from, b->bytes);
-        return OMPI_SUCCESS;
+    char *plain = plain_bytes(b);
+    if (NULL == plain) {
+        return pwr_packer_convert(packs, b->data, b->count, b->datatype, packed, b->bytes);
     }
-    pwr_packer_t packer;
-    int rc = pwr_packer_begin_pack(&packer, b->data, b->count, b->datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = pwr_packer_pack(&packer, to, b->bytes);
-        pwr_packer_end(&packer);
+    if (packs) {
+        copy(packed, plain, b->bytes);
+    } else {
+        copy(plain, packed, b->bytes);
     }
-    return rc;
+    return OMPI_SUCCESS;
+}
+
+int coll_poweraware_block_pack(const block_t *b, unsigned char *to)
+{
+    return convert(b, true, to);
 }
 
 int coll_poweraware_block_unpack(const block_t *b, const unsigned char *from)
 {
-    if (0 == b->bytes) {
-        return OMPI_SUCCESS;
-    }
-    char *to = plain_bytes(b);
-    if (NULL != to) {
-        copy(to, from, b->bytes);
-        return OMPI_SUCCESS;
-    }
-    pwr_packer_t packer;
-    int rc = pwr_packer_begin_unpack(&packer, b->data, b->count, b->datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = pwr_packer_unpack(&packer, from, b->bytes);
-        pwr_packer_end(&packer);
-    }
-    return rc;
+    return convert(b, false, (unsigned char *)from);
 }
 
 int coll_poweraware_block_copy(const block_t *from, const block_t *to)

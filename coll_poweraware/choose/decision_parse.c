@@ -186,69 +186,58 @@ static coll_poweraware_decision_t *read_document(reader_t *reader, json_t *docum
     return decision;
 }
 
+/* document: taken over; NULL: error says why. */
+static coll_poweraware_decision_t *take_document(reader_t *reader, json_t *document,
+                                                 const json_error_t *error)
+{
+    if (!document) {
+        refuse(reader, "line %d: %s", error->line, error->text);
+        return NULL;
+    }
+    coll_poweraware_decision_t *decision = read_document(reader, document);
+    json_decref(document);
+    return decision;
+}
+
 coll_poweraware_decision_t *
 coll_poweraware_decision_parse(const char *text, const coll_poweraware_decision_words_t *words,
                                char *why, size_t why_size)
 {
     reader_t reader = {.words = words, .why = why, .why_size = why_size};
     json_error_t error;
-    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!document) {
-        refuse(&reader, "line %d: %s", error.line, error.text);
-        return NULL;
-    }
-    coll_poweraware_decision_t *decision = read_document(&reader, document);
-    json_decref(document);
-    return decision;
+    return take_document(&reader, json_loads(text, JSON_REJECT_DUPLICATES, &error), &error);
 }
 
-/* Returns the text, to be freed, or NULL with errno. */
-static char *read_file(int fd)
+static int why_not_read(int fd)
 {
     struct stat about;
     if (fstat(fd, &about) != 0) {
-        return NULL;
+        return errno;
     }
-    if (!S_ISREG(about.st_mode) || about.st_size > COLL_POWERAWARE_DECISION_FILE_MAX) {
-        errno = S_ISREG(about.st_mode) ? EFBIG : EINVAL;
-        return NULL;
-    }
-    char *text = malloc((size_t)about.st_size + 1);
-    size_t done = 0;
-    while (text && done < (size_t)about.st_size) {
-        ssize_t got = read(fd, text + done, (size_t)about.st_size - done);
-        if (got < 0 && errno != EINTR) {
-            free(text);
-            return NULL;
-        }
-        if (got == 0) {
-            break;
-        }
-        done += got > 0 ? (size_t)got : 0;
-    }
-    if (text) {
-        text[done] = '\0';
-    }
-    return text;
+    return !S_ISREG(about.st_mode)                             ? EINVAL
+           : about.st_size > COLL_POWERAWARE_DECISION_FILE_MAX ? EFBIG
+                                                               : 0;
 }
 
 coll_poweraware_decision_t *
 coll_poweraware_decision_load(const char *path, const coll_poweraware_decision_words_t *words,
                               char *why, size_t why_size)
 {
+    reader_t reader = {.words = words, .why = why, .why_size = why_size};
+    json_error_t error;
     /* O_NONBLOCK: a FIFO must not hang the job */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = fd < 0 ? NULL : read_file(fd);
-    int err = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (!text) {
-        snprintf(why, why_size, "%s", strerror(err));
+    int err = fd < 0 ? errno : why_not_read(fd);
+    FILE *file = err == 0 ? fdopen(fd, "r") : NULL;
+    if (!file) {
+        snprintf(why, why_size, "%s", strerror(err != 0 ? err : errno));
+        if (fd >= 0) {
+            close(fd);
+        }
         return NULL;
     }
     coll_poweraware_decision_t *decision =
-        coll_poweraware_decision_parse(text, words, why, why_size);
-    free(text);
+        take_document(&reader, json_loadf(file, JSON_REJECT_DUPLICATES, &error), &error);
+    fclose(file);
     return decision;
 }

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "comm/agree.h"
+#include "comm/state.h"
 #include "pwr_ompi/process.h"
 
 extern const char coll_poweraware_decision_builtin[]; /* made from decision.json */

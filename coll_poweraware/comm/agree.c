@@ -3,7 +3,7 @@
  *
  * What the ranks of a communicator tell each other to set it up.
  */
-#include "comm/agree.h"
+#include "comm/state.h"
 
 #include "ompi/op/op.h"
 

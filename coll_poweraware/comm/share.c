@@ -15,21 +15,15 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "comm/agree.h"
 #include "pwr_ompi/process.h"
 
 static void part_name(char *name, const coll_poweraware_state_t *state, pwr_segment_part_t part)
 {
     snprintf(name, PWR_SEGMENT_NAME_MAX, "/poweraware.%u.%d.%d.%d", (unsigned)getuid(),
              state->leader_pid, state->leader_serial, (int)part);
-}
-
-int coll_poweraware_next_serial(void)
-{
-    static atomic_int serial;
-    return atomic_fetch_add(&serial, 1);
 }
 
 /* ---- the budget of this process, over all of its communicators ---- */
@@ -44,11 +38,6 @@ static bool spend(size_t bytes, size_t total_bytes)
     }
     atomic_fetch_sub(&spent_bytes, bytes);
     return false;
-}
-
-static void give_back(size_t bytes)
-{
-    atomic_fetch_sub(&spent_bytes, bytes);
 }
 
 /* ---- what the user must know; a program may have thousands of communicators ---- */
@@ -92,7 +81,7 @@ static bool create(const mca_coll_poweraware_module_t *m, pwr_segment_part_t par
     }
     pwr_status_t status = pwr_segment_create(state->segment, part, name);
     if (PWR_OK != status) {
-        give_back(bytes);
+        atomic_fetch_sub(&spent_bytes, bytes);
         say_no_segment(bytes, status);
         return false;
     }
@@ -117,7 +106,7 @@ static bool share(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part
         ok = coll_poweraware_all_agree(m, ok); /* 3 */
     }
     if (created) {
-        pwr_segment_unlink(name); /* 4 */
+        shm_unlink(name); /* 4 */
     }
     return ok;
 }
@@ -136,6 +125,6 @@ void coll_poweraware_unshare(coll_poweraware_state_t *state)
 {
     pwr_segment_free(state->segment);
     state->segment = NULL;
-    give_back(state->spent_bytes);
+    atomic_fetch_sub(&spent_bytes, state->spent_bytes);
     state->spent_bytes = 0;
 }

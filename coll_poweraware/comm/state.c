@@ -18,11 +18,11 @@
  */
 #include "comm/state.h"
 
-#include "comm/agree.h"
 #include "primitives/primitives.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/single_copy.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -64,11 +64,12 @@ static int my_group(const coll_poweraware_settings_t *settings)
 
 static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *word)
 {
+    static atomic_int serial;
     return (place_t){
         .leader = my_leader(m->comm),
         .group = my_group(m->settings),
         .pid = (int)getpid(),
-        .serial = coll_poweraware_next_serial(),
+        .serial = atomic_fetch_add(&serial, 1),
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };

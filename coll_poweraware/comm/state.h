@@ -44,6 +44,18 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state);
    rank.  Collective. */
 bool coll_poweraware_share(mca_coll_poweraware_module_t *module, pwr_segment_part_t part);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
-int coll_poweraware_next_serial(void);
+
+/* agree.c: what ranks tell each other to set a communicator up, by the saved functions, so that
+   nothing of it needs our own collectives.  Collective. */
+
+/* True on all ranks or on none: everybody's mine is true and nothing failed. */
+bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module, bool mine);
+/* The same for numbers: the least of all, 0 if something failed. */
+int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module, int mine);
+/* Whether all have the same number. */
+bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *module, uint64_t mine);
+/* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
+bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module, const void *mine,
+                              void *all, int ints);
 
 #endif

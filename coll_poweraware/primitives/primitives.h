@@ -14,6 +14,7 @@
 #include "collectives.h"
 #include "settings.h"
 
+#include "pwr/lever.h"
 #include "pwr_ompi/hierarchy.h"
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/segment.h"
@@ -72,7 +73,8 @@ typedef struct coll_poweraware_call {
     pwr_operation_t *operation;
     coll_poweraware_collective_t collective;
     int tag;  /* of all messages of this call */
-    int lane; /* of which messages are posted and completed now */
+    int lane; /* in which messages are posted, and of which they are completed, from now on: 0 at
+                 first; a call completes all that it used */
     int posted[COLL_POWERAWARE_LANES];
     int error;             /* the first one on this rank; its messages are empty from then on */
     size_t measured_bytes; /* of a message of which what it costs is to be known
@@ -141,17 +143,21 @@ void coll_poweraware_post_recv(coll_poweraware_call_t *call, void *buffer, size_
                                struct ompi_datatype_t *datatype, int peer);
 void coll_poweraware_post_send(coll_poweraware_call_t *call, const void *buffer, size_t count,
                                struct ompi_datatype_t *datatype, int peer);
+/* One of the two. */
+static inline void coll_poweraware_post(coll_poweraware_call_t *call, bool send, void *buffer,
+                                        size_t count, struct ompi_datatype_t *datatype, int peer)
+{
+    if (send) {
+        coll_poweraware_post_send(call, buffer, count, datatype, peer);
+    } else {
+        coll_poweraware_post_recv(call, buffer, count, datatype, peer);
+    }
+}
 /* Completes everything posted in this lane.  Returns the first error of the call so far; first, an
    error that the algorithm met elsewhere, counts.  An empty message where bytes were due is an
    error. */
 int coll_poweraware_complete(coll_poweraware_call_t *call, int first);
 
-/* Messages are posted in, and completed from, this lane from now on.  A call begins in lane 0 and
-   completes all that it used. */
-static inline void coll_poweraware_use_lane(coll_poweraware_call_t *call, int lane)
-{
-    call->lane = lane;
-}
 static inline coll_poweraware_message_t *coll_poweraware_message(const coll_poweraware_call_t *call,
                                                                  int lane, int index)
 {
@@ -162,17 +168,18 @@ static inline coll_poweraware_message_t *coll_poweraware_message(const coll_powe
    Returns whether all messages are over: else one may still touch the segment. */
 bool coll_poweraware_cancel_messages(coll_poweraware_call_t *call);
 
-/* Waits for a flag of the segment with the CPU given back.  This and all primitives that wait or
-   complete do not return when the communicator has ended (revoked, or a process of it failed): the
-   call then ends there and then, see call.h. */
-void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
-                          uint32_t target);
-
-/* The same with this rank's CPU throttled to T<level>, unless the flag is there already or level
-   is 0.  On return the CPU runs at full duty.  While throttled, this rank takes part in no
-   communication. */
+/* Waits for a flag of the segment with the CPU given back, and throttled to T<level>, unless the
+   flag is there already or level is 0.  On return the CPU runs at full duty.  While throttled, this
+   rank takes part in no communication.  This and all primitives that wait or complete do not return
+   when the communicator has ended (revoked, or a process of it failed): the call then ends there
+   and then, see call.h. */
 void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_site_t site,
                                     pwr_flag_t *flag, uint32_t target, unsigned level);
+static inline void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_site_t site,
+                                        pwr_flag_t *flag, uint32_t target)
+{
+    coll_poweraware_wait_throttled(call, site, flag, target, PWR_TSTATE_FULL);
+}
 
 /* Whether this rank's clock is throttled where it rests in this call: then few long rests are
    better than many short ones. */

@@ -5,7 +5,6 @@
  */
 #include "primitives/primitives.h"
 
-#include "pwr/lever.h"
 #include "pwr_ompi/events.h"
 
 void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call)
@@ -15,25 +14,13 @@ void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call)
     }
 }
 
-static inline void wait_at(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
-                           uint32_t target, unsigned level)
+void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_site_t site,
+                                    pwr_flag_t *flag, uint32_t target, unsigned level)
 {
     const pwr_awaited_t awaited = {.site = site, .level = level, .flag = flag, .target = target};
     if (!pwr_operation_wait(call->operation, &awaited)) {
         coll_poweraware_leave_if_ended(call);
     }
-}
-
-void coll_poweraware_wait_throttled(const coll_poweraware_call_t *call, pwr_site_t site,
-                                    pwr_flag_t *flag, uint32_t target, unsigned level)
-{
-    wait_at(call, site, flag, target, level);
-}
-
-void coll_poweraware_wait(const coll_poweraware_call_t *call, pwr_site_t site, pwr_flag_t *flag,
-                          uint32_t target)
-{
-    wait_at(call, site, flag, target, PWR_TSTATE_FULL);
 }
 
 static bool by_package(const coll_poweraware_call_t *call)

@@ -3,7 +3,7 @@
 #
 # For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR (both
 # set by make check).  PROGRAM is what job runs (default: check_collectives), WORK a folder that goes at the end, FAILURES the verdict,
-# JOB_LIMIT_S after how long a job is taken to hang (default 600).
+# JOB_LIMIT_S after how long a job is taken to hang (default 1800: a loaded machine is slow).
 # Programs that watch waits (watched.h) have a new file for that in each job, in PWR_WATCHED.
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_STOCK are for those who source this
 set -u
@@ -47,7 +47,7 @@ job() { # np, then mpirun options and program arguments separated by --
     shift
     rm -f "$PWR_WATCHED"
     truncate -s 8192 "$PWR_WATCHED"
-    timeout "${JOB_LIMIT_S:-600}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+    timeout "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
 verdict() { # what, wanted exit status (0, or "fail"), pattern the output must have

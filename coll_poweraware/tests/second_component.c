@@ -54,7 +54,7 @@ static unsigned name_number;
 static int open_component(void)
 {
     static const char *const names[] = {"second_barrier"};
-    name_number = pwr_process_add_operations(names, 1);
+    name_number = pwr_process_add_names(PWR_OPERATION, names, 1);
     pwr_process_publish(NULL);
     return OMPI_SUCCESS;
 }

@@ -70,6 +70,24 @@ def test_slow_seconds_are_counted(five: Nodes, tmp_path: Path) -> None:
             assert not any(each["held_s"].values()), each
 
 
+def test_ranks_agree_on_the_uncore(five: Nodes, tmp_path: Path) -> None:
+    """Eight ranks fill the two packages of a node, and wait for the last one much longer than the lever needs."""
+    tmp_path.chmod(0o777)
+    done = five.run([str(BUILD / "bench" / "waits" / "wait_load"), "--bytes", "262144", "--late-us", "300000", "--iterations",
+                     "10", "--warmup", "0", "skew"], "--layout", "8", "--bind", "core",
+                    mca={"coll_poweraware_report_dir": str(tmp_path), "coll_poweraware_trace_dir": str(tmp_path),
+                         "coll_poweraware_scheme": "auto", "coll_poweraware_uncore": "1"})
+    assert done.returncode == 0, done.stdout
+    document = json.loads((tmp_path / "job.json").read_text())
+    uncore = {each["name"]: each for each in document["nodes"][0]["levers"]}["uncore"]
+    assert uncore["writes"] > 0 and uncore["held_s"] > 0.0 and uncore["errors"] == 0, uncore
+    ranks = [rules.read_rank(tmp_path, number) for number in range(8)]
+    levers = five.levers()
+    assert {rank.package for rank in ranks} == {0, 1}
+    assert rules.package_slow_outside_calls(ranks, levers, 2400000) == []
+    assert rules.not_restored(levers) == []
+
+
 ALLTOALL_LAYOUTS = [("--layout", "6,2"), ("--layout", "5,1,6"), ("--layout", "2,1,2,1,2", "--map-by", "node")]
 
 

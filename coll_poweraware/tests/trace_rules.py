@@ -21,6 +21,7 @@ ALLTOALLS = tuple(COLLECTIVES.index(name) for name in ("alltoall", "alltoallv", 
 ALLTOALL = ALLTOALLS[0]
 MSR = "msr:0x19a"
 CEILING = "scaling_max_freq"
+UNCORE = "uncore_max_khz"
 
 
 @dataclass
@@ -213,6 +214,19 @@ def not_restored(levers: dict[str, Levers]) -> list[str]:
     return [f"{host}: CPU {cpu} {control} was {values[0]:#x} and is {values[-1]:#x}"
             for host, node in levers.items() for (cpu, control), values in node.values.items()
             if values[0] != values[-1]]
+
+
+def package_slow_outside_calls(ranks: list[Rank], levers: dict[str, Levers], full_khz: int) -> list[str]:
+    """While the uncore of a package is low, all ranks on it are in a call of a collective."""
+    found = []
+    for rank in ranks:
+        first = min(other.cpu for other in ranks if (other.host, other.package) == (rank.host, rank.package))
+        times = levers[rank.host].times[first, UNCORE]
+        values = levers[rank.host].values[first, UNCORE]
+        for begin_ns, end_ns, value in zip(times, times[1:], values):
+            if value < full_khz and not any(call[0] <= begin_ns and end_ns <= call[1] for call in rank.calls):
+                found.append(f"rank {rank.rank} was in no call from {begin_ns} to {end_ns} ns")
+    return found
 
 
 def never_throttled(ranks: list[Rank], levers: dict[str, Levers]) -> list[str]:

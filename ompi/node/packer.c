@@ -21,11 +21,8 @@ unsigned char *pwr_packer_contiguous(const void *buffer, size_t count,
     return (unsigned char *)buffer + (0 != count ? type->true_lb : 0);
 }
 
-typedef int32_t (*prepare_fn_t)(const opal_convertor_t *, const opal_datatype_t *, size_t,
-                                const void *, int32_t, opal_convertor_t *);
-
-static int begin(pwr_packer_t *packer, prepare_fn_t prepare, const void *buffer, size_t count,
-                 const struct ompi_datatype_t *datatype)
+int pwr_packer_begin(pwr_packer_t *packer, bool packs, const void *buffer, size_t count,
+                     const struct ompi_datatype_t *datatype)
 {
     packer->contiguous = pwr_packer_contiguous(buffer, count, datatype);
     packer->total = count * datatype->super.size;
@@ -36,23 +33,13 @@ static int begin(pwr_packer_t *packer, prepare_fn_t prepare, const void *buffer,
     }
     OBJ_CONSTRUCT(&packer->convertor, opal_convertor_t);
     if (OPAL_SUCCESS !=
-        prepare(ompi_mpi_local_convertor, &datatype->super, count, buffer, 0, &packer->convertor)) {
+        (packs ? opal_convertor_copy_and_prepare_for_send
+               : opal_convertor_copy_and_prepare_for_recv)(
+            ompi_mpi_local_convertor, &datatype->super, count, buffer, 0, &packer->convertor)) {
         OBJ_DESTRUCT(&packer->convertor);
         return OMPI_ERROR;
     }
     return OMPI_SUCCESS;
-}
-
-int pwr_packer_begin_pack(pwr_packer_t *packer, const void *buffer, size_t count,
-                          ompi_datatype_t *datatype)
-{
-    return begin(packer, opal_convertor_copy_and_prepare_for_send, buffer, count, datatype);
-}
-
-int pwr_packer_begin_unpack(pwr_packer_t *packer, void *buffer, size_t count,
-                            ompi_datatype_t *datatype)
-{
-    return begin(packer, opal_convertor_copy_and_prepare_for_recv, buffer, count, datatype);
 }
 
 int pwr_packer_seek(pwr_packer_t *packer, size_t position)
@@ -135,4 +122,17 @@ void pwr_packer_end(pwr_packer_t *packer)
     if (NULL == packer->contiguous) {
         OBJ_DESTRUCT(&packer->convertor);
     }
+}
+
+int pwr_packer_convert(bool packs, const void *buffer, size_t count,
+                       const struct ompi_datatype_t *datatype, void *packed, size_t bytes)
+{
+    pwr_packer_t packer;
+    int rc = pwr_packer_begin(&packer, packs, buffer, count, datatype);
+    if (OMPI_SUCCESS == rc) {
+        rc = packs ? pwr_packer_pack(&packer, packed, bytes)
+                   : pwr_packer_unpack(&packer, packed, bytes);
+        pwr_packer_end(&packer);
+    }
+    return rc;
 }

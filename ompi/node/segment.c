@@ -194,11 +194,6 @@ void pwr_segment_touch_slots(pwr_segment_t *s)
     }
 }
 
-void pwr_segment_unlink(const char *name)
-{
-    shm_unlink(name);
-}
-
 void pwr_segment_free(pwr_segment_t *segment)
 {
     if (NULL == segment) {

@@ -76,7 +76,7 @@ static void put_clause(line_t *line, const pwr_hang_t *hang, pwr_hang_sort_t sor
 /* "MPI_Bcast" */
 static void put_operation(line_t *line, unsigned operation)
 {
-    const char *name = pwr_process_operation_name(operation);
+    const char *name = pwr_process_name(PWR_OPERATION, (int)operation);
     put(line, "MPI_%c%s", toupper((unsigned char)name[0]), name + 1);
 }
 

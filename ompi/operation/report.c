@@ -3,7 +3,7 @@
  *
  * What this rank did, as one JSON file (coll_poweraware_ranks_dir).
  */
-#include "pwr_ompi/report.h"
+#include "pwr_ompi/process.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,6 @@
 #include "pwr/json.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/operation.h"
-#include "pwr_ompi/process.h"
 #include "pwr_ompi/ucx.h"
 
 #include "opal/util/proc.h"
@@ -67,11 +66,11 @@ static json_t *cell_of(const pwr_account_t *account, const pwr_account_cell_t *c
 {
     const pwr_account_kind_t kind = pwr_account_kind(cell);
     const pwr_account_comm_t *comm = &account->comms[kind.comm];
-    json_t *json =
-        json_pack("{s:o, s:I, s:s, s:s}", "communicator",
-                  text(PWR_ACCOUNT_OTHERS == kind.comm ? "others" : comm->name), "size",
-                  (json_int_t)comm->size, "collective", pwr_process_operation_name(kind.operation),
-                  "algorithm", pwr_process_algorithm_name(kind.algorithm));
+    json_t *json = json_pack("{s:o, s:I, s:s, s:s}", "communicator",
+                             text(PWR_ACCOUNT_OTHERS == kind.comm ? "others" : comm->name), "size",
+                             (json_int_t)comm->size, "collective",
+                             pwr_process_name(PWR_OPERATION, (int)kind.operation), "algorithm",
+                             pwr_process_name(PWR_ALGORITHM, kind.algorithm));
     set_size(json, (int)kind.size_class);
     pwr_json_take(json, pwr_json_sums(&cell->sums));
     return json;
@@ -121,7 +120,8 @@ static json_t *estimate(const pwr_audit_estimate_t *estimate)
 static json_t *audited(const pwr_audited_t *audited)
 {
     const pwr_audit_result_t *result = &audited->result;
-    json_t *json = json_pack("{s:s}", "collective", pwr_process_operation_name(audited->operation));
+    json_t *json =
+        json_pack("{s:s}", "collective", pwr_process_name(PWR_OPERATION, (int)audited->operation));
     set_size(json, audited->size_class);
     pwr_json_take(json, json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "calls",
                                   (json_int_t)result->calls, "pairs", (int)result->pairs, "depth",
@@ -182,11 +182,11 @@ static json_t *hang_of(const pwr_hang_t *hang)
         add_ranks(missing, &hang->ranks[sort]);
     }
     return json_pack("{s:s, s:o, s:i, s:f, s:i, s:o, s:o, s:o, s:o}", "collective",
-                     pwr_process_operation_name(hang->operation), "communicator", text(hang->comm),
-                     "cid", (int)hang->cid, "seconds", seconds(hang->waited_ns), "num_missing",
-                     num_missing, "missing", missing, "working", ranks_of(hang, PWR_HANG_WORKING),
-                     "senders", ranks_of(hang, PWR_HANG_SENDERS), "receivers",
-                     ranks_of(hang, PWR_HANG_RECEIVERS));
+                     pwr_process_name(PWR_OPERATION, (int)hang->operation), "communicator",
+                     text(hang->comm), "cid", (int)hang->cid, "seconds", seconds(hang->waited_ns),
+                     "num_missing", num_missing, "missing", missing, "working",
+                     ranks_of(hang, PWR_HANG_WORKING), "senders", ranks_of(hang, PWR_HANG_SENDERS),
+                     "receivers", ranks_of(hang, PWR_HANG_RECEIVERS));
 }
 
 static json_t *hangs(void)
@@ -222,7 +222,7 @@ void pwr_report_write(const char *path, json_t *more)
     json_t *report = identity();
     pwr_json_take(report, more);
     /* by whose numbers traces name operations */
-    json_object_set_new(report, "operations", pwr_process_operation_names());
+    json_object_set_new(report, "operations", pwr_process_names(PWR_OPERATION));
     add_accounts(report);
     pwr_json_take(report, waits());
     pwr_json_take(report, audits());

@@ -17,7 +17,7 @@
  * Waiting for ranks that are late costs nothing, as MPI_Finalize would wait for them anyway, and
  * the CPU is given back meanwhile.
  */
-#include "pwr_ompi/process.h"
+#include "process_private.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,7 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job.h"
 #include "pwr/clock.h"
 #include "pwr/json.h"
 #include "pwr/ledger.h"
@@ -104,15 +103,6 @@ static const char *absolute(const char *directory, char path[PATH_MAX])
     return length < PATH_MAX ? path : directory;
 }
 
-static const char *version_text(void)
-{
-#define TEXT_OF(number) #number
-#define DOTTED(major, minor, release) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(release)
-    return DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
-#undef DOTTED
-#undef TEXT_OF
-}
-
 static json_t *class_bytes(void)
 {
     json_t *array = json_array();
@@ -127,9 +117,11 @@ static json_t *class_bytes(void)
 static json_t *facts(void)
 {
     char room[32];
-    return json_pack("{s:{s:s}, s:{s:o}, s:o}", "software", "open_mpi", version_text(), "job", "id",
-                     pwr_json_text(job_name(room, sizeof room), PATH_MAX), "settings",
-                     pwr_process.config.settings());
+    return json_pack(
+        "{s:{s:o}, s:{s:o}, s:o}", "software", "open_mpi",
+        json_sprintf("%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
+        "job", "id", pwr_json_text(job_name(room, sizeof room), PATH_MAX), "settings",
+        pwr_process.config.settings());
 }
 
 static json_t *about(void)
@@ -138,13 +130,13 @@ static json_t *about(void)
     char name[32];
     const char *directory = absolute(pwr_process.config.report_dir, path);
     pwr_job_name(name, sizeof name);
-    return json_pack("{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
-                     pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name,
-                     "summary", pwr_process.config.summary, "processes",
-                     ompi_comm_size(MPI_COMM_WORLD), "node_processes",
-                     (int)opal_process_info.num_local_peers + 1, "collectives",
-                     pwr_process_operation_names(), "algorithms", pwr_process_algorithm_names(),
-                     "class_bytes", class_bytes(), "facts", facts());
+    return json_pack(
+        "{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
+        pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name, "summary",
+        pwr_process.config.summary, "processes", ompi_comm_size(MPI_COMM_WORLD), "node_processes",
+        (int)opal_process_info.num_local_peers + 1, "collectives", pwr_process_names(PWR_OPERATION),
+        "algorithms", pwr_process_names(PWR_ALGORITHM), "class_bytes", class_bytes(), "facts",
+        facts());
 }
 
 static void start_recorder(void)
@@ -161,20 +153,14 @@ static void start_recorder(void)
 
 /* ---- waiting ---- */
 
-static pwr_wait_policy_t wait_policy(void)
-{
-    enum { SPIN_NS = 50000, SLEEP_MIN_NS = 100000, SLEEP_MAX_NS = 16000000 };
-    return (pwr_wait_policy_t){
-        .spin_ns = SPIN_NS,
-        .sleep_min_ns = SLEEP_MIN_NS,
-        .sleep_max_ns = SLEEP_MAX_NS,
-        .oversubscribed = pwr_idle_is_crowded(),
-    };
-}
-
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
 {
-    const pwr_wait_policy_t policy = wait_policy();
+    const pwr_wait_policy_t policy = {
+        .spin_ns = 50000,
+        .sleep_min_ns = 100000,
+        .sleep_max_ns = 16000000,
+        .oversubscribed = pwr_idle_is_crowded(),
+    };
     pwr_wait_stats_t stats = {0};
     (void)pwr_idle_wait(over, arg, woken, &policy, &stats);
 }
@@ -198,16 +184,10 @@ static int end_of(int rc, ompi_request_t *request, int peer)
     }
     wait_until(request_is_over, request, pwr_idle_is_woken_by(MPI_COMM_WORLD, peer));
     ompi_status_public_t status;
-    rc = ompi_request_wait(&request, &status);
-    return rc;
+    return ompi_request_wait(&request, &status);
 }
 
 /* ---- 2. ---- */
-
-static bool i_lead(void)
-{
-    return 0 == opal_process_info.my_local_rank;
-}
 
 static void finish_page(void)
 {
@@ -383,9 +363,8 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
 
 void pwr_job_begin(void)
 {
-    ompi_attribute_fn_ptr_union_t copy = {
-        /* communicators made of MPI_COMM_SELF have nothing to report */
-        .attr_communicator_copy_fn = pwr_ompi_attr_is_not_copied};
+    /* communicators made of MPI_COMM_SELF have nothing to report */
+    ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = PWR_OMPI_NOT_COPIED};
     ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
     int key = MPI_KEYVAL_INVALID;
     if (!pwr_process_wants_report(&pwr_process.config)) {
@@ -397,7 +376,7 @@ void pwr_job_begin(void)
         pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
         return;
     }
-    if (i_lead() && NULL != pwr_process.record) {
+    if (0 == opal_process_info.my_local_rank && NULL != pwr_process.record) {
         start_recorder();
     }
 }

@@ -13,8 +13,7 @@ typedef struct names {
     unsigned num;
 } names_t;
 
-static names_t operations;
-static names_t algorithms;
+static names_t known[PWR_NAMED];
 
 static bool are_at(const names_t *names, unsigned first, const char *const *added, unsigned num)
 {
@@ -28,8 +27,9 @@ static bool are_at(const names_t *names, unsigned first, const char *const *adde
 
 /* A component may be opened, closed and opened again, and its file may be unloaded meanwhile: so
    names are copied, and those that are known keep their numbers. */
-static unsigned add(names_t *names, const char *const *added, unsigned num)
+unsigned pwr_process_add_names(pwr_named_t what, const char *const *added, unsigned num)
 {
+    names_t *names = &known[what];
     for (unsigned first = 0; first + num <= names->num; ++first) {
         if (are_at(names, first, added, num)) {
             return first;
@@ -46,51 +46,24 @@ static unsigned add(names_t *names, const char *const *added, unsigned num)
     return first;
 }
 
-static const char *name_of(const names_t *names, unsigned number)
+unsigned pwr_process_num_names(pwr_named_t what)
 {
-    return number < names->num ? names->name[number] : "other";
+    return known[what].num;
 }
 
-unsigned pwr_process_add_operations(const char *const *names, unsigned num)
+const char *pwr_process_name(pwr_named_t what, int number)
 {
-    return add(&operations, names, num);
+    if (number < 0) {
+        return "stock";
+    }
+    return (unsigned)number < known[what].num ? known[what].name[number] : "other";
 }
 
-unsigned pwr_process_add_algorithms(const char *const *names, unsigned num)
-{
-    return add(&algorithms, names, num);
-}
-
-unsigned pwr_process_num_operations(void)
-{
-    return operations.num;
-}
-
-const char *pwr_process_operation_name(unsigned operation)
-{
-    return name_of(&operations, operation);
-}
-
-const char *pwr_process_algorithm_name(int algorithm)
-{
-    return algorithm < 0 ? "stock" : name_of(&algorithms, (unsigned)algorithm);
-}
-
-static json_t *json_of(const names_t *names)
+json_t *pwr_process_names(pwr_named_t what)
 {
     json_t *array = json_array();
-    for (unsigned i = 0; i < names->num; ++i) {
-        json_array_append_new(array, json_string(names->name[i]));
+    for (unsigned i = 0; i < known[what].num; ++i) {
+        json_array_append_new(array, json_string(known[what].name[i]));
     }
     return array;
-}
-
-json_t *pwr_process_operation_names(void)
-{
-    return json_of(&operations);
-}
-
-json_t *pwr_process_algorithm_names(void)
-{
-    return json_of(&algorithms);
 }

@@ -3,15 +3,12 @@
  *
  * Opening and closing what belongs to the process (pwr_ompi/process.h).
  */
-#include "pwr_ompi/process.h"
+#include "process_private.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-#include "pwr/policy.h"
-#include "waits.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/idle.h"

@@ -103,7 +103,7 @@ static int register_field(const mca_base_component_t *component, int operation, 
         snprintf(name, sizeof name, "%s", field->name);
         snprintf(help, sizeof help, "%s", field->help);
     } else {
-        const char *operation_name = pwr_process_operation_name((unsigned)operation);
+        const char *operation_name = pwr_process_name(PWR_OPERATION, operation);
         snprintf(name, sizeof name, "%s_%s", operation_name, field->name);
         snprintf(help, sizeof help, "%s (MPI_%c%s)", field->help, operation_name[0] - 'a' + 'A',
                  operation_name + 1);
@@ -117,7 +117,8 @@ int pwr_pvars_register(const mca_base_component_t *component, unsigned first, un
     for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
         rc = register_field(component, ANY, i);
     }
-    unsigned known = pwr_process_num_operations(); /* those beyond have no number of their own */
+    unsigned known =
+        pwr_process_num_names(PWR_OPERATION); /* those beyond have no number of their own */
     for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
         for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
             rc = fields[i].each ? register_field(component, (int)operation, i) : rc;

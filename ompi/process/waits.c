@@ -3,11 +3,10 @@
  *
  * How ranks of this process wait: the policy, and what wakes them.
  */
-#include "pwr_ompi/process.h"
+#include "process_private.h"
 
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
-#include "waits.h"
 
 #include "opal/util/proc.h"
 

@@ -99,17 +99,6 @@ static void destruct(request_t *request)
 
 static OBJ_CLASS_INSTANCE(request_t, ompi_request_t, NULL, destruct);
 
-static int unpack(const request_t *request, size_t bytes)
-{
-    pwr_packer_t packer;
-    int rc = pwr_packer_begin_unpack(&packer, request->buffer, request->count, request->datatype);
-    if (OMPI_SUCCESS == rc) {
-        rc = pwr_packer_unpack(&packer, request->packed, bytes);
-        pwr_packer_end(&packer);
-    }
-    return rc;
-}
-
 static int mpi_error(ucs_status_t status)
 {
     return UCS_OK == status                      ? MPI_SUCCESS
@@ -123,7 +112,8 @@ static void over(pwr_ucp_message_t *message, ucs_status_t status, size_t bytes)
         (request_t *)((char *)message - offsetof(request_t, message)); /* which it is part of */
     int error = mpi_error(status);
     if (MPI_SUCCESS == error && NULL != request->packed && NULL != request->buffer &&
-        OMPI_SUCCESS != unpack(request, bytes)) {
+        OMPI_SUCCESS != pwr_packer_convert(false, request->buffer, request->count,
+                                           request->datatype, request->packed, bytes)) {
         error = MPI_ERR_INTERN;
     }
     request->super.req_status.MPI_ERROR = error;
@@ -180,35 +170,24 @@ static bool make_room(request_t *request, size_t bytes)
     return NULL != request->packed;
 }
 
-static bool pack(request_t *request, const void *buffer, size_t count, ompi_datatype_t *datatype)
-{
-    pwr_packer_t packer;
-    size_t bytes = count * datatype->super.size;
-    bool ok = make_room(request, bytes) &&
-              OMPI_SUCCESS == pwr_packer_begin_pack(&packer, buffer, count, datatype);
-    if (ok) {
-        ok = OMPI_SUCCESS == pwr_packer_pack(&packer, request->packed, bytes);
-        pwr_packer_end(&packer);
-    }
-    return ok;
-}
-
 int pwr_ucx_isend(const void *buffer, size_t count, ompi_datatype_t *datatype, int peer, int tag,
                   struct ompi_communicator_t *comm, ompi_request_t **out)
 {
     ucp_ep_h to = endpoint_of(comm, peer);
+    size_t bytes = count * datatype->super.size;
     request_t *request = new_request(comm);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     const void *data = pwr_packer_contiguous(buffer, count, datatype);
-    if (NULL == data && pack(request, buffer, count, datatype)) {
+    if (NULL == data && make_room(request, bytes) &&
+        OMPI_SUCCESS == pwr_packer_convert(true, buffer, count, datatype, request->packed, bytes)) {
         data = request->packed;
     }
     ucs_status_t status = UCS_ERR_NO_MEMORY;
     if (NULL != data || 0 == count) {
-        status = pwr_ucp_send(to, data, count * datatype->super.size,
-                              tag_of(comm, ompi_comm_rank(comm), tag), &request->message);
+        status = pwr_ucp_send(to, data, bytes, tag_of(comm, ompi_comm_rank(comm), tag),
+                              &request->message);
     }
     return begun(request, status, out);
 }

@@ -91,8 +91,9 @@ static bool take(pwr_account_cell_t *cell, uint64_t key)
            before == key;
 }
 
-static pwr_account_cell_t *cell_of_key(pwr_account_t *account, uint64_t key)
+pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_kind_t *kind)
 {
+    uint64_t key = key_of(kind);
     unsigned place = first_place(key);
     for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
         pwr_account_cell_t *cell = &account->cells[(place + i) % PWR_ACCOUNT_CELLS];
@@ -101,11 +102,6 @@ static pwr_account_cell_t *cell_of_key(pwr_account_t *account, uint64_t key)
         }
     }
     return &account->rest;
-}
-
-pwr_account_cell_t *pwr_account_cell(pwr_account_t *account, const pwr_account_kind_t *kind)
-{
-    return cell_of_key(account, key_of(kind));
 }
 
 void pwr_account_add_in_threads(pwr_account_sums_t *sums, const pwr_account_sums_t *call)

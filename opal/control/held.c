@@ -119,11 +119,14 @@ static pwr_status_t judge(pwr_held_t *held, uint64_t now)
     return PWR_ERR_FOREIGN;
 }
 
-static pwr_status_t look(pwr_held_t *held)
+pwr_status_t pwr_held_look(pwr_held_t *held)
 {
     uint64_t interval = look_interval_ns[held->control.kind];
     uint64_t now_ns = interval > 0 ? pwr_env_now_ns(held->env) : 0;
     uint64_t now;
+    if (held->lost) {
+        return PWR_ERR_FOREIGN;
+    }
     if (interval > 0 && now_ns - held->looked_ns < interval && !held->unsure) {
         return PWR_OK;
     }
@@ -142,6 +145,33 @@ static pwr_status_t look(pwr_held_t *held)
     /* The other bits of the register are somebody else's business, and are kept as they are. */
     held->original = (held->original & mask_of(held)) | (now & ~mask_of(held));
     held->last = now;
+    return PWR_OK;
+}
+
+/* ---- one control of several processes ---- */
+
+pwr_held_state_t pwr_held_state(const pwr_held_t *held)
+{
+    return (pwr_held_state_t){.original = held->original,
+                              .last = held->last,
+                              .changed = held->changed,
+                              .unsure = held->unsure,
+                              .lost = held->lost};
+}
+
+pwr_status_t pwr_held_take_over(pwr_held_t *held, const pwr_held_state_t *state)
+{
+    if (((held->original ^ state->original) & mask_of(held)) != 0) {
+        pwr_status_t status = pwr_guard_remember(held->guard, &held->control, state->original);
+        if (status != PWR_OK) {
+            return status;
+        }
+    }
+    held->original = state->original;
+    held->last = state->last;
+    held->changed = state->changed != 0;
+    held->unsure = state->unsure != 0;
+    held->lost = state->lost != 0;
     return PWR_OK;
 }
 
@@ -220,16 +250,13 @@ static uint64_t lowered(const pwr_held_t *held, uint64_t want)
 
 pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want)
 {
-    if (held->lost) {
-        return PWR_ERR_FOREIGN;
-    }
     if (!held->guard) {
         return PWR_ERR_ARG;
     }
     if (!held->changed && lowered(held, want) == held->original) {
         return PWR_OK;
     }
-    pwr_status_t status = look(held);
+    pwr_status_t status = pwr_held_look(held);
     if (status != PWR_OK) {
         return status;
     }
@@ -248,7 +275,7 @@ pwr_status_t pwr_held_restore(pwr_held_t *held)
     if (!held->changed || held->lost) {
         return PWR_OK;
     }
-    pwr_status_t status = look(held);
+    pwr_status_t status = pwr_held_look(held);
     if (status == PWR_OK) {
         status = write_now(held, held->original);
         held->unsure = status != PWR_OK;

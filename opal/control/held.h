@@ -72,6 +72,24 @@ pwr_status_t pwr_held_lower(pwr_held_t *held, uint64_t want);
    is PWR_OK. */
 pwr_status_t pwr_held_restore(pwr_held_t *held);
 
+/* Looks, and adopts what somebody else set while it had no value of ours. Errors: as _lower's. */
+pwr_status_t pwr_held_look(pwr_held_t *held);
+
+/* What several processes that move one control in turn must know (control/shared.h); it goes to a
+   file, so it has no holes. */
+typedef struct pwr_held_state {
+    uint64_t original;
+    uint64_t last;
+    uint64_t changed; /* 0 or 1, as those behind it */
+    uint64_t unsure;
+    uint64_t lost;
+} pwr_held_state_t;
+
+pwr_held_state_t pwr_held_state(const pwr_held_t *held);
+/* Goes on from the state of another process.  An original that is new here is told to the guardian
+   first; only that can fail. */
+pwr_status_t pwr_held_take_over(pwr_held_t *held, const pwr_held_state_t *state);
+
 /* Does not restore. */
 void pwr_held_close(pwr_held_t *held);
 

@@ -237,6 +237,11 @@ pwr_status_t pwr_guard_revive(pwr_guard_t *guard)
     return PWR_OK;
 }
 
+const pwr_rundir_t *pwr_guard_rundir(const pwr_guard_t *guard)
+{
+    return guard->rundir;
+}
+
 pid_t pwr_guard_pid(const pwr_guard_t *guard)
 {
     return guard->pid;

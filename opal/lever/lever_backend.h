@@ -8,6 +8,7 @@
 
 #include "control/held.h"
 #include "pwr/lever.h"
+#include "topo/cpulist.h"
 
 typedef struct pwr_lever_request {
     pwr_held_request_t held;
@@ -23,10 +24,11 @@ typedef struct pwr_lever_backend {
     /* The lowest value of a CPU; a reason is added to request->held.why on failure. */
     pwr_status_t (*lowest)(const struct pwr_lever_backend *backend,
                            const pwr_lever_request_t *request, unsigned cpu, uint32_t *lowest);
-    /* Whether cpu is the one of ours through which all that share its control are driven.  SHARED,
-       with the reason in request->held.why, when one of those is not ours.  NULL: each CPU has its
-       own. */
-    pwr_status_t (*drives)(const pwr_lever_request_t *request, unsigned cpu, bool *drives);
+    /* The CPUs that share cpu's control, which are driven through the lowest of ours.  SHARED, with
+       the reason in request->held.why, when one of them is not ours and must be; else the processes
+       that have them agree (control/shared.h).  NULL: each CPU has its own. */
+    pwr_status_t (*sharers)(const pwr_lever_request_t *request, unsigned cpu,
+                            pwr_cpuset_t *sharers);
 } pwr_lever_backend_t;
 
 /* The three accesses to a register as rows of back ends, whose names begin with prefix: the one
@@ -35,9 +37,9 @@ typedef struct pwr_lever_backend {
     PWR_LEVER_REGISTER_BY(prefix "msr_safe", &pwr_access_msr_safe, __VA_ARGS__),                   \
         PWR_LEVER_REGISTER_BY(prefix "msr", &pwr_access_msr, __VA_ARGS__),                         \
         PWR_LEVER_REGISTER_BY(prefix "likwid-accessD", &pwr_access_accessd, __VA_ARGS__)
-#define PWR_LEVER_REGISTER_BY(name, access, control, per_unit, lowest, drives)                     \
+#define PWR_LEVER_REGISTER_BY(name, access, control, per_unit, lowest, sharers)                    \
     {                                                                                              \
-        name, access, control, PWR_CONTROL_KINDS, per_unit, lowest, drives                         \
+        name, access, control, PWR_CONTROL_KINDS, per_unit, lowest, sharers                        \
     }
 
 extern const pwr_lever_type_t pwr_lever_pstate;

@@ -9,12 +9,12 @@
 #include "config.h"
 
 #include "lever/lever_backend.h"
-#include "topo/cpulist.h"
+#include "topo/topo_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MHZ_100 = 100000, LIST_BYTES = 4096, PATH_BYTES = 128, NO_CPU = -1 };
+enum { MHZ_100 = 100000, LIST_BYTES = 4096, PATH_BYTES = 128 };
 
 static void file_path(unsigned cpu, const char *file, char path[PATH_BYTES])
 {
@@ -23,35 +23,31 @@ static void file_path(unsigned cpu, const char *file, char path[PATH_BYTES])
 
 /* ---- whose clock ---- */
 
-/* CPUs that share one frequency are driven through the lowest of them, and all must be ours. */
-static pwr_status_t drives_domain(const pwr_lever_request_t *request, unsigned cpu, bool *drives)
+/* CPUs that share one frequency must all be ours: it moves too often to be agreed on. */
+static pwr_status_t domain_of(const pwr_lever_request_t *request, unsigned cpu, pwr_cpuset_t *cpus)
 {
     char path[PATH_BYTES];
     char list[LIST_BYTES];
-    pwr_cpuset_t cpus;
     file_path(cpu, "related_cpus", path);
     pwr_status_t status = pwr_env_read_text(request->held.env, path, list, sizeof list);
     if (status == PWR_OK) {
-        status = pwr_cpulist_parse(list, strlen(list), &cpus);
+        status = pwr_cpulist_parse(list, strlen(list), cpus);
     }
-    int lowest = status == PWR_OK ? pwr_cpuset_next(&cpus, -1) : NO_CPU;
-    if (lowest == NO_CPU) {
-        status = status == PWR_OK ? PWR_ERR_PARSE : status;
+    if (status == PWR_OK && pwr_cpuset_count(cpus) == 0) {
+        status = PWR_ERR_PARSE;
+    }
+    if (status != PWR_OK) {
         pwr_why_add_file(request->held.why, path, status, "needs read permission");
         return status;
     }
-    int other = lowest;
-    while (other != NO_CPU && pwr_topo_is_mine(request->topo, (unsigned)other)) {
-        other = pwr_cpuset_next(&cpus, other);
-    }
-    if (other != NO_CPU) {
+    int other = pwr_cpuset_first_missing(&pwr_topo_sets(request->topo)->mine, cpus);
+    if (other >= 0) {
         pwr_why_add(request->held.why,
                     "%s: one frequency for CPU %u and CPU %d, which is not in this process's "
                     "binding (bind each process to whole frequency domains)",
                     path, cpu, other);
         return PWR_ERR_SHARED;
     }
-    *drives = (unsigned)lowest == cpu;
     return PWR_OK;
 }
 
@@ -186,11 +182,11 @@ static pwr_status_t lowest_of_registers(const pwr_lever_backend_t *backend,
    limits, then those registers that the kernel would write. */
 static const pwr_lever_backend_t backends[] = {
     {"cpufreq-setspeed", &pwr_access_cpufreq, PWR_CONTROL_SPEED, PWR_CONTROL_KINDS, 1,
-     lowest_of_setspeed, drives_domain},
+     lowest_of_setspeed, domain_of},
     {"cpufreq", &pwr_access_cpufreq, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1, lowest_of_files,
-     drives_domain},
+     domain_of},
     {"likwid", &pwr_access_likwid, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1, lowest_of_files,
-     drives_domain},
+     domain_of},
     PWR_LEVER_REGISTER("hwp-", PWR_CONTROL_HWP_REQUEST, MHZ_100, lowest_of_registers, NULL),
     PWR_LEVER_REGISTER("perf_ctl-", PWR_CONTROL_PERF_CTL, MHZ_100, lowest_of_registers, NULL),
 };

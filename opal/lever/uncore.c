@@ -4,10 +4,8 @@
  * Uncore frequency: the clock of the mesh, the last-level cache and the memory controllers of a
  * package, as a ceiling that is lowered.
  *
- * It slows down whoever computes on the package, so it is opened only where this process's own
- * binding has all of the package's CPUs.  Where several ranks share a package it stays off: one of
- * them would have to write for all, and could not raise it in time for the others while it sleeps
- * itself.
+ * It slows down whoever computes on the package, so the processes that have its CPUs agree on it
+ * (control/shared.h): it is low while all of them wait.
  *
  * Source: Linux, Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst; Intel SDM volume
  * 4, MSR_UNCORE_RATIO_LIMIT.
@@ -24,45 +22,21 @@ enum { MHZ_100 = 100000, PATH_BYTES = 128, LIST_BYTES = 4096, NO_CPU = -1 };
 
 /* ---- whose package ---- */
 
-static pwr_status_t check_package(const pwr_lever_request_t *request, unsigned cpu)
-{
-    int package = pwr_topo_package_of(request->topo, cpu);
-    int other = pwr_topo_next_in_package(request->topo, (unsigned)package, NO_CPU);
-    while (other != NO_CPU && pwr_topo_is_mine(request->topo, (unsigned)other)) {
-        other = pwr_topo_next_in_package(request->topo, (unsigned)package, other);
-    }
-    if (other == NO_CPU) {
-        return PWR_OK;
-    }
-    pwr_why_add(request->held.why,
-                "package %d has one uncore frequency, and its CPU %d is not in this process's "
-                "binding: other ranks of this job, or other jobs, may compute there (one process "
-                "per package: mpirun --map-by package --bind-to package)",
-                package, other);
-    return PWR_ERR_SHARED;
-}
-
-/* The CPUs that share cpu's control: its die, or where dies are not told, its package. */
-static bool shares_control(const pwr_lever_request_t *request, unsigned cpu, unsigned other)
+/* cpu's die, or where dies are not told, its package. */
+static pwr_status_t die_of(const pwr_lever_request_t *request, unsigned cpu, pwr_cpuset_t *die)
 {
     char path[PATH_BYTES];
     char list[LIST_BYTES];
-    pwr_cpuset_t die;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/die_cpus_list", cpu);
-    bool told = pwr_env_read_text(request->held.env, path, list, sizeof list) == PWR_OK &&
-                pwr_cpulist_parse(list, strlen(list), &die) == PWR_OK;
-    return told ? pwr_cpuset_has(&die, other)
-                : pwr_topo_package_of(request->topo, cpu) ==
-                      pwr_topo_package_of(request->topo, other);
-}
-
-/* The lowest of ours. */
-static pwr_status_t is_first(const pwr_lever_request_t *request, unsigned cpu, bool *first)
-{
-    *first = true;
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(request->topo) && *first; i++) {
-        unsigned other = pwr_topo_my_cpu(request->topo, i);
-        *first = other >= cpu || !shares_control(request, cpu, other);
+    if (pwr_env_read_text(request->held.env, path, list, sizeof list) == PWR_OK &&
+        pwr_cpulist_parse(list, strlen(list), die) == PWR_OK && pwr_cpuset_has(die, cpu)) {
+        return PWR_OK;
+    }
+    *die = (pwr_cpuset_t){{0}};
+    unsigned package = (unsigned)pwr_topo_package_of(request->topo, cpu);
+    int other = pwr_topo_next_in_package(request->topo, package, NO_CPU);
+    for (; other != NO_CPU; other = pwr_topo_next_in_package(request->topo, package, other)) {
+        pwr_cpuset_add(die, (unsigned)other);
     }
     return PWR_OK;
 }
@@ -80,7 +54,7 @@ static pwr_status_t lowest_of_files(const pwr_lever_backend_t *backend,
     if (status == PWR_OK) {
         status = pwr_khz_read(request->held.env, path, request->held.why, khz);
     }
-    return status == PWR_OK ? check_package(request, cpu) : status;
+    return status;
 }
 
 /* Bits 14:8, which the firmware has set.  A register of zeros limits nothing that we know. */
@@ -108,13 +82,13 @@ static pwr_status_t lowest_of_register(const pwr_lever_backend_t *backend,
         return status;
     }
     *khz = lowest * MHZ_100;
-    return check_package(request, cpu);
+    return PWR_OK;
 }
 
 static const pwr_lever_backend_t backends[] = {
     {"intel_uncore_frequency", &pwr_access_uncore, PWR_CONTROL_CEILING, PWR_CONTROL_FLOOR, 1,
-     lowest_of_files, is_first},
-    PWR_LEVER_REGISTER("", PWR_CONTROL_UNCORE_RATIO, MHZ_100, lowest_of_register, is_first),
+     lowest_of_files, die_of},
+    PWR_LEVER_REGISTER("", PWR_CONTROL_UNCORE_RATIO, MHZ_100, lowest_of_register, die_of),
 };
 
 const pwr_lever_type_t pwr_lever_uncore = {

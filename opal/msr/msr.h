@@ -9,7 +9,6 @@
 #define PWR_MSR_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "pwr/env.h"

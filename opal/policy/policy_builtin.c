@@ -10,7 +10,6 @@
 
 #include "pwr/policy.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

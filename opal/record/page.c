@@ -129,11 +129,6 @@ pwr_status_t pwr_page_create(const pwr_rundir_t *rundir, const char *job, unsign
     return status;
 }
 
-static bool is_page(const pwr_page_t *page)
-{
-    return page->magic == PWR_PAGE_MAGIC && page->bytes == sizeof *page;
-}
-
 pwr_status_t pwr_page_open(const pwr_rundir_t *rundir, const char *name, pwr_mapped_page_t *mapped)
 {
     char why[512];
@@ -148,8 +143,8 @@ pwr_status_t pwr_page_open(const pwr_rundir_t *rundir, const char *name, pwr_map
         return status;
     }
     if (fstat(mapped->fd, &info) == 0 && info.st_size == (off_t)sizeof(pwr_page_t)) {
-        mapped->page = map(mapped->fd);
-        if (mapped->page && is_page(mapped->page)) {
+        const pwr_page_t *page = mapped->page = map(mapped->fd);
+        if (page && page->magic == PWR_PAGE_MAGIC && page->bytes == sizeof *page) {
             return PWR_OK;
         }
     }
@@ -170,18 +165,13 @@ void pwr_page_remove(const pwr_rundir_t *rundir, const pwr_mapped_page_t *mapped
     (void)pwr_rundir_remove(rundir, mapped->name, mapped->fd);
 }
 
-static bool is_locked(int fd)
-{
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK;
-    }
-    flock(fd, LOCK_UN);
-    return false;
-}
-
 bool pwr_page_is_alive(const pwr_mapped_page_t *mapped)
 {
-    return is_locked(mapped->fd);
+    if (flock(mapped->fd, LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK;
+    }
+    flock(mapped->fd, LOCK_UN);
+    return false;
 }
 
 void pwr_page_sweep(const pwr_rundir_t *rundir, const char *job)

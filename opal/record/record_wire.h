@@ -16,7 +16,6 @@
 #ifndef PWR_RECORD_WIRE_H
 #define PWR_RECORD_WIRE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "pwr/env.h"

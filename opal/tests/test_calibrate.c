@@ -183,9 +183,10 @@ static void test_impossible_options(void **state)
     fixture_t *fixture = *state;
     static const char *const cpus[] = {"", "-1", "1x", "x", "65536", "99999999999999999999"};
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
-        expect_refusal(fixture, ARGUMENTS("--cpu", cpus[i]), 2, "not the number of a CPU");
+        expect_refusal(fixture, ARGUMENTS("--cpu", cpus[i]), 2,
+                       "not a whole number from 0 to 65535");
     }
-    expect_refusal(fixture, ARGUMENTS("--json", "more"), 2, "more: not an option");
+    expect_refusal(fixture, ARGUMENTS("--json", "more"), 2, "unexpected argument \"more\"");
     expect_refusal(fixture, ARGUMENTS("--fast"), 2, "--help lists");
     expect_refusal(fixture, ARGUMENTS("--json", "--cpu", "65535"), 1, "may run on");
 }

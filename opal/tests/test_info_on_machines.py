@@ -246,8 +246,9 @@ def test_uncore(folder: Path) -> None:
 def test_uncore_of_a_shared_package(folder: Path) -> None:
     document = parse(run_on("skylake", folder, tool(folder, "-j -c 4-6")).stdout)
     found = backend(document, "uncore", "intel_uncore_frequency")
-    assert found["state"] == "refused" and "its CPU 7" in found["reason"]
-    assert commands_of(document, "uncore", "intel_uncore_frequency") == ["mpirun --map-by ppr:1:package --bind-to package ..."]
+    assert found["state"] == "refused" and "CPU 7 has the same control" in found["reason"]
+    assert commands_of(document, "uncore", "intel_uncore_frequency") == [
+        "mpirun --map-by core --bind-to core ...", "poweraware-info --cpus ..."]
     assert part(document, "uncore")["missing"] and part(document, "pstate")["used"] == "cpufreq"
 
 

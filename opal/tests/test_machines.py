@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -218,12 +219,60 @@ def test_uncore_of_a_whole_package(machine: Machine) -> None:
     assert machine.moved() == []
 
 
-def test_uncore_of_a_shared_package_stays(machine: Machine) -> None:
+def test_uncore_stays_where_a_cpu_is_nobodys(machine: Machine) -> None:
     done = machine.run("skylake", machine.walk("4-6", more="uncore"))
     lines = done.stdout.splitlines()
     assert values(lines, "uncore") == ["none"] and values(lines, "pstate") == ["cpufreq"], done.stdout + done.stderr
-    assert "uncore frequencies off: package 1 has one uncore frequency, and its CPU 7" in values(lines, "why")[0]
+    assert "uncore frequencies off: CPU 7 has the same control as ours" in values(lines, "why")[0]
     assert [write for write in machine.writes() if "uncore" in write[1]] == []
+
+
+# Two processes of one package, which go on when they are told; prints the ceiling in between.
+PAIR = """
+import pathlib, subprocess, sys, time
+ceiling = pathlib.Path("/sys/devices/system/cpu/intel_uncore_frequency/package_01_die_00/max_freq_khz")
+walks = [subprocess.Popen(line, shell=True, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for line in (%r, %r)]
+def until(walk, what):
+    while (line := walk.stdout.readline()) != f"now: {what}\\n":
+        assert line, what
+def go(walk, what):
+    print("go", file=walk.stdin, flush=True)
+    until(walk, what)
+for walk in walks:
+    until(walk, "claimed")
+for walk in walks:
+    go(walk, "held")
+    print("ceiling:", ceiling.read_text(), end="", flush=True)
+%s
+print("ceiling:", ceiling.read_text(), end="", flush=True)
+"""
+LOWERED = ["2400000", "1200000"]  # with one of two, with both
+
+
+def run_pair(machine: Machine, then: str) -> list[str]:
+    """The ceilings that two processes of one package make, the second of which does something."""
+    walks = [f"exec {machine.walk(cpus, more='uncore meet pause')}" for cpus in ("4-5", "6-7")]
+    done = machine.run("skylake", f"exec python3 -c {shlex.quote(PAIR % (*walks, then))}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return values(done.stdout.splitlines(), "ceiling")
+
+
+def test_uncore_of_a_package_that_two_share(machine: Machine) -> None:
+    then = 'go(walks[0], "full")\nfor walk in walks:\n    walk.communicate("go\\ngo\\n")\n    assert walk.returncode == 0'
+    assert run_pair(machine, then) == [*LOWERED, "2400000"]
+    # both prove that they may write; the first one goes down once more while the second one still holds
+    assert [write[2] for write in machine.writes() if write[1] == UNCORE_MAX] == [
+        "2400000", "2400000", "1200000", "2400000", "1200000", "2400000"]
+    assert machine.moved() == []
+
+
+@pytest.mark.parametrize("killed", ["walks[:1]", "walks[1:]", "walks"])
+def test_uncore_of_a_package_after_a_kill(machine: Machine, killed: str) -> None:
+    """Whoever is killed, it is raised: by a guardian, or by the next who ends its wait."""
+    then = (f"for walk in {killed}:\n    walk.kill()\n    walk.wait()\n"
+            "for walk in walks:\n    if walk.poll() is None: walk.communicate('go\\ngo\\n')\n"
+            "end = time.monotonic() + 60\nwhile ceiling.read_text() != '2400000\\n': assert time.monotonic() < end")
+    assert run_pair(machine, then) == [*LOWERED, "2400000"]
 
 
 def test_uncore_after_a_kill(machine: Machine) -> None:

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,17 +54,23 @@ static void finish(pwr_record_t *record)
     pwr_record_finish(record, &end);
 }
 
-static pwr_status_t lead(fixture_t *fixture, pwr_record_t *record, unsigned processes,
-                         const char *summary)
+static pwr_status_t lead_to(const char *directory, pwr_record_t *record, unsigned processes,
+                            const char *summary)
 {
     json_t *about = json_pack(
         "{s:s, s:s, s:s, s:i, s:i, s:[s, s], s:[s], s:[i, i, n], s:{s:{s:s}, s:{s:s, s:f}}}",
-        "directory", fixture->root, "name", "job", "summary", summary, "processes", (int)processes,
+        "directory", directory, "name", "job", "summary", summary, "processes", (int)processes,
         "node_processes", (int)processes, "collectives", "barrier", "bcast", "algorithms", "box",
         "class_bytes", 4, 16, "facts", "software", "open_mpi", "1.2.3", "settings", "scheme",
         "auto", "max_slowdown_percent", 1.5);
     assert_non_null(about);
     return pwr_record_start(record, about);
+}
+
+static pwr_status_t lead(fixture_t *fixture, pwr_record_t *record, unsigned processes,
+                         const char *summary)
+{
+    return lead_to(fixture->root, record, processes, summary);
 }
 
 static bool wait_for_answer(pwr_record_t *record)
@@ -130,18 +137,22 @@ static bool has_no_pages(const fixture_t *fixture)
     return count_pages(fixture) == 0;
 }
 
-static char *partial_name(void)
+/* The partial document; NULL: there is none. */
+static json_t *load_partial(const fixture_t *fixture)
 {
-    static char name[256];
-    char host[64] = "";
-    gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "job.%s.partial.json", host);
-    return name;
+    char pattern[512];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/job.*.partial.json", fixture->root);
+    json_t *document = glob(pattern, 0, NULL, &found) == 0
+                           ? load(fixture, found.gl_pathv[0] + strlen(fixture->root) + 1)
+                           : NULL;
+    globfree(&found);
+    return document;
 }
 
 static bool has_partial(const fixture_t *fixture)
 {
-    json_t *document = load(fixture, partial_name());
+    json_t *document = load_partial(fixture);
     json_decref(document);
     return document != NULL;
 }
@@ -255,7 +266,7 @@ static void test_a_killed_job_leaves_what_is_known(void **state)
     assert_int_equal(waitpid(leader, NULL, 0), leader);
     assert_int_equal(waitpid(other, NULL, 0), other);
     assert_true(fixture_eventually(has_no_pages, fixture));
-    json_t *document = load(fixture, partial_name());
+    json_t *document = load_partial(fixture);
     assert_non_null(document);
     assert_true(json_is_false(json_object_get(document, "complete")));
     assert_int_equal(json_integer_value(json_object_get(document, "reported")), 2);
@@ -265,10 +276,13 @@ static void test_a_killed_job_leaves_what_is_known(void **state)
     json_decref(document);
 }
 
-static pid_t recorder_of_this_test(void)
+/* By its program: jobs of other tests have recorders, too. */
+static pid_t recorder_of(const fixture_t *fixture)
 {
-    FILE *pgrep = popen("pgrep -n poweraware-reco", "r");
+    char command[512];
     int pid = 0;
+    snprintf(command, sizeof command, "pgrep -n -f '^%s/poweraware-record'", fixture->root);
+    FILE *pgrep = popen(command, "r");
     assert_non_null(pgrep);
     assert_int_equal(fscanf(pgrep, "%d", &pid), 1);
     pclose(pgrep);
@@ -282,12 +296,12 @@ static void test_a_job_killed_with_its_recorder_leaves_a_partial_document(void *
     pid_t other = start_job(fixture, 1);
     pid_t leader = start_job(fixture, 0);
     assert_true(fixture_eventually(has_partial, fixture));
-    kill(recorder_of_this_test(), SIGKILL);
+    kill(recorder_of(fixture), SIGKILL);
     kill(leader, SIGKILL);
     kill(other, SIGKILL);
     waitpid(leader, NULL, 0);
     waitpid(other, NULL, 0);
-    json_t *document = load(fixture, partial_name());
+    json_t *document = load_partial(fixture);
     assert_true(json_is_false(json_object_get(document, "complete")));
     json_decref(document);
     assert_int_equal(count_pages(fixture), 2);
@@ -313,7 +327,7 @@ static void test_a_recorder_that_is_gone_or_stands_still_is_given_up(void **stat
             .job = "job", .process = (unsigned)i, .timeout_ns = second / 2};
         assert_int_equal(pwr_record_open(&fixture->env, &config, &record), PWR_OK);
         assert_int_equal(lead(fixture, record, 1, "off"), PWR_OK);
-        pid_t recorder = recorder_of_this_test();
+        pid_t recorder = recorder_of(fixture);
         kill(recorder, signals[i]);
         finish(record);
         if (pwr_record_ask_ledger(record) == PWR_OK) {
@@ -360,19 +374,60 @@ static void test_without_a_recorder_there_is_a_reason(void **state)
     pwr_record_close(record);
 }
 
+static void make_document(fixture_t *fixture, const char *job)
+{
+    char why[512];
+    size_t bytes;
+    pwr_record_t *leader = open_page(fixture, job, 0);
+    assert_int_equal(lead(fixture, leader, 1, "off"), PWR_OK);
+    count_calls(leader, CALLS);
+    finish(leader);
+    void *packed = ledger_of(leader, &bytes);
+    free(publish(leader, packed, bytes, why, sizeof why));
+    assert_string_equal(why, "");
+    free(packed);
+    pwr_record_close(leader);
+}
+
+/* Jobs with one report_dir, at once or one after the other. */
+static void test_no_document_is_overwritten(void **state)
+{
+    fixture_t *fixture = *state;
+    char host[64] = "";
+    char name[256];
+    fixture_put(fixture, "/job.json", "somebody else's");
+    make_document(fixture, "1@2");
+    make_document(fixture, "1@2");
+    char text[64];
+    fixture_get(fixture, "/job.json", text, sizeof text);
+    assert_string_equal(text, "somebody else's");
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "job-1_2-%s-%d%s.json", host, (int)getpid(),
+                 i == 0 ? "" : "-2");
+        json_t *document = load(fixture, name);
+        assert_non_null(document);
+        json_decref(document);
+    }
+}
+
 static void test_a_document_that_cannot_be_written_is_said(void **state)
 {
     fixture_t *fixture = *state;
     char why[512];
     size_t bytes;
+    char directory[256];
+    snprintf(directory, sizeof directory, "%s/documents", fixture->root);
+    fixture_make_directory(fixture, "/documents");
     pwr_record_t *leader = open_page(fixture, "job", 0);
-    assert_int_equal(lead(fixture, leader, 1, "full"), PWR_OK);
+    assert_int_equal(lead_to(directory, leader, 1, "full"), PWR_OK);
     count_calls(leader, CALLS);
     finish(leader);
     void *packed = ledger_of(leader, &bytes);
-    fixture_make_directory(fixture, "/job.json/in the way");
+    fixture_remove(fixture, "/documents");
     char *summary = publish(leader, packed, bytes, why, sizeof why);
-    assert_non_null(strstr(why, "job.json: "));
+    assert_non_null(strstr(why, "/documents/job.json: No such file or directory"));
     assert_non_null(strstr(summary, "bcast"));
     free(summary);
     memset(packed, 'x', 16); /* nor one that is made of nonsense */
@@ -426,6 +481,7 @@ int main(void)
         RECORD_TEST(test_where_no_page_can_be_made_calls_still_count),
         RECORD_TEST(test_a_page_that_lives_is_not_touched),
         RECORD_TEST(test_without_a_recorder_there_is_a_reason),
+        RECORD_TEST(test_no_document_is_overwritten),
         RECORD_TEST(test_a_document_that_cannot_be_written_is_said),
         RECORD_TEST(test_a_spoilt_page_spoils_nothing_else),
     };

@@ -397,7 +397,7 @@ static void test_options(void **state)
     fixture_t *fixture = *state;
     expect(fixture, help, 0, "usage: poweraware-restore");
     expect(fixture, unknown, 2, "--help");
-    expect(fixture, word, 2, "\"now\" is no option");
+    expect(fixture, word, 2, "unexpected argument \"now\"");
     expect(fixture, no_job, 2, "--job");
     expect(fixture, no_root, 2, "/does/not/exist");
     expect(fixture, both, 2, "not both");

@@ -67,9 +67,9 @@ static void test_smt_siblings_are_reached(void **state)
     pwr_topo_t *topo = fixture_topo(*state, "package:1 core:4 pu:2", "2,5");
     assert_int_equal(pwr_topo_num_cores(topo), 4);
     assert_int_equal(pwr_topo_num_my_cpus(topo), 2);
-    assert_int_equal(pwr_topo_num_reached_cpus(topo), 4);
+    assert_int_equal(pwr_cpuset_count(&pwr_topo_sets(topo)->reached), 4);
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(pwr_topo_reached_cpu(topo, i), 2 + i);
+        assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, i), 2 + i);
     }
     pwr_topo_close(topo);
 }
@@ -77,9 +77,9 @@ static void test_smt_siblings_are_reached(void **state)
 static void test_cpus_of_a_core(void **state)
 {
     pwr_topo_t *topo = fixture_topo(*state, "package:1 core:4 pu:2(indexes=0,4,1,5,2,6,3,7)", "2");
-    assert_int_equal(pwr_topo_num_reached_cpus(topo), 2);
-    assert_int_equal(pwr_topo_reached_cpu(topo, 0), 2);
-    assert_int_equal(pwr_topo_reached_cpu(topo, 1), 6);
+    assert_int_equal(pwr_cpuset_count(&pwr_topo_sets(topo)->reached), 2);
+    assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, 0), 2);
+    assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, 1), 6);
     assert_true(pwr_topo_is_mine(topo, 2));
     assert_false(pwr_topo_is_mine(topo, 6));
     assert_false(pwr_topo_has_whole_cores(topo));
@@ -126,7 +126,7 @@ static void test_machine_without_core_objects(void **state)
     pwr_topo_t *topo = fixture_topo(*state, "numa:2 pu:2", "3");
     assert_int_equal(pwr_topo_num_cores(topo), 4);
     assert_int_equal(pwr_topo_package_of(topo, 3), 0);
-    assert_int_equal(pwr_topo_num_reached_cpus(topo), 1);
+    assert_int_equal(pwr_cpuset_count(&pwr_topo_sets(topo)->reached), 1);
     pwr_topo_close(topo);
 }
 
@@ -282,8 +282,8 @@ static void test_offline_sibling(void **state)
     assert_true(pwr_topo_has_whole_cores(topo));
     pwr_topo_close(topo);
     assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "2", &topo), PWR_OK);
-    assert_int_equal(pwr_topo_num_reached_cpus(topo), 2);
-    assert_int_equal(pwr_topo_reached_cpu(topo, 1), 3);
+    assert_int_equal(pwr_cpuset_count(&pwr_topo_sets(topo)->reached), 2);
+    assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, 1), 3);
     pwr_topo_close(topo);
 }
 

@@ -3,12 +3,12 @@
  *
  * Walks once through all that the facade can do, for tests on emulated machines.
  *
- *   walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [pause]
+ *   walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [meet] [pause]
  *
  * Binds itself to CPULIST, prints "key: value" lines (levers by name, meter, why), and
- * moves: low, T7, back, full; with "uncore" the uncore of packages as well.  With "pause" it reads
- * a line from standard input while it holds both, and once more before it ends, and says what
- * became of the levers.
+ * moves: low, T7, back, full; with "uncore" the uncore of packages as well.  With "meet" it reads a
+ * line from standard input between claiming its CPUs and opening levers.  With "pause" it reads
+ * one while it holds both, and once more before it ends, and says what became of the levers.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -104,7 +104,7 @@ static bool has_word(int argc, char **argv, const char *word)
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr, "usage: walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [pause]\n");
+        fprintf(stderr, "usage: walk_levers CPULIST HELPER_DIR RUN_DIR [uncore] [meet] [pause]\n");
         return 2;
     }
     pwr_env_t env = pwr_env_real;
@@ -119,6 +119,9 @@ int main(int argc, char **argv)
     }
     if (pwr_power_open(&env, &config, &power) != PWR_OK) {
         return EXIT_FAILURE;
+    }
+    if (has_word(argc, argv, "meet")) {
+        wait_for_line("claimed");
     }
     pwr_power_arm(power);
     pwr_lever_use_t uses[PWR_NUM_LEVERS];

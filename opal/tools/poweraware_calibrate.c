@@ -13,11 +13,10 @@
  */
 #include "config.h"
 
-#include "number.h"
+#include "pwr/command.h"
 #include "tools/calibrate/calibrate.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, CPU_MAX = 65535, WHY_BYTES = 1024 };
+enum { WHY_BYTES = 1024 };
 
 static const calibrate_plan_t thorough = {.samples = 1000,
                                           .series_ns = 2000000000,
@@ -43,6 +42,7 @@ static const calibrate_plan_t quick = {.samples = 100,
 
 typedef struct options {
     const calibrate_plan_t *plan;
+    bool quick;
     const char *output;     /* NULL: the user's table, or with json nowhere */
     const char *helper_dir; /* NULL: the installed one */
     int cpu;
@@ -56,79 +56,33 @@ typedef struct notes {
     char rows[PWR_POLICY_NUM_ROWS][128];
 } notes_t;
 
-static void print_help(FILE *out)
-{
-    fputs(
+#define AT(member) .at = offsetof(options_t, member)
+static const pwr_option_t known[] = {
+    {'o', "output", "FILE",
+     "where to write (default: your own table, ~/.config/poweraware/calibration.json)",
+     pwr_option_text, AT(output)},
+    {'j', "json", NULL, "print the table as JSON; writes no file without --output", pwr_option_flag,
+     AT(json)},
+    {'q', "quick", NULL, "a few seconds, less precise", pwr_option_flag, AT(quick)},
+    {'c', "cpu", "N", "measure on the core of CPU N (default: the last one allowed)",
+     pwr_option_int, AT(cpu), 0, 65535},
+    {0, "helper-dir", "DIR", "where helper programs are (default: where they are installed)",
+     pwr_option_text, AT(helper_dir)},
+    {0},
+};
+
+static const pwr_command_t command = {
+    .name = "poweraware-calibrate",
+    .usage =
         "Usage: poweraware-calibrate [--quick] [--output FILE] [--json] [--cpu N]\n"
         "\n"
         "Measures on one core of this machine what waiting and moving power levers costs; levers\n"
         "of packages on the whole package. Writes the table from which poweraware decides when\n"
         "they pay. Takes about half a minute; use an idle machine. Needs no rights; without those\n"
         "for levers and meters their rows stay as built in, and the reason is said.\n"
-        "\n"
-        "  -o, --output FILE     where to write; default: your own table,\n"
-        "                        ~/.config/poweraware/calibration.json\n"
-        "  -j, --json            print the table as JSON; writes no file without --output\n"
-        "  -q, --quick           a few seconds, less precise\n"
-        "  -c, --cpu N           measure on the core of CPU N (default: the last one allowed)\n"
-        "      --helper-dir DIR  where helper programs are (default: where they are installed)\n"
-        "  -h, --help            print this\n",
-        out);
-}
-
-static int parse_cpu(const char *text)
-{
-    uint64_t value;
-    if (pwr_number_parse(text, strlen(text), &value) != PWR_OK || value > CPU_MAX) {
-        fprintf(stderr, "poweraware-calibrate: --cpu %s: not the number of a CPU\n", text);
-        exit(EXIT_USAGE);
-    }
-    return (int)value;
-}
-
-/* Ends the program where help is asked for or an option is wrong. */
-static options_t parse_options(int argc, char **argv)
-{
-    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"cpu", required_argument, NULL, 'c'},
-                                          {"helper-dir", required_argument, NULL, 'H'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    options_t options = {.plan = &thorough, .cpu = -1};
-    int option;
-    while ((option = getopt_long(argc, argv, "o:jqc:h", known, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options.output = optarg;
-            break;
-        case 'j':
-            options.json = true;
-            break;
-        case 'q':
-            options.plan = &quick;
-            break;
-        case 'c':
-            options.cpu = parse_cpu(optarg);
-            break;
-        case 'H':
-            options.helper_dir = optarg;
-            break;
-        case 'h':
-            print_help(stdout);
-            exit(EXIT_SUCCESS);
-        default:
-            fputs("poweraware-calibrate: --help lists the options\n", stderr);
-            exit(EXIT_USAGE);
-        }
-    }
-    if (optind < argc) {
-        fprintf(stderr, "poweraware-calibrate: %s: not an option (see --help)\n", argv[optind]);
-        exit(EXIT_USAGE);
-    }
-    return options;
-}
+        "\n",
+    .options = known,
+};
 
 /* ---- measuring ---- */
 
@@ -347,9 +301,11 @@ static bool choose_file(const options_t *options, char user[PATH_MAX], const cha
 
 int main(int argc, char **argv)
 {
-    options_t options = parse_options(argc, argv);
+    options_t options = {.cpu = -1};
     char user[PATH_MAX];
     const char *file;
+    pwr_command_read(&command, &options, NULL, argc, argv);
+    options.plan = options.quick ? &quick : &thorough;
     if (!choose_file(&options, user, &file)) {
         return EXIT_FAILURE;
     }

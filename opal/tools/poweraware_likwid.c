@@ -16,7 +16,6 @@
 #include "likwid/likwid_wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <likwid.h>
 #include <poll.h>
 #include <sched.h>

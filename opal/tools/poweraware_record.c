@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include "guard/journal.h"
 #include "helper/detach.h"
 #include "record/record_wire.h"
 #include "tools/record/document.h"
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -31,6 +31,7 @@
 /* Of a job that is killed, what happened after the last partial document is lost only where the
    recorder is killed with it; then at most half of its time, and at most a minute. */
 enum { FIRST_PARTIAL_S = 1, LAST_PARTIAL_S = 60, DYING_S = 5, TALK_S = 20 };
+enum { OWNER_BYTES = 80 };
 
 typedef struct recorder {
     pwr_env_t env;
@@ -44,13 +45,6 @@ typedef struct recorder {
     uint64_t next_partial_ns;
     uint64_t asked_ns; /* when for the ledger, which is not sent yet; 0: it is not wanted */
 } recorder_t;
-
-static void ignore_line(void *arg, pwr_log_level_t level, const char *line)
-{
-    (void)arg;
-    (void)level;
-    (void)line;
-}
 
 /* ---- 2. ---- */
 
@@ -69,13 +63,22 @@ static bool learn(recorder_t *self)
     return ok;
 }
 
-/* "<directory>/<name>.<host>.partial.json" */
-static void name_partial(recorder_t *self)
+/* Of jobs that write to one directory: "<host>-<process>". */
+static void name_owner(char owner[OWNER_BYTES])
 {
     char host[64] = "";
     gethostname(host, sizeof host - 1);
+    snprintf(owner, OWNER_BYTES, "%.*s-%d", (int)strcspn(host, "."), host,
+             (int)pwr_detach_client());
+}
+
+/* "<directory>/<name>.<owner>.partial.json" */
+static void name_partial(recorder_t *self)
+{
+    char owner[OWNER_BYTES];
+    name_owner(owner);
     int length = snprintf(self->partial, sizeof self->partial, "%s/%s.%s.partial.json",
-                          self->about.directory, self->about.name, host);
+                          self->about.directory, self->about.name, owner);
     if (self->about.directory[0] == '\0' || length >= (int)sizeof self->partial) {
         self->partial[0] = '\0';
     }
@@ -86,7 +89,7 @@ static bool begin(recorder_t *self)
     if (!learn(self)) {
         return false;
     }
-    const pwr_env_t here = {.root = "", .log = ignore_line}; /* the directory's name is whole */
+    const pwr_env_t here = pwr_env_quiet(&pwr_env_real); /* the directory's name is whole */
     if (node_open(&self->node, &here, &self->about) != PWR_OK) {
         return false;
     }
@@ -116,7 +119,7 @@ static void write_partial(recorder_t *self, const char *why)
         return;
     }
     json_t *document = document_make(&self->about, ledger, why);
-    int err = document ? document_write(document, self->partial) : ENOMEM;
+    int err = document ? document_replace(document, self->partial) : ENOMEM;
     if (err == 0) {
         self->has_partial = true;
     } else {
@@ -178,17 +181,24 @@ static bool is_complete(const about_t *about, pwr_ledger_t *ledger, char *why, s
 static void write_document(const recorder_t *self, pwr_ledger_t *ledger, const char *why_incomplete,
                            char *reason, size_t reason_size)
 {
-    char path[PATH_MAX];
+    char stem[PATH_MAX];
+    char path[PATH_MAX] = "the document";
+    char job[PWR_JOB_BYTES];
+    char owner[PWR_JOB_BYTES + OWNER_BYTES];
+    char process[OWNER_BYTES];
     if (self->about.directory[0] == '\0') {
         return;
     }
-    if (snprintf(path, sizeof path, "%s/%s.json", self->about.directory, self->about.name) >=
-        (int)sizeof path) {
+    if (snprintf(stem, sizeof stem, "%s/%s", self->about.directory, self->about.name) >=
+        (int)sizeof stem) {
         snprintf(reason, reason_size, "coll_poweraware_report_dir: the name is too long");
         return;
     }
+    pwr_identity_job(self->about.job, job);
+    name_owner(process);
+    snprintf(owner, sizeof owner, "%s-%s", job, process);
     json_t *document = document_make(&self->about, ledger, why_incomplete);
-    int err = document ? document_write(document, path) : ENOMEM;
+    int err = document ? document_keep(document, stem, owner, path) : ENOMEM;
     if (err != 0) {
         snprintf(reason, reason_size, "cannot write %.400s: %s", path, strerror(err));
     }
@@ -302,8 +312,7 @@ static void write_what_is_known(recorder_t *self)
 static int record(void)
 {
     static recorder_t self;
-    self.env = pwr_env_real;
-    self.env.log = ignore_line;
+    self.env = pwr_env_quiet(&pwr_env_real);
     if (!begin(&self)) {
         about_free(&self.about);
         return EXIT_FAILURE;

@@ -5,12 +5,12 @@
  */
 #include "config.h"
 
-#include "number.h"
+#include "pwr/clock.h"
+#include "pwr/command.h"
 #include "pwr/json.h"
 #include "pwr/meter.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -19,95 +19,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, NS_PER_MS = 1000000, NS_PER_S = 1000000000, MAX_INTERVAL_MS = 3600000 };
+enum { EXIT_USAGE = 2, NS_PER_MS = 1000000 };
 
 typedef struct options {
-    uint64_t interval_ms;
+    unsigned long interval_ms;
     const char *output;
     const char *root;
     bool list;
 } options_t;
 
-static void print_help(FILE *out)
-{
-    fprintf(out,
-            "Usage: poweraware-sample --interval-ms MS --output FILE [--root DIR]\n"
-            "       poweraware-sample --list [--root DIR]\n"
-            "\n"
-            "Writes the energy used by this node since the start, as JSON lines: one that\n"
-            "describes the source, then one per sample, until SIGINT or SIGTERM.\n"
-            "\n"
-            "  -i, --interval-ms MS  time between samples, 1 to %d\n"
-            "  -o, --output FILE     where to write; \"-\" is standard output\n"
-            "  -l, --list            print the domains that can be read, and end\n"
-            "  -r, --root DIR        read the machine whose files are below DIR\n"
-            "  -h, --help            print this\n",
-            MAX_INTERVAL_MS);
-}
+#define AT(member) .at = offsetof(options_t, member)
+static const pwr_option_t table[] = {
+    {'i', "interval-ms", "MS",
+     "time between samples, 1 to 3600000 (counters change about once a millisecond)",
+     pwr_option_count, AT(interval_ms), 1, 3600000},
+    {'o', "output", "FILE", "where to write; \"-\" is standard output", pwr_option_text,
+     AT(output)},
+    {'l', "list", NULL, "print the domains that can be read, and end", pwr_option_flag, AT(list)},
+    {'r', "root", "DIR", "read the machine whose files are below DIR", pwr_option_text, AT(root)},
+    {0},
+};
 
-static uint64_t parse_interval(const char *text)
-{
-    uint64_t value;
-    if (pwr_number_parse(text, strlen(text), &value) != PWR_OK || value < 1 ||
-        value > MAX_INTERVAL_MS) {
-        fprintf(stderr,
-                "poweraware-sample: --interval-ms %s: not a whole number from 1 to %d (energy "
-                "counters change about once a millisecond)\n",
-                text, MAX_INTERVAL_MS);
-        exit(EXIT_USAGE);
-    }
-    return value;
-}
+static const pwr_command_t command = {
+    .name = "poweraware-sample",
+    .usage = "Usage: poweraware-sample --interval-ms MS --output FILE [--root DIR]\n"
+             "       poweraware-sample --list [--root DIR]\n"
+             "\n"
+             "Writes the energy used by this node since the start, as JSON lines: one that\n"
+             "describes the source, then one per sample, until SIGINT or SIGTERM.\n"
+             "\n",
+    .options = table,
+};
 
-static void check_options(const options_t *options, bool more)
+static options_t read_options(int argc, char **argv)
 {
-    bool to_sample = options->interval_ms != 0 && options->output;
-    bool only_list = options->list && options->interval_ms == 0 && !options->output;
-    if (more || (options->list ? !only_list : !to_sample)) {
-        fputs("poweraware-sample: --interval-ms and --output are needed, and nothing else but "
-              "--root; or --list, and nothing else but --root (see --help)\n",
-              stderr);
-        exit(EXIT_USAGE);
-    }
-}
-
-/* Ends the program where help is asked for or an option is wrong. */
-static options_t parse_options(int argc, char **argv)
-{
-    static const struct option known[] = {{"interval-ms", required_argument, NULL, 'i'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"root", required_argument, NULL, 'r'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     options_t options = {.root = "/"};
-    int option;
-    while ((option = getopt_long(argc, argv, "i:o:lr:h", known, NULL)) != -1) {
-        switch (option) {
-        case 'i':
-            options.interval_ms = parse_interval(optarg);
-            break;
-        case 'o':
-            options.output = optarg;
-            break;
-        case 'l':
-            options.list = true;
-            break;
-        case 'r':
-            options.root = optarg;
-            break;
-        case 'h':
-            print_help(stdout);
-            exit(EXIT_SUCCESS);
-        default:
-            fputs("poweraware-sample: --help lists the options\n", stderr);
-            exit(EXIT_USAGE);
-        }
+    const char *more = NULL;
+    pwr_command_read(&command, &options, &more, argc, argv);
+    bool to_sample = options.interval_ms != 0 && options.output;
+    bool only_list = options.list && options.interval_ms == 0 && !options.output;
+    if (more || (options.list ? !only_list : !to_sample)) {
+        pwr_command_refuse(&command,
+                           "--interval-ms and --output are needed, and nothing else but --root; or "
+                           "--list, and nothing else but --root (see --help)");
     }
-    check_options(&options, optind < argc);
     return options;
 }
 
@@ -220,8 +177,7 @@ static bool stopped_before(const pwr_env_t *env, const sigset_t *stop, uint64_t 
     for (;;) {
         uint64_t now = pwr_env_now_ns(env);
         uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-        struct timespec timeout = {.tv_sec = (time_t)(left / NS_PER_S),
-                                   .tv_nsec = (long)(left % NS_PER_S)};
+        const struct timespec timeout = pwr_timespec(left);
         if (sigtimedwait(stop, NULL, &timeout) > 0) {
             return true;
         }
@@ -294,7 +250,7 @@ static int open_and_sample(const options_t *options, const pwr_env_t *env, const
 
 int main(int argc, char **argv)
 {
-    options_t options = parse_options(argc, argv);
+    options_t options = read_options(argc, argv);
     /* First of all: a stop that comes while the meter is being opened still ends cleanly. */
     sigset_t stop;
     sigemptyset(&stop);

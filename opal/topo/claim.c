@@ -99,6 +99,24 @@ bool pwr_claim_is_exclusive(const pwr_claim_t *claim, unsigned *shared_cpu)
     return true;
 }
 
+int pwr_claim_first_unclaimed(const pwr_rundir_t *rundir, const pwr_cpuset_t *cpus)
+{
+    char why[WHY_BYTES];
+    int fd;
+    int cpu = pwr_cpuset_next(cpus, -1);
+    if (pwr_rundir_open_file(rundir, registry, O_RDWR, why, sizeof why, &fd) != PWR_OK) {
+        return cpu;
+    }
+    for (; cpu >= 0; cpu = pwr_cpuset_next(cpus, cpu)) {
+        struct flock probe = lock_of(cpu, F_WRLCK);
+        if (fcntl(fd, F_OFD_GETLK, &probe) != 0 || probe.l_type == F_UNLCK) {
+            break;
+        }
+    }
+    close(fd);
+    return cpu;
+}
+
 void pwr_claim_release(pwr_claim_t *claim)
 {
     if (claim) {

@@ -18,6 +18,13 @@ void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu)
     }
 }
 
+void pwr_cpuset_remove(pwr_cpuset_t *set, unsigned cpu)
+{
+    if (cpu < PWR_CPUSET_CPUS) {
+        set->words[cpu / PWR_CPUSET_WORD_BITS] &= ~(1ul << cpu % PWR_CPUSET_WORD_BITS);
+    }
+}
+
 bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu)
 {
     return cpu < PWR_CPUSET_CPUS &&

@@ -26,6 +26,7 @@ typedef struct pwr_cpuset {
 
 /* A CPU that does not fit is ignored, and not in any set. */
 void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu);
+void pwr_cpuset_remove(pwr_cpuset_t *set, unsigned cpu);
 bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu);
 unsigned pwr_cpuset_count(const pwr_cpuset_t *set);
 /* The lowest member above after (-1: of all), or -1. */

@@ -267,16 +267,6 @@ bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu)
     return pwr_cpuset_has(&topo->sets.mine, cpu);
 }
 
-unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo)
-{
-    return pwr_cpuset_count(&topo->sets.reached);
-}
-
-unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index)
-{
-    return pwr_cpuset_at(&topo->sets.reached, index);
-}
-
 bool pwr_topo_is_bound(const pwr_topo_t *topo)
 {
     return pwr_topo_num_my_cpus(topo) < topo->num_cpus || topo->num_cpus == 1;

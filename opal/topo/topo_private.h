@@ -8,6 +8,7 @@
 #define PWR_TOPO_PRIVATE_H
 
 #include "pwr/topo.h"
+#include "rundir.h"
 #include "topo/cpulist.h"
 
 /* What the functions of topo.h answer by. */
@@ -15,10 +16,16 @@ typedef struct pwr_topo_sets {
     pwr_cpuset_t known;   /* CPUs of the topology */
     pwr_cpuset_t allowed; /* of this process's cgroup cpuset; all where there is none */
     pwr_cpuset_t mine;
-    pwr_cpuset_t reached; /* mine and their SMT siblings */
+    /* Mine and their SMT siblings: what a lever on my CPUs can slow down, because the hardware
+       threads of a core share its clock. */
+    pwr_cpuset_t reached;
 } pwr_topo_sets_t;
 
 const pwr_topo_sets_t *pwr_topo_sets(const pwr_topo_t *topo);
+
+/* The lowest of cpus that no process of this user claims (pwr/claim.h), -1: there is none; all are
+   unclaimed where the registry cannot be read. */
+int pwr_claim_first_unclaimed(const pwr_rundir_t *rundir, const pwr_cpuset_t *cpus);
 
 /* As pwr_topo_open, bound to cpulist ("0-3,8", Linux form).  ARG when it is not such a list or
    names no CPU of the machine; NULL: ask the kernel. */

@@ -13,20 +13,12 @@
 
 static const char *const op_names[] = {"read", "write", "open"};
 
-static const struct {
-    const char *name;
-    int number;
-} error_names[] = {
-    {"EIO", EIO},       {"EACCES", EACCES}, {"EPERM", EPERM},
-    {"ENOENT", ENOENT}, {"ENOSPC", ENOSPC}, {"ENODEV", ENODEV},
-    {"ENXIO", ENXIO},   {"EBUSY", EBUSY},   {"EINVAL", EINVAL},
-};
-
 static bool parse_error(struct emu_fault *rule, const char *name)
 {
-    for (size_t i = 0; i < sizeof error_names / sizeof error_names[0]; i++) {
-        if (strcmp(error_names[i].name, name) == 0) {
-            rule->hit.error = error_names[i].number;
+    for (int error = 1; error <= EHWPOISON; error++) { /* Linux's last one */
+        const char *known = strerrorname_np(error);
+        if (known != NULL && strcmp(known, name) == 0) {
+            rule->hit.error = error;
         }
     }
     return rule->hit.error != 0;

@@ -143,8 +143,7 @@ static void *keep_time(void *arg)
         uint64_t next_ns = emu_server_sample(server, false);
         uint64_t late_ns = emu_calls_serve_late(server, false);
         next_ns = late_ns < next_ns ? late_ns : next_ns;
-        struct timespec wake = {.tv_sec = (time_t)(next_ns / 1000000000),
-                                .tv_nsec = (long)(next_ns % 1000000000)};
+        const struct timespec wake = pwr_timespec(next_ns);
         pthread_cond_timedwait(&server->wake, &server->lock, &wake);
     }
     emu_calls_serve_late(server, true);

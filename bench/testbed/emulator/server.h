@@ -10,11 +10,11 @@
 #define EMU_SERVER_H
 
 #include <pthread.h>
-#include <time.h>
 
 #include "activity.h"
 #include "fault.h"
 #include "machine.h"
+#include "pwr/clock.h"
 #include "records.h"
 #include "tree.h"
 
@@ -30,13 +30,6 @@ struct emu_server {
     bool stop;             /* for the second thread */
     pthread_cond_t wake;   /* it, for a late call or to stop; by CLOCK_MONOTONIC */
 };
-
-static inline uint64_t emu_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Sets up everything that needs no FUSE, with files in state_dir.  Logs why on failure. */
 bool emu_server_open(struct emu_server *server, const struct emu_config *config,

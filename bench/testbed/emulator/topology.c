@@ -70,15 +70,11 @@ static void show_mask(const struct emu_access *access, FILE *out)
     fputc('\n', out);
 }
 
-#define LIST(file, scope)                                                                          \
+#define SET(file, scope, by)                                                                       \
     {                                                                                              \
-        file, 0444, .kind = (scope), .show = show_list                                             \
+        file, 0444, .kind = (scope), .show = by                                                    \
     }
-#define MASK(file, scope)                                                                          \
-    {                                                                                              \
-        file, 0444, .kind = (scope), .show = show_mask                                             \
-    }
-#define SETS(map, list, scope) MASK(map, scope), LIST(list, scope)
+#define SETS(map, list, scope) SET(map, scope, show_mask), SET(list, scope, show_list)
 
 static const struct emu_file topology_sets[] = {
     SETS("core_cpus", "core_cpus_list", EMU_SCOPE_CORE),
@@ -114,7 +110,7 @@ static int store_online(const struct emu_access *access, const char *text)
 
 static const struct emu_file online[] = {
     {"online", 0644, "online", .show = show_online, .store = store_online}, {0}};
-static const struct emu_file online_list[] = {LIST("online", EMU_SCOPE_MACHINE), {0}};
+static const struct emu_file online_list[] = {SET("online", EMU_SCOPE_MACHINE, show_list), {0}};
 
 /* --- folders --- */
 

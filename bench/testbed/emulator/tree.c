@@ -54,13 +54,15 @@ static int store_khz(const struct emu_access *access, const char *text)
     return access->file->set_khz(access->machine, access->index, (uint32_t)khz, access->now_ns);
 }
 
-/* 0 and text without the newline and blanks around it, or EINVAL. */
+/* 0 and text without the newline and blanks behind it, or EINVAL.  The kernel's parsers take bytes
+   for a string: what is behind a NUL does not count (COUNTDOWN 2.0 writes a page of it). */
 static int text_copy(char text[EMU_TEXT_LIMIT], const char *bytes, size_t size)
 {
-    while (size > 0 && memchr("\n \0", bytes[size - 1], 3) != NULL) {
+    size = strnlen(bytes, size);
+    while (size > 0 && memchr("\n ", bytes[size - 1], 2) != NULL) {
         size--;
     }
-    if (size == 0 || size >= EMU_TEXT_LIMIT || memchr(bytes, '\0', size) != NULL) {
+    if (size == 0 || size >= EMU_TEXT_LIMIT) {
         return EINVAL;
     }
     memcpy(text, bytes, size);

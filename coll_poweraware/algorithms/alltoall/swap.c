@@ -113,8 +113,8 @@ int coll_poweraware_swap(const coll_poweraware_swap_t *s, int peer)
     if (0 == block.bytes) {
         return OMPI_SUCCESS;
     }
-    int rc_out = pwr_packer_begin_pack(&out, block.data, block.count, block.datatype);
-    int rc_in = pwr_packer_begin_unpack(&in, block.data, block.count, block.datatype);
+    int rc_out = pwr_packer_begin(&out, true, block.data, block.count, block.datatype);
+    int rc_in = pwr_packer_begin(&in, false, block.data, block.count, block.datatype);
     coll_poweraware_note_error(call, coll_poweraware_first_error(rc_out, rc_in));
     if (block.bytes <= s->bytes) {
         swap_whole(s, &out, &block, peer);

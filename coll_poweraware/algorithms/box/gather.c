@@ -92,15 +92,9 @@ static void post_group(const rooted_t *r, int first, int last, bool send)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     for (int node = first; node < last; ++node) {
-        unsigned char *room = room_of(r, first, node);
-        size_t bytes = bytes_between(r, node, node + 1);
-        if (node == h->my_node) {
-            continue;
-        }
-        if (send) {
-            coll_poweraware_post_send(r->call, room, bytes, MPI_BYTE, h->leader_of[node]);
-        } else {
-            coll_poweraware_post_recv(r->call, room, bytes, MPI_BYTE, h->leader_of[node]);
+        if (node != h->my_node) {
+            coll_poweraware_post(r->call, send, room_of(r, first, node),
+                                 bytes_between(r, node, node + 1), MPI_BYTE, h->leader_of[node]);
         }
     }
 }

@@ -95,12 +95,8 @@ static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_block
         int here = first + num <= nodes ? num : nodes - first;
         size_t from = coll_poweraware_bytes_before_node(call, blocks, first);
         size_t bytes = coll_poweraware_bytes_before_node(call, blocks, first + here) - from;
-        if (0 == bytes) {
-            /* both ends know */
-        } else if (send) {
-            coll_poweraware_post_send(call, all + from, bytes, MPI_BYTE, peer);
-        } else {
-            coll_poweraware_post_recv(call, all + from, bytes, MPI_BYTE, peer);
+        if (bytes > 0) { /* both ends know */
+            coll_poweraware_post(call, send, all + from, bytes, MPI_BYTE, peer);
         }
         first = 0;
         num -= here;

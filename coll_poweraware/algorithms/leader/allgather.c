@@ -186,7 +186,7 @@ static int unpack_stripe(const allgather_t *a, int rank, size_t first, const uns
 {
     pwr_packer_t packer;
     coll_poweraware_block_t block = block_of(a, rank);
-    int rc = pwr_packer_begin_unpack(&packer, block.data, block.count, block.datatype);
+    int rc = pwr_packer_begin(&packer, false, block.data, block.count, block.datatype);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -273,7 +273,7 @@ static int begin(allgather_t *a)
     int rc = 1 == a->call->hierarchy->num_local ? coll_poweraware_copy_own(a->call, a->args)
                                                 : OMPI_SUCCESS;
     return OMPI_SUCCESS == rc
-               ? pwr_packer_begin_pack(&a->packer, a->own.data, a->own.count, a->own.datatype)
+               ? pwr_packer_begin(&a->packer, true, a->own.data, a->own.count, a->own.datatype)
                : rc;
 }
 

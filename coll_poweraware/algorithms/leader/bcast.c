@@ -122,9 +122,8 @@ int coll_poweraware_bcast_leader(coll_poweraware_call_t *call, const coll_powera
         .leader = coll_poweraware_my_leader(call, args->root),
         .parent = COLL_POWERAWARE_NO_RANK,
     };
-    int rc = h->my_rank == args->root
-                 ? pwr_packer_begin_pack(&b.packer, args->rbuf, args->rcount, args->rdtype)
-                 : pwr_packer_begin_unpack(&b.packer, args->rbuf, args->rcount, args->rdtype);
+    int rc = pwr_packer_begin(&b.packer, h->my_rank == args->root, args->rbuf, args->rcount,
+                              args->rdtype);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

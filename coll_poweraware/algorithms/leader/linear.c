@@ -32,11 +32,7 @@ static int run_at_root(coll_poweraware_call_t *call, const coll_poweraware_args_
     for (int d = 1; d < h->size; ++d) { /* 1 */
         int rank = (h->my_rank + d) % h->size;
         coll_poweraware_block_t b = coll_poweraware_block_of(&blocks, rank);
-        if (gathers) {
-            coll_poweraware_post_recv(call, b.data, b.count, b.datatype, rank);
-        } else {
-            coll_poweraware_post_send(call, b.data, b.count, b.datatype, rank);
-        }
+        coll_poweraware_post(call, !gathers, b.data, b.count, b.datatype, rank);
         if (0 == d % room) {
             coll_poweraware_complete(call, OMPI_SUCCESS); /* an error stays with the call */
         }
@@ -51,10 +47,6 @@ int coll_poweraware_linear(coll_poweraware_call_t *call, const coll_poweraware_a
         return run_at_root(call, args, gathers);
     }
     coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
-    if (gathers) {
-        coll_poweraware_post_send(call, own.data, own.count, own.datatype, args->root);
-    } else {
-        coll_poweraware_post_recv(call, own.data, own.count, own.datatype, args->root);
-    }
+    coll_poweraware_post(call, gathers, own.data, own.count, own.datatype, args->root);
     return coll_poweraware_complete(call, OMPI_SUCCESS);
 }

@@ -13,14 +13,9 @@ typedef const coll_poweraware_leaders_t leaders_t;
 
 void coll_poweraware_leaders_post(leaders_t *l, bool send, char *buffer, size_t count, int node)
 {
-    int peer = l->of_node(l->self, node);
-    if (0 == count) {
-        return;
-    }
-    if (send) {
-        coll_poweraware_post_send(l->call, buffer, count, l->operands->datatype, peer);
-    } else {
-        coll_poweraware_post_recv(l->call, buffer, count, l->operands->datatype, peer);
+    if (count > 0) {
+        coll_poweraware_post(l->call, send, buffer, count, l->operands->datatype,
+                             l->of_node(l->self, node));
     }
 }
 

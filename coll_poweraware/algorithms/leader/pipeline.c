@@ -71,7 +71,7 @@ static void send_next(run_t *run)
     if (0 == piece->bytes) {
         return;
     }
-    coll_poweraware_use_lane(run->call, stage->lane);
+    run->call->lane = stage->lane;
     for (int i = 0; i < piece->num_to; ++i) {
         coll_poweraware_post_send(run->call, data, piece->bytes, MPI_BYTE, piece->to[i]);
     }
@@ -92,7 +92,7 @@ static void send_filled(run_t *run)
 
 static void complete_messages(run_t *run, const stage_t *stage)
 {
-    coll_poweraware_use_lane(run->call, stage->lane);
+    run->call->lane = stage->lane;
     coll_poweraware_complete(run->call, OMPI_SUCCESS);
 }
 
@@ -126,7 +126,7 @@ static void receive(run_t *run, stage_t *stage)
 {
     const coll_poweraware_piece_t *piece = &stage->piece;
     unsigned char *data = NULL != piece->direct ? piece->direct : stage->claim.data;
-    coll_poweraware_use_lane(run->call, stage->lane);
+    run->call->lane = stage->lane;
     coll_poweraware_post_recv(run->call, data, piece->bytes, MPI_BYTE, piece->from);
 }
 
@@ -297,7 +297,7 @@ int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, voi
     if (leads) {
         coll_poweraware_end_network(call);
     }
-    coll_poweraware_use_lane(call, 0);
+    call->lane = 0;
     coll_poweraware_report_work(call, PWR_COPY_SHARED);
     return call->error;
 }

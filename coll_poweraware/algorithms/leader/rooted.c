@@ -200,10 +200,8 @@ static void close_block(open_block_t *open)
 
 static int open_block(const rooted_t *r, open_block_t *open, int rank)
 {
-    char *data = block_at(r, rank);
-    int rc = packs(r)
-                 ? pwr_packer_begin_pack(&open->packer, data, r->block.count, r->block.datatype)
-                 : pwr_packer_begin_unpack(&open->packer, data, r->block.count, r->block.datatype);
+    int rc = pwr_packer_begin(&open->packer, packs(r), block_at(r, rank), r->block.count,
+                              r->block.datatype);
     open->rank = OMPI_SUCCESS == rc ? rank : COLL_POWERAWARE_NO_RANK;
     return rc;
 }

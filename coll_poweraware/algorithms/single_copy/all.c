@@ -119,9 +119,7 @@ int coll_poweraware_copy_exposed(const coll_poweraware_call_t *call, int local, 
                         : coll_poweraware_read(call, local, here, there, block->bytes);
     }
     pwr_packer_t packer;
-    int rc = to_there
-                 ? pwr_packer_begin_pack(&packer, block->data, block->count, block->datatype)
-                 : pwr_packer_begin_unpack(&packer, block->data, block->count, block->datatype);
+    int rc = pwr_packer_begin(&packer, to_there, block->data, block->count, block->datatype);
     if (OMPI_SUCCESS == rc) {
         rc = copy_with_gaps(call, local, there, to_there, &packer, block->bytes);
         pwr_packer_end(&packer);

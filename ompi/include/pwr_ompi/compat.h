@@ -34,26 +34,26 @@
 
 #if OMPI_MAJOR_VERSION >= 6 /* coll framework 3.0.0 */
 #define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#elif OMPI_MAJOR_VERSION == 5 /* coll framework 2.4.0 */
+#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#elif OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION >= 1 /* coll framework 2.0.0 */
+#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#else
+#error "Open MPI 4.1, 5.0 or 6.0 is needed"
+#endif
+
+#if OMPI_MAJOR_VERSION >= 6
 #include "ompi/util/count_disp_array.h"
 typedef size_t pwr_count_t;
 typedef ompi_count_array_t pwr_counts_t;
 typedef ompi_disp_array_t pwr_displs_t;
 /* module_enable writes comm->c_coll itself and module_disable puts it back */
 #define PWR_MODULE_INSTALLS_ITSELF 1
-#elif OMPI_MAJOR_VERSION == 5 /* coll framework 2.4.0 */
-#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-typedef int pwr_count_t;
-typedef const int *pwr_counts_t;
-typedef const int *pwr_displs_t;
-#define PWR_MODULE_INSTALLS_ITSELF 0
-#elif OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION >= 1 /* coll framework 2.0.0 */
-#define PWR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
-typedef int pwr_count_t;
-typedef const int *pwr_counts_t;
-typedef const int *pwr_displs_t;
-#define PWR_MODULE_INSTALLS_ITSELF 0
 #else
-#error "Open MPI 4.1, 5.0 or 6.0 is needed"
+typedef int pwr_count_t;
+typedef const int *pwr_counts_t;
+typedef const int *pwr_displs_t;
+#define PWR_MODULE_INSTALLS_ITSELF 0
 #endif
 
 #if OMPI_MAJOR_VERSION >= 5 && OPAL_ENABLE_FT_MPI
@@ -157,25 +157,12 @@ static inline void pwr_ompi_comm_name(struct ompi_communicator_t *comm, char *na
     OPAL_THREAD_UNLOCK(&comm->c_lock);
 }
 
-/* For attributes that stay with their communicator when it is duplicated; on 4.1 Open MPI's own
-   functions of this kind take one argument more than MPI's. */
+/* For attributes that stay with their communicator when it is duplicated. */
 #if OMPI_MAJOR_VERSION >= 5
-static inline int pwr_ompi_attr_is_not_copied(ompi_communicator_t *comm, int key, void *extra,
-                                              void *value, void *copy, int *is_copied)
-{
-    (void)comm, (void)key, (void)extra, (void)value, (void)copy;
-    *is_copied = 0;
-    return MPI_SUCCESS;
-}
-#else
-static inline int pwr_ompi_attr_is_not_copied(ompi_communicator_t *comm, int key, void *extra,
-                                              void *value, void *copy, int *is_copied,
-                                              ompi_communicator_t *other)
-{
-    (void)comm, (void)key, (void)extra, (void)value, (void)copy, (void)other;
-    *is_copied = 0;
-    return MPI_SUCCESS;
-}
+#define PWR_OMPI_NOT_COPIED MPI_COMM_NULL_COPY_FN
+#else /* gives functions of this kind one argument more, MPI's own ones, too */
+#define PWR_OMPI_NOT_COPIED                                                                        \
+    ((MPI_Comm_internal_copy_attr_function *)(void (*)(void))MPI_COMM_NULL_COPY_FN)
 #endif
 
 /* Value of a key of the communicator's info, at most room - 1 characters of it.  False: it has no

@@ -27,12 +27,10 @@ typedef struct pwr_packer {
 unsigned char *pwr_packer_contiguous(const void *buffer, size_t count,
                                      const struct ompi_datatype_t *datatype);
 
-/* buffer holds count elements of datatype.  Returns an OMPI_* code; on success pwr_packer_end is
-   due. */
-int pwr_packer_begin_pack(pwr_packer_t *packer, const void *buffer, size_t count,
-                          struct ompi_datatype_t *datatype);
-int pwr_packer_begin_unpack(pwr_packer_t *packer, void *buffer, size_t count,
-                            struct ompi_datatype_t *datatype);
+/* To pack buffer, which holds count elements of datatype, or to unpack into it.  Returns an OMPI_*
+   code; on success pwr_packer_end is due. */
+int pwr_packer_begin(pwr_packer_t *packer, bool packs, const void *buffer, size_t count,
+                     const struct ompi_datatype_t *datatype);
 
 /* Goes to a byte of the packed stream.  Backwards only where data are unpacked or have no gaps;
    packing data with gaps goes on where it is. */
@@ -45,5 +43,9 @@ int pwr_packer_pack(pwr_packer_t *packer, void *chunk, size_t bytes);
 int pwr_packer_unpack(pwr_packer_t *packer, const void *chunk, size_t bytes);
 
 void pwr_packer_end(pwr_packer_t *packer);
+
+/* The first bytes of the stream at once, to or from packed[bytes]. */
+int pwr_packer_convert(bool packs, const void *buffer, size_t count,
+                       const struct ompi_datatype_t *datatype, void *packed, size_t bytes);
 
 #endif

@@ -75,18 +75,17 @@ typedef struct pwr_process {
 /* Written by process.c alone. */
 extern pwr_process_t pwr_process;
 
+typedef enum pwr_named { PWR_OPERATION, PWR_ALGORITHM, PWR_NAMED } pwr_named_t;
+
 /* In a component's register hook: the names of its operations or algorithms.  Returns the number of
-   the first one; the others follow.  A process has room for PWR_PROCESS_NAMES; those beyond are
-   "other". */
+   the first one; the others follow.  A process has room for PWR_PROCESS_NAMES of each; those beyond
+   are "other". */
 enum { PWR_PROCESS_NAMES = 128 };
-unsigned pwr_process_add_operations(const char *const *names, unsigned num);
-unsigned pwr_process_add_algorithms(const char *const *names, unsigned num);
-unsigned pwr_process_num_operations(void);
-const char *pwr_process_operation_name(unsigned operation);
-const char *pwr_process_algorithm_name(int algorithm); /* "stock" for a negative number */
-/* All of them, for documents: new arrays, in the order of their numbers. */
-json_t *pwr_process_operation_names(void);
-json_t *pwr_process_algorithm_names(void);
+unsigned pwr_process_add_names(pwr_named_t what, const char *const *names, unsigned num);
+unsigned pwr_process_num_names(pwr_named_t what);
+const char *pwr_process_name(pwr_named_t what, int number); /* "stock" for a negative one */
+/* All of them, for documents: a new array, in the order of their numbers. */
+json_t *pwr_process_names(pwr_named_t what);
 
 /* In a component's open hook: the only time at which processes can be told something before they
    talk.  config, here and below: NULL where another component says how. */
@@ -118,5 +117,9 @@ void pwr_job_name(char *name, size_t room);
 /* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
    MPI_Comm_spawn has made it.  False, and said, when it does not fit. */
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
+
+/* What this rank did, as one JSON file (coll_poweraware_ranks_dir), before the process is closed.
+   more: what the component adds, an object that is taken over. */
+void pwr_report_write(const char *path, json_t *more);
 
 #endif

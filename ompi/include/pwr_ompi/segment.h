@@ -110,15 +110,14 @@ void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_
                        bool crowded);
 
 /* Creates a part (mode 0600, backed at once, so that a full /dev/shm is an error here and not a
-   SIGBUS later) and maps it.  Errors: PERM, NOMEM (file system full), IO. */
+   SIGBUS later) and maps it; mappings stay when its name goes (shm_unlink).  Errors: PERM, NOMEM
+   (file system full), IO. */
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Maps what another rank of this node created with the same shape. */
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Makes this process's first use of the slots as fast as later ones: each page costs a fault.
    Changes nothing.  Only once. */
 void pwr_segment_touch_slots(pwr_segment_t *segment);
-/* Removes the name; mappings stay. */
-void pwr_segment_unlink(const char *name);
 /* Unmaps what is mapped.  segment may be NULL. */
 void pwr_segment_free(pwr_segment_t *segment);
 

@@ -25,6 +25,7 @@
 
 typedef struct pwr_guard pwr_guard_t;
 struct pwr_control; /* opal/control/control.h */
+struct pwr_rundir;  /* opal/rundir.h */
 
 typedef struct pwr_guard_config {
     const char *run_directory; /* where journals are; NULL: /dev/shm/poweraware.<uid> */
@@ -61,6 +62,9 @@ bool pwr_guard_lives(const pwr_guard_t *guard);
    when it lives.  Errors: as pwr_guard_start; SHARED (it lives after all, but does not answer),
    PARSE (the journal was tampered with).  The client must then restore by itself and stop. */
 pwr_status_t pwr_guard_revive(pwr_guard_t *guard);
+
+/* The run-time directory of its journal; of the guard. */
+const struct pwr_rundir *pwr_guard_rundir(const pwr_guard_t *guard);
 
 /* Process id of the guardian, for messages and tests. */
 pid_t pwr_guard_pid(const pwr_guard_t *guard);

@@ -105,14 +105,15 @@ uint32_t pwr_lever_full(const pwr_lever_t *lever);   /* its type's, or what was 
 /* Lowers every own CPU to value, or (RANGE) refuses what is no multiple of the step between lowest
    and full.  A CPU whose own range is narrower goes as far as that; none goes above what it was
    found at.  After an error some CPUs may have changed: restore.  FOREIGN: somebody else moved one
-   while it was lowered; GONE: a CPU went offline. */
+   while it was lowered; GONE: a CPU went offline.  A lever of packages that other processes share
+   is lowered when the last of them sets it, and restored when the first restores it. */
 pwr_status_t pwr_lever_set(pwr_lever_t *lever, uint32_t value);
 /* Puts back what was found, as far as possible: all CPUs are tried, the first failure is returned.
    FOREIGN: somebody else's value was found on one, and left there.  Writes nothing when nothing was
    set. */
 pwr_status_t pwr_lever_restore(pwr_lever_t *lever);
-/* How often somebody else's new value was found while nothing was lowered, and taken over. */
-unsigned pwr_lever_num_adopted(const pwr_lever_t *lever);
+/* Sets writes, held_ns and adopted: of this lever so far. */
+void pwr_lever_count(const pwr_lever_t *lever, pwr_lever_counts_t *counts);
 /* Restores if needed. NULL is allowed. */
 void pwr_lever_close(pwr_lever_t *lever);
 

@@ -63,8 +63,8 @@ const char *pwr_power_why_off(const pwr_power_t *power);
    levers move, but for those that need to know it (pwr/lever.h). */
 enum { PWR_POWER_LENGTH_UNKNOWN = 0 };
 
-/* DVFS (paper: freq-scaling): all own CPUs, and the uncore of packages that are all ours, to the
-   lowest frequency, and back. Idempotent. */
+/* DVFS (paper: freq-scaling): all own CPUs to the lowest frequency, and the uncore of their
+   packages while all who share them ask for it, and back.  Idempotent. */
 void pwr_power_low(pwr_power_t *power, uint64_t expected_ns);
 void pwr_power_full(pwr_power_t *power);
 

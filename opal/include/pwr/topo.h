@@ -53,10 +53,6 @@ int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
 bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu);
-/* My CPUs and their SMT siblings, ascending: what a lever on my CPUs can slow down, because the
-   hardware threads of a core share its clock. */
-unsigned pwr_topo_num_reached_cpus(const pwr_topo_t *topo);
-unsigned pwr_topo_reached_cpu(const pwr_topo_t *topo, unsigned index);
 /* True when the mask is a proper subset of the machine, or the machine has one CPU. */
 bool pwr_topo_is_bound(const pwr_topo_t *topo);
 /* True when my CPUs are all hardware threads of every core they touch, or of every package: then

@@ -37,7 +37,7 @@ static pwr_status_t time_one(const pwr_env_t *env, inspect_move_t move, void *ob
     return status;
 }
 
-json_t *inspect_no_cost(const char *why_not)
+json_t *inspect_why_not(const char *why_not)
 {
     return json_pack("{s:s}", "why_not", why_not);
 }
@@ -54,7 +54,7 @@ json_t *inspect_cost(const pwr_env_t *env, inspect_move_t move, void *object, un
             status = time_one(env, move, object, false, &up_ns[slot]);
         }
         if (status != PWR_OK) {
-            return inspect_no_cost(pwr_status_text(status));
+            return inspect_why_not(pwr_status_text(status));
         }
     }
     if (cpus == 0) {

@@ -11,11 +11,6 @@
 #include "pwr/json.h"
 #include "tools/inspect/inspect.h"
 
-static json_t *unknown(const char *why_not)
-{
-    return json_pack("{s:s}", "why_not", why_not);
-}
-
 #ifdef HAVE_LIBCPUPOWER
 
 #include <cpufreq.h>
@@ -77,7 +72,7 @@ static json_t *discover(unsigned cpu)
     unsigned long min_khz, max_khz;
     char *driver = cpufreq_get_driver(cpu);
     if (!driver) {
-        return unknown("the kernel has no cpufreq driver for this CPU");
+        return inspect_why_not("the kernel has no cpufreq driver for this CPU");
     }
     if (cpufreq_get_hardware_limits(cpu, &min_khz, &max_khz) != 0) {
         min_khz = max_khz = 0;
@@ -98,7 +93,7 @@ static json_t *discover(unsigned cpu)
 static json_t *discover(unsigned cpu)
 {
     (void)cpu;
-    return unknown("built without libcpupower");
+    return inspect_why_not("built without libcpupower");
 }
 
 #endif
@@ -106,5 +101,5 @@ static json_t *discover(unsigned cpu)
 json_t *inspect_cpufreq(const pwr_env_t *env, unsigned cpu)
 {
     return env->root[0] == '\0' ? discover(cpu)
-                                : unknown("libcpupower knows only the real machine");
+                                : inspect_why_not("libcpupower knows only the real machine");
 }

@@ -31,15 +31,6 @@
 
 /* ---- 1. topology ---- */
 
-static bool bind_to_cpus_of(const pwr_topo_t *topo)
-{
-    pwr_cpuset_t cpus = {{0}};
-    for (unsigned i = 0; i < pwr_topo_num_my_cpus(topo); i++) {
-        pwr_cpuset_add(&cpus, pwr_topo_my_cpu(topo, i));
-    }
-    return pwr_cpuset_bind(&cpus);
-}
-
 /* On another root's machine there is nobody to bind: the topology alone is told. */
 static const char *told_cpus(const inspect_request_t *request)
 {
@@ -56,7 +47,7 @@ static pwr_status_t bind_to(const inspect_request_t *request)
                 request->cpus);
         return status;
     }
-    if (!told_cpus(request) && !bind_to_cpus_of(wanted)) {
+    if (!told_cpus(request) && !pwr_cpuset_bind(&pwr_topo_sets(wanted)->mine)) {
         fprintf(stderr, "poweraware-info: --cpus %s: %s (not in this process's cpuset?)\n",
                 request->cpus, strerror(errno));
         status = PWR_ERR_ARG;
@@ -74,15 +65,13 @@ static pwr_status_t open_own_topo(const inspect_request_t *request, pwr_topo_t *
 
 /* ---- 3. whose CPUs ---- */
 
-typedef unsigned (*cpu_at_t)(const pwr_topo_t *topo, unsigned index);
-
 /* "0-3,8" */
-static json_t *list_of_cpus(const pwr_topo_t *topo, cpu_at_t at, unsigned count)
+static json_t *list_of_cpus(const pwr_cpuset_t *set)
 {
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     char *list = NULL;
-    for (unsigned i = 0; cpus && i < count; i++) {
-        hwloc_bitmap_set(cpus, at(topo, i));
+    for (unsigned i = 0; cpus && i < PWR_CPUSET_WORDS; i++) {
+        hwloc_bitmap_set_ith_ulong(cpus, i, set->words[i]);
     }
     json_t *text = cpus && hwloc_bitmap_list_asprintf(&list, cpus) >= 0 ? json_string(list) : NULL;
     free(list);
@@ -119,10 +108,9 @@ static json_t *neighbours(const inspect_request_t *request, const pwr_topo_t *to
 static json_t *inspect_binding(const inspect_request_t *request, const pwr_topo_t *topo)
 {
     json_t *binding =
-        json_pack("{s:o, s:o, s:b, s:n, s:n}", "own_cpus",
-                  list_of_cpus(topo, pwr_topo_my_cpu, pwr_topo_num_my_cpus(topo)), "reached_cpus",
-                  list_of_cpus(topo, pwr_topo_reached_cpu, pwr_topo_num_reached_cpus(topo)),
-                  "bound", (int)pwr_topo_is_bound(topo), "exclusive", "shared_cpu");
+        json_pack("{s:o, s:o, s:b, s:n, s:n}", "own_cpus", list_of_cpus(&pwr_topo_sets(topo)->mine),
+                  "reached_cpus", list_of_cpus(&pwr_topo_sets(topo)->reached), "bound",
+                  (int)pwr_topo_is_bound(topo), "exclusive", "shared_cpu");
     ask_claims(request, topo, binding);
     json_object_set_new(binding, "neighbours", neighbours(request, topo));
     return binding;

@@ -62,7 +62,8 @@ json_t *inspect_backends_add(inspect_backends_t *backends, const char *name, pwr
    and move(object, false); ends at the first failure, which is then the result. */
 typedef pwr_status_t (*inspect_move_t)(void *object, bool down);
 json_t *inspect_cost(const pwr_env_t *env, inspect_move_t move, void *object, unsigned cpus);
-json_t *inspect_no_cost(const char *why_not);
+/* Instead of what cannot be told. */
+json_t *inspect_why_not(const char *why_not);
 /* Quartiles of values[count] (nanoseconds; sorted on return) in microseconds. */
 json_t *inspect_spread(uint64_t *values, unsigned count);
 

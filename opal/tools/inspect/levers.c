@@ -77,6 +77,7 @@ static pwr_status_t move(void *object, bool down)
 /* NULL when it cannot be opened. */
 static json_t *measure_on(job_t *job, const pwr_topo_t *topo, unsigned nth)
 {
+    pwr_lever_counts_t counts;
     pwr_lever_t *lever;
     char reason[INSPECT_REASON_BYTES];
     if (open_nth(job, topo, nth, reason, &lever) != PWR_OK) {
@@ -84,26 +85,33 @@ static json_t *measure_on(job_t *job, const pwr_topo_t *topo, unsigned nth)
     }
     json_t *cost = pwr_lever_lowest(lever) < pwr_lever_full(lever)
                        ? inspect_cost(&job->request->env, move, lever, pwr_topo_num_my_cpus(topo))
-                       : inspect_no_cost("what was found is the lowest value");
+                       : inspect_why_not("what was found is the lowest value");
+    pwr_lever_count(lever, &counts);
     close_lever(job, lever);
+    if (json_object_get(cost, "rounds") && counts.writes == 0) {
+        json_decref(cost);
+        cost = inspect_why_not("processes that share it did not agree to lower it");
+    }
     return cost;
 }
 
-/* One CPU is what the cost is stated for; where the hardware moves several at once, all of ours. */
+/* One CPU is what the cost is stated for; where the hardware moves several at once, all of ours:
+   those of a package, too, which with one CPU alone would wait for others to agree. */
 static json_t *measure(job_t *job, const pwr_topo_t *topo, unsigned nth)
 {
     char cpu[16];
     pwr_topo_t *one = NULL;
     json_t *cost = NULL;
     snprintf(cpu, sizeof cpu, "%u", pwr_topo_my_cpu(topo, 0));
-    if (pwr_topo_open_with_binding(&job->request->env, cpu, &one) == PWR_OK) {
+    if (pwr_lever_type(job->id)->scope == PWR_SCOPE_CPU &&
+        pwr_topo_open_with_binding(&job->request->env, cpu, &one) == PWR_OK) {
         cost = measure_on(job, one, nth);
         pwr_topo_close(one);
     }
     if (!cost) {
         cost = measure_on(job, topo, nth);
     }
-    return cost ? cost : inspect_no_cost("it could not be opened a second time");
+    return cost ? cost : inspect_why_not("it could not be opened a second time");
 }
 
 json_t *inspect_lever(const inspect_request_t *request, const pwr_topo_t *topo, pwr_guard_t *guard,
@@ -119,7 +127,7 @@ json_t *inspect_lever(const inspect_request_t *request, const pwr_topo_t *topo, 
         inspect_one(&job, topo, nth, used, &backends);
     }
     if (backends.best >= 0 && !guard) {
-        cost = inspect_no_cost("that needs writes");
+        cost = inspect_why_not("that needs writes");
     } else if (backends.best >= 0) {
         inspect_progress_at("timing a lever");
         cost = measure(&job, topo, (unsigned)backends.best);

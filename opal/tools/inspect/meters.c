@@ -48,7 +48,7 @@ static json_t *measure(const pwr_env_t *env, pwr_meter_t *meter)
     read_job_t job = {.meter = meter,
                       .readings = calloc(pwr_meter_num_domains(meter), sizeof *job.readings)};
     json_t *cost = job.readings ? inspect_cost(env, read_meter, &job, 0)
-                                : inspect_no_cost(pwr_status_text(PWR_ERR_NOMEM));
+                                : inspect_why_not(pwr_status_text(PWR_ERR_NOMEM));
     free(job.readings);
     return cost;
 }

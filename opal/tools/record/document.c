@@ -3,12 +3,15 @@
  *
  * Puts a job's document together.
  */
+#define _GNU_SOURCE /* renameat2 */
 #include "config.h"
 
 #include "tools/record/document.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -219,18 +222,13 @@ static json_t *classes_of(const about_t *about, const pwr_account_t *account, bo
     return classes;
 }
 
-static double at_least_0(double value)
-{
-    return value > 0.0 ? value : 0.0;
-}
-
 /* What the program did outside of the calls that are accounted for. */
 static json_t *outside_of(const document_totals_t *totals)
 {
     double cpu_s = totals->cpu_s - 1e-9 * (double)totals->calls.cpu_ns;
     return json_pack(
-        "{s:f, s:f, s:o}", "seconds", at_least_0(totals->wall_s - 1e-9 * (double)totals->calls.ns),
-        "cpu_s", at_least_0(cpu_s), "joules",
+        "{s:f, s:f, s:o}", "seconds", fmax(0.0, totals->wall_s - 1e-9 * (double)totals->calls.ns),
+        "cpu_s", fmax(0.0, cpu_s), "joules",
         real_or_null(totals->metered > 0, totals->joules - 1e-6 * (double)totals->calls.uj));
 }
 
@@ -345,15 +343,56 @@ static int write_whole(const json_t *document, const char *path)
     return err;
 }
 
-int document_write(const json_t *document, const char *path)
+int document_replace(const json_t *document, const char *path)
 {
     char beside[PATH_MAX];
-    if (snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid()) >= (int)sizeof beside) {
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside) {
         return ENAMETOOLONG;
     }
     int err = write_whole(document, beside);
     if (err == 0 && rename(beside, path) != 0) {
         err = errno;
+    }
+    if (err != 0) {
+        unlink(beside);
+    }
+    return err;
+}
+
+/* EEXIST: the name is taken.  Some file systems (NFS) have only links for that. */
+static int move(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) {
+        return errno;
+    }
+    if (link(from, to) != 0) {
+        return errno;
+    }
+    unlink(from);
+    return 0;
+}
+
+int document_keep(const json_t *document, const char *stem, const char *owner, char path[PATH_MAX])
+{
+    enum { MOST_NAMES = 1000 };
+    char beside[PATH_MAX];
+    char number[16] = "";
+    snprintf(path, PATH_MAX, "%s.json", stem);
+    if (snprintf(beside, sizeof beside, "%s-%s-%d.json", stem, owner, MOST_NAMES) >=
+        (int)sizeof beside) {
+        return ENAMETOOLONG;
+    }
+    int err = write_whole(document, beside);
+    if (err == 0) {
+        err = move(beside, path);
+    }
+    for (int i = 1; err == EEXIST && i < MOST_NAMES; i++) {
+        snprintf(path, PATH_MAX, "%s-%s%s.json", stem, owner, number);
+        err = move(beside, path);
+        snprintf(number, sizeof number, "-%d", i + 1);
     }
     if (err != 0) {
         unlink(beside);

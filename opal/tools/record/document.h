@@ -6,6 +6,8 @@
 #ifndef PWR_RECORD_DOCUMENT_H
 #define PWR_RECORD_DOCUMENT_H
 
+#include <limits.h>
+
 #include "pwr/ledger.h"
 #include "tools/record/about.h"
 
@@ -36,7 +38,10 @@ size_t document_classes(const pwr_account_t *account, const pwr_account_cell_t *
 json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const char *why_incomplete);
 
 /* Replaces the file by a whole document or leaves it as it is.  0, or an errno. */
-int document_write(const json_t *document, const char *path);
+int document_replace(const json_t *document, const char *path);
+/* Writes a whole document to a file that is not there yet: <stem>.json, where that is somebody
+   else's <stem>-<owner>.json, or with a number behind it.  path says which.  0, or an errno. */
+int document_keep(const json_t *document, const char *stem, const char *owner, char path[PATH_MAX]);
 
 /* What people see of it on their terminal.  To be freed; "" when about wants none; NULL without
    memory. */

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "delay_queue.h"
+#include "pwr/clock.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -24,11 +25,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000LL
-#define STATISTICS_INTERVAL_NS NS_PER_S
+#define STATISTICS_INTERVAL_NS PWR_NS_PER_S
 #define MAX_PORTS 4096
 #define FRAMES_PER_TURN 64 /* read from one port before the others get their turn */
 #define SHORTEST_FRAME 14  /* the Ethernet header */
@@ -62,9 +61,7 @@ static const char usage_text[] =
 
 static int64_t now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * NS_PER_S + now.tv_nsec;
+    return (int64_t)pwr_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* A number in [low, high], or the end with a message that names it. */
@@ -199,7 +196,7 @@ static bool wait_for_work(struct lan *lan, int64_t next)
     }
     int64_t left = next - now_ns();
     left = left > 0 ? left : 0;
-    struct timespec timeout = {.tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S};
+    const struct timespec timeout = pwr_timespec((uint64_t)left);
     int ready = ppoll(lan->taps, lan->count, next < 0 ? NULL : &timeout, NULL);
     if (ready < 0 && errno != EINTR) {
         fprintf(stderr, "latency-switch: ppoll: %s\n", strerror(errno));

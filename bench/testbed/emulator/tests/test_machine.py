@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import List
@@ -180,10 +181,14 @@ def test_full_disk(tmp_path: Path) -> None:
     assert "lines of trace.csv were lost" in done.stdout
 
 
-def test_user_namespace(emulate: Emulate) -> None:
+def need_user_namespaces() -> None:
     probe = subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=False)
     if probe.returncode != 0:
         pytest.skip("user namespaces are not allowed here")
+
+
+def test_user_namespace(emulate: Emulate) -> None:
+    need_user_namespaces()
     need_tool("rdmsr")
     result = emulate(
         "laptop1",
@@ -210,6 +215,18 @@ def test_no_dev_cpu(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
     )
     assert done.stdout.split() == ["0", "/dev/fd", "/dev/shm"], done.stderr
+
+
+@pytest.mark.parametrize("option", [[], ["--user-namespace"]])
+def test_shared_memory_is_its_own(emulate: Emulate, option: List[str]) -> None:
+    """Who claims this machine's CPUs claims none of the emulated one's."""
+    if option:
+        need_user_namespaces()
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        result = emulate("skylake", f"stat -c %a /dev/shm; ls {file.name}; touch {file.name}.inside && ls {file.name}.inside",
+                         *option)  # fmt: skip
+        assert result.stdout.splitlines() == ["1777", f"{file.name}.inside"], result.stderr
+        assert not Path(f"{file.name}.inside").exists()
 
 
 def test_errors_before_start(tmp_path: Path) -> None:

@@ -257,6 +257,32 @@ def test_shared_policy(emulate: Emulate) -> None:
     assert [(w.cpu, w.control) for w in result.writes()] == [(4, "scaling_max_freq")]
 
 
+# an attribute, machine, a value other than what is found
+_WRITABLE = [
+    ("cpu1/cpufreq/scaling_max_freq", "skylake", "2000000"),
+    ("cpu1/cpufreq/scaling_min_freq", "skylake", "1500000"),
+    ("cpu1/cpufreq/scaling_governor", "skylake", "powersave"),
+    ("cpu1/cpufreq/scaling_setspeed", "setspeed", "1200000"),
+    ("cpu1/online", "skylake", "0"),
+    ("intel_uncore_frequency/package_00_die_00/max_freq_khz", "skylake", "1800000"),
+    ("intel_uncore_frequency/package_00_die_00/min_freq_khz", "skylake", "1300000"),
+]
+
+
+@pytest.mark.parametrize("path, machine, value", _WRITABLE)
+def test_what_is_behind_a_nul_does_not_count(emulate: Emulate, path: str, machine: str, value: str) -> None:
+    """As in Linux, whose parsers take what is written for a string; COUNTDOWN 2.0 writes 4 KiB."""
+    file = f"/sys/devices/system/cpu/{path}"
+    rubbish = "x\\0\\001" * 1000  # no digit behind \\0, which would be its next octal one
+    at_once = f"dd bs=8k iflag=fullblock status=none of={file}"
+    result = emulate(
+        machine,
+        f"printf '{value}\\0{rubbish}' | {at_once} && cat {file}; printf '{value}\\n\\0{rubbish}' | {at_once} && cat {file};"
+        f"printf '\\000{value}' | {at_once} || echo refused; printf '{value}x\\0' | {at_once} || echo refused",
+    )
+    assert result.stdout.splitlines() == [value, value, "refused", "refused"], result.stderr
+
+
 def test_uncore(emulate: Emulate) -> None:
     """Limits of a package in the driver's files and in the register, by whoever may write."""
     need_tool("rdmsr")

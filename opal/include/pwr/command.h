@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Command lines of the benchmarks in C: one table of options, from which getopt's tables and the
- * help text are made.  Every command has --help and --version besides.
+ * Command lines: one table of options, from which getopt's tables and the help text are made. Every
+ * command has --help and --version besides.
  */
-#ifndef PWR_BENCH_OPTIONS_H
-#define PWR_BENCH_OPTIONS_H
+#ifndef PWR_COMMAND_H
+#define PWR_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,16 +42,19 @@ typedef struct pwr_command {
     const char *usage;           /* what --help says before the options ... */
     const char *epilog;          /* ... and after them; NULL: nothing */
     const pwr_option_t *options; /* the last row has no name */
+    /* Of a program that many processes run together: the environment variables, up to a NULL, of
+       which the first that is there has a process's number.  Only number 0 speaks. */
+    const char *const *ranks;
 } pwr_command_t;
 
-/* Reads options and, unless operand is NULL, at most one argument that is none, before MPI_Init.
-   Ends the program for --help, for --version and for what is wrong. */
+/* Reads options and, unless operand is NULL, at most one argument that is none; of many processes
+   before they know each other.  Ends the program for --help, for --version and for what is wrong.
+ */
 void pwr_command_read(const pwr_command_t *command, void *options, const char **operand, int argc,
                       char **argv);
 
-/* Ends the program, before MPI_Init: which option is wrong and why, in one line.  Of mpirun's and
-   srun's ranks only the first one speaks, with status 2; that of the others is 0, or mpirun might
-   end the first one because of them before it has spoken. */
+/* Ends the program with status 2: which option is wrong and why, in one line.  Processes that do
+   not speak end with 0: else their launcher might end the first one before it has spoken. */
 _Noreturn void pwr_command_refuse(const pwr_command_t *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "options.h"
+#include "pwr/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -100,25 +100,21 @@ const char *pwr_option_real(const pwr_option_t *option, void *options, char *val
 
 /* ---- the command line ---- */
 
-/* Of mpirun's and srun's ranks, before MPI_Init says which it is. */
-static bool is_first(void)
+static void end_unless_first(const pwr_command_t *command)
 {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *rank = getenv(variables[i]);
-        if (rank) {
-            return strcmp(rank, "0") == 0;
-        }
+    const char *rank = NULL;
+    for (const char *const *name = command->ranks; name && *name && !rank; name++) {
+        rank = getenv(*name);
     }
-    return true;
+    if (rank && strcmp(rank, "0") != 0) {
+        exit(0);
+    }
 }
 
 void pwr_command_refuse(const pwr_command_t *command, const char *format, ...)
 {
-    if (!is_first()) {
-        exit(0);
-    }
     va_list arguments;
+    end_unless_first(command);
     va_start(arguments, format);
     fprintf(stderr, "%s: ", command->name);
     vfprintf(stderr, format, arguments);
@@ -140,12 +136,11 @@ static void print_option(const pwr_option_t *option)
 }
 
 /* --help or --version. */
-static _Noreturn void answer(const pwr_command_t *command, const pwr_option_t *rows, char letter)
+static _Noreturn void answer(const pwr_command_t *command, const pwr_option_t *rows,
+                             const char *question)
 {
-    if (!is_first()) {
-        exit(0);
-    }
-    if (letter == 'v') {
+    end_unless_first(command);
+    if (strcmp(question, "version") == 0) {
         printf("%s (poweraware) %s\n", command->name, PACKAGE_VERSION);
         exit(0);
     }
@@ -157,17 +152,6 @@ static _Noreturn void answer(const pwr_command_t *command, const pwr_option_t *r
     exit(0);
 }
 
-/* The command's rows and those that all commands have; the latter set nothing. */
-static void make_rows(const pwr_option_t *options, pwr_option_t rows[ROWS_MAX])
-{
-    while (options->name) {
-        *rows++ = *options++;
-    }
-    rows[0] = (pwr_option_t){'h', "help", NULL, "print this and end", .set = NULL};
-    rows[1] = (pwr_option_t){'v', "version", NULL, "print the version and end", .set = NULL};
-    rows[2] = (pwr_option_t){.name = NULL};
-}
-
 static const pwr_option_t *option_of(const pwr_option_t *rows, int key)
 {
     if (key >= FIRST_KEY) {
@@ -177,6 +161,18 @@ static const pwr_option_t *option_of(const pwr_option_t *rows, int key)
         rows++;
     }
     return rows->name ? rows : NULL;
+}
+
+/* The command's rows and those that all commands have; the latter set nothing. */
+static void make_rows(const pwr_option_t *options, pwr_option_t rows[ROWS_MAX])
+{
+    char version = option_of(options, 'v') ? 0 : 'v';
+    while (options->name) {
+        *rows++ = *options++;
+    }
+    rows[0] = (pwr_option_t){'h', "help", NULL, "print this and end", .set = NULL};
+    rows[1] = (pwr_option_t){version, "version", NULL, "print the version and end", .set = NULL};
+    rows[2] = (pwr_option_t){.name = NULL};
 }
 
 static void make_getopt_tables(const pwr_option_t *rows, char *letters, struct option *names)
@@ -228,7 +224,7 @@ void pwr_command_read(const pwr_command_t *command, void *options, const char **
         }
         const pwr_option_t *option = option_of(rows, key);
         if (!option->set) {
-            answer(command, rows, option->letter);
+            answer(command, rows, option->name);
         }
         const char *reason = option->set(option, options, optarg);
         if (reason) {

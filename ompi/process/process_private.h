@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What the files of ompi/process share.
+ */
+#ifndef PWR_OMPI_PROCESS_PRIVATE_H
+#define PWR_OMPI_PROCESS_PRIVATE_H
+
+#include "pwr/policy.h"
+#include "pwr_ompi/process.h"
+
+/* job.c: the report of the whole job, in pwr_process_publish, _open, _begin_job and _close.  Of no
+   effect where nobody wants one. */
+void pwr_job_publish(void);
+void pwr_job_open(void);
+void pwr_job_begin(void);
+void pwr_job_close(void);
+
+/* waits.c: how ranks wait; in MPI_Init, once the pml is selected and levers are opened.  policy:
+   what waiting costs here; NULL: not known. */
+void pwr_waits_prepare(const pwr_process_config_t *config, const pwr_policy_t *policy,
+                       bool mpi_threads);
+
+#endif
