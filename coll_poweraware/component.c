@@ -157,6 +157,9 @@ static int open_component(void)
     if (SELF->settings.priority > 0 && 0 != SELF->settings.ucx_min_bytes) {
         SELF->no_ucx_why = pwr_ucx_publish(&SELF->super.collm_version);
     }
+    if (SELF->published) {
+        pwr_process_add_setup(pwr_process.start_ns);
+    }
     return OMPI_SUCCESS;
 }
 
@@ -178,6 +181,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
     if (SELF->settings.priority <= 0) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
+    uint64_t since_ns = pwr_env_now_ns(&pwr_process.env);
     const pwr_process_config_t config = process_config();
     SELF->running = true;
     SELF->watched = pwr_process_wants_report(&config) || NULL != SELF->settings.ranks_dir ||
@@ -190,14 +194,13 @@ static int init_query(bool progress_threads, bool mpi_threads)
     if (NULL != SELF->settings.trace_dir) {
         pwr_events_start(TRACE_EVENTS);
     }
+    pwr_process_add_setup(since_ns);
     return OMPI_SUCCESS;
 }
 
-static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
+/* NULL: this communicator goes without us. */
+static mca_coll_poweraware_module_t *module_for(struct ompi_communicator_t *comm)
 {
-    if (MPI_COMM_SELF == comm) {
-        pwr_process_begin_job();
-    }
     bool nothing_to_do = COLL_POWERAWARE_OFF == SELF->settings.scheme && !SELF->watched;
     if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;
@@ -213,8 +216,19 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     }
     /* In others nobody waits, and nobody would see their counts without a report. */
     coll_poweraware_offer(&m->super, SELF->watched);
+    return m;
+}
+
+static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
+{
+    uint64_t since_ns = pwr_env_now_ns(&pwr_process.env);
+    if (MPI_COMM_SELF == comm) {
+        pwr_process_begin_job();
+    }
+    mca_coll_poweraware_module_t *m = module_for(comm);
     *priority = SELF->settings.priority;
-    return &m->super;
+    pwr_process_add_setup(since_ns);
+    return NULL == m ? NULL : &m->super;
 }
 
 /* ---- closed ---- */

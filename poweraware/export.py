@@ -86,6 +86,7 @@ _GAUGES: Tuple[Tuple[str, str, Callable[[Job], Optional[float]]], ...] = (
     ("uncertainty_joules", "The energy is off by so much at most.", lambda job: job.totals.uncertainty_j),
     ("seconds", "From the job's begin to its end.", lambda job: job.totals.seconds),
     ("cpu_seconds", "User and system time of all processes.", lambda job: job.totals.cpu_s),
+    ("setup_seconds", "Time of all processes that went to setting up poweraware.", lambda job: job.totals.setup_s),
     ("collective_seconds", "Time of all processes in collectives.", lambda job: job.all_calls().seconds),
     ("asleep_seconds", "Of that, with the CPU given back.", lambda job: job.all_calls().sleep_s),
     ("processes", "Processes of the job.", lambda job: float(job.processes)),

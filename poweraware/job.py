@@ -54,6 +54,7 @@ class Totals:
     seconds: float
     process_s: float
     cpu_s: float
+    setup_s: float
     joules: Optional[float]
     uncertainty_j: Optional[float]
     mean_watts: Optional[float]
@@ -156,6 +157,7 @@ class Node:
     end_s: float
     process_s: float
     cpu_s: float
+    setup_s: float
     energy: Energy
     power: Optional[Power]
     levers: List[Lever]
@@ -243,8 +245,8 @@ def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:
     for name in ("reported", "finished"):
         if data[name] != sum(node[name] for node in nodes):
             yield f"$.{name}", "is not the sum over nodes"
-    yield from _not_equal("$.totals.process_s", data["totals"]["process_s"], [n["process_s"] for n in nodes])
-    yield from _not_equal("$.totals.cpu_s", data["totals"]["cpu_s"], [n["cpu_s"] for n in nodes])
+    for name in ("process_s", "cpu_s", "setup_s"):
+        yield from _not_equal(f"$.totals.{name}", data["totals"][name], [node[name] for node in nodes])
     joules = data["totals"]["joules"]
     parts = [node["energy"]["joules"] for node in nodes if node["energy"]["joules"] is not None]
     if (joules is None) != (not parts):
@@ -296,6 +298,7 @@ def merge(parts: List[Job]) -> Job:
             seconds=end_s,
             process_s=sum(part.totals.process_s for part in parts),
             cpu_s=sum(part.totals.cpu_s for part in parts),
+            setup_s=sum(part.totals.setup_s for part in parts),
             joules=joules,
             uncertainty_j=_sum(part.totals.uncertainty_j for part in parts),
             mean_watts=joules / end_s if joules is not None and end_s > 0 else None,

@@ -27,6 +27,7 @@ def totals(job: Job) -> Table:
         ["energy", _joules(job.totals.joules), _energy_note(job)],
         ["mean power", _with_unit(job.totals.mean_watts, "W"), energy],
         ["CPU time", f"{number(job.totals.cpu_s)} s", _share(job.totals.cpu_s, job.totals.process_s, "of all processes' time")],
+        ["set-up", f"{number(job.totals.setup_s)} s", _share(job.totals.setup_s, job.totals.process_s, "of all processes' time, by poweraware")],
         ["in collectives", f"{number(calls.seconds)} s", _share(calls.seconds, job.totals.process_s, "of all processes' time")],
         ["of it asleep", f"{number(calls.sleep_s)} s", _share(calls.sleep_s, calls.seconds, "of the time in collectives")],
         ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],

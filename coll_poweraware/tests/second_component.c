@@ -8,12 +8,14 @@
  *
  * With PWR_SECOND_GIVES_WAY in the environment it is below coll poweraware and does as han does
  * with a communicator it does not like: it puts the function that was selected before it in its
- * place, unless somebody else is there, and calls what is there.
+ * place, unless somebody else is there, and calls what is there.  With PWR_SECOND_STARTS_S it takes
+ * so many seconds in MPI_Init.
  */
 #include "pwr_ompi/compat.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/process.h"
@@ -62,6 +64,10 @@ static int open_component(void)
 static int init_query(bool progress_threads, bool mpi_threads)
 {
     (void)progress_threads;
+    const char *seconds = getenv("PWR_SECOND_STARTS_S");
+    if (NULL != seconds) {
+        sleep((unsigned)strtoul(seconds, NULL, 10));
+    }
     pwr_process_open(NULL, mpi_threads);
     return OMPI_SUCCESS;
 }

@@ -4,9 +4,11 @@
  * The report of the whole job (pwr/record.h): every rank has a page, the lowest rank of a node
  * leads it, and in MPI_Finalize all ledgers are added up along a tree to rank 0's.
  *
- *   1. MPI_Init: ranks tell each other that they take part, for parameters and installations may
- *      differ; an attribute of MPI_COMM_SELF is set, which MPI_Finalize deletes first of all,
- *      while everything still works, and after what the program itself has put there.
+ *   1. MPI_Init: the first thing that we do at all is to make the page and to start the recorder,
+ *      so that whatever we cost is in the report.  Ranks tell each other that they take part, for
+ *      parameters and installations may differ; an attribute of MPI_COMM_SELF is set, which
+ *      MPI_Finalize deletes first of all, while everything still works, and after what the program
+ *      itself has put there.
  *   2. A rank that gets there finishes its page.  A leader asks its recorder for the node's ledger,
  *      which is there when all ranks of the node have come.
  *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
@@ -48,13 +50,6 @@ static bool recorder_runs; /* this rank's, who leads its node */
 
 /* ---- 1. ---- */
 
-void pwr_job_publish(void)
-{
-    if (pwr_process_wants_report(&pwr_process.config)) {
-        pwr_modex_send(pwr_process.config.component, takes_part, PWR_MODEX_JOB, "", 1);
-    }
-}
-
 static const char *job_name(char *room, size_t size)
 {
     const char *space = getenv("PMIX_NAMESPACE");
@@ -65,7 +60,19 @@ static const char *job_name(char *room, size_t size)
     return space;
 }
 
-void pwr_job_open(void)
+static void start_recorder(void)
+{
+    pwr_status_t status = pwr_record_start(pwr_process.record);
+    recorder_runs = PWR_OK == status;
+    if (!recorder_runs) {
+        pwr_say(pwr_level_alike(1),
+                "no report of the job: cannot start poweraware-record (%s); "
+                "coll_poweraware_helper_dir says where it is",
+                pwr_status_text(status));
+    }
+}
+
+void pwr_job_publish(void)
 {
     char room[32];
     const pwr_record_config_t config = {
@@ -73,11 +80,20 @@ void pwr_job_open(void)
         .job = job_name(room, sizeof room),
         .process = (unsigned)OPAL_PROC_MY_NAME.vpid,
     };
-    if (pwr_process_wants_report(&pwr_process.config) &&
-        PWR_OK != pwr_record_open(&pwr_process.env, &config, &pwr_process.record)) {
+    if (!pwr_process_wants_report(&pwr_process.config)) {
+        return;
+    }
+    if (PWR_OK != pwr_record_open(&pwr_process.env, &config, &pwr_process.record)) {
         pwr_process.record = NULL;
         pwr_say(1, "no memory to account for calls: the report has none");
+    } else if (0 == opal_process_info.my_local_rank) {
+        start_recorder();
     }
+    pwr_modex_send(pwr_process.config.component, takes_part, PWR_MODEX_JOB, "", 1);
+}
+
+void pwr_job_open(void)
+{
     if (NULL != pwr_process.record) {
         pwr_process.account = pwr_record_account(pwr_process.record);
         pwr_process.ticks = pwr_ticks_open("");
@@ -139,18 +155,6 @@ static json_t *about(void)
         facts());
 }
 
-static void start_recorder(void)
-{
-    pwr_status_t status = pwr_record_start(pwr_process.record, about());
-    recorder_runs = PWR_OK == status;
-    if (!recorder_runs) {
-        pwr_say(pwr_level_alike(1),
-                "no report of the job: cannot start poweraware-record (%s); "
-                "coll_poweraware_helper_dir says where it is",
-                pwr_status_text(status));
-    }
-}
-
 /* ---- waiting ---- */
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
@@ -191,10 +195,7 @@ static int end_of(int rc, ompi_request_t *request, int peer)
 
 static void finish_page(void)
 {
-    pwr_record_end_t end = {
-        .wall_ns = pwr_env_now_ns(&pwr_process.env) - pwr_process.start_ns,
-        .cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-    };
+    pwr_record_end_t end = {.setup_ns = pwr_process.setup_ns};
     if (NULL != pwr_process.power) {
         pwr_power_levers(pwr_process.power, end.levers);
     } else {
@@ -376,7 +377,12 @@ void pwr_job_begin(void)
         pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
         return;
     }
-    if (0 == opal_process_info.my_local_rank && NULL != pwr_process.record) {
-        start_recorder();
+    if (recorder_runs) {
+        pwr_status_t status = pwr_record_tell(pwr_process.record, about());
+        recorder_runs = PWR_OK == status;
+        if (!recorder_runs) {
+            pwr_say(pwr_level_alike(1), "no report of the job: poweraware-record: %s",
+                    pwr_status_text(status));
+        }
     }
 }

@@ -69,12 +69,19 @@ void pwr_process_publish(const pwr_process_config_t *config)
     configured = true;
     pwr_process.config = *config;
     for_each_string(&pwr_process.config, copy);
+    pwr_process.env.root = NULL == config->root ? "" : pwr_process.config.root;
+    pwr_process.env.helper_dir = pwr_process.config.helper_dir;
+    pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
+    pwr_job_publish();
     if (pwr_process_idles(config)) {
         pwr_doorbell_publish(config->component, PWR_IDLE_ALL == config->idle);
     }
-    if (pwr_process_wants_report(config)) {
-        pwr_job_publish();
-    }
+}
+
+void pwr_process_add_setup(uint64_t since_ns)
+{
+    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - since_ns;
+    atomic_fetch_add_explicit(&pwr_process.setup_ns, ns, memory_order_relaxed);
 }
 
 /* ---- what waiting and levers cost here ---- */
@@ -182,9 +189,6 @@ void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
     opened = true;
     pwr_process.mpi_threads = mpi_threads;
     const pwr_process_config_t *mine = &pwr_process.config;
-    pwr_process.env.root = NULL == mine->root ? "" : mine->root;
-    pwr_process.env.helper_dir = mine->helper_dir;
-    pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
     pwr_policy_t *policy = load_policy(mine);
     open_power(mine, policy, mpi_threads);
     pwr_waits_prepare(mine, policy, mpi_threads);
@@ -204,8 +208,6 @@ void pwr_process_begin_job(void)
 static void close_all(void)
 {
     pwr_idle_stop();
-    pwr_process.account = NULL;
-    pwr_job_close();
     pwr_meter_close(pwr_process.meter);
     pwr_power_close(pwr_process.power);
     opened = begun = false;
@@ -219,6 +221,8 @@ void pwr_process_close(void)
     if (opened) {
         close_all();
     }
+    pwr_process.account = NULL;
+    pwr_job_close();
     pwr_first_here_forget();
     pwr_doorbell_take_down();
     for_each_string(&pwr_process.config, drop);

@@ -9,8 +9,8 @@
 #include "pwr/policy.h"
 #include "pwr_ompi/process.h"
 
-/* job.c: the report of the whole job, in pwr_process_publish, _open, _begin_job and _close.  Of no
-   effect where nobody wants one. */
+/* job.c: the report of the whole job, in pwr_process_publish (first of all there), _open,
+   _begin_job and _close.  Of no effect where nobody wants one. */
 void pwr_job_publish(void);
 void pwr_job_open(void);
 void pwr_job_begin(void);

@@ -29,6 +29,7 @@ struct pwr_record {
     uint64_t timeout_ns;
     pwr_rundir_t *rundir;   /* NULL: the page is no file */
     pwr_mapped_page_t page; /* without rundir its memory is this process's own */
+    uint64_t begin_ns;      /* of env */
     int fd;                 /* of a leader's recorder; -1: there is none */
     char job[PWR_PAGE_NAME];
     uint32_t looks; /* of the recorder, when it was seen to move, at ... */
@@ -75,6 +76,9 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
             return PWR_ERR_NOMEM;
         }
     }
+    made->page.page->begin_ns = pwr_clock_ns(CLOCK_REALTIME);
+    made->page.page->begin_cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    made->begin_ns = pwr_env_now_ns(env);
     *record = made;
     return PWR_OK;
 }
@@ -86,8 +90,11 @@ pwr_account_t *pwr_record_account(pwr_record_t *record)
 
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
 {
-    record->page.page->end = *end;
-    atomic_store_explicit(&record->page.page->finished, 1, memory_order_release);
+    pwr_page_t *page = record->page.page;
+    page->wall_ns = pwr_env_now_ns(record->env) - record->begin_ns;
+    page->cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - page->begin_cpu_ns;
+    page->end = *end;
+    atomic_store_explicit(&page->finished, 1, memory_order_release);
 }
 
 static pwr_status_t tell(const pwr_record_t *record, pwr_record_kind_t kind, const void *data,
@@ -128,18 +135,15 @@ static void bound_sends(const pwr_record_t *record)
     (void)setsockopt(record->fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
 }
 
-static pwr_status_t start(pwr_record_t *record, const char *about)
+pwr_status_t pwr_record_start(pwr_record_t *record)
 {
     if (!record->rundir) {
         return PWR_ERR_UNSUPPORTED;
     }
-    if (!about) {
-        return PWR_ERR_NOMEM;
-    }
     pwr_status_t status = pwr_helper_start(record->env, "poweraware-record", NULL, &record->fd);
     if (status == PWR_OK) {
         bound_sends(record);
-        status = tell(record, PWR_RECORD_ABOUT, about, strlen(about));
+        status = tell(record, PWR_RECORD_START, record->env->root, strlen(record->env->root));
     } else {
         record->fd = -1;
     }
@@ -151,18 +155,17 @@ static char *about_text(const pwr_record_t *record, json_t *about)
 {
     const char *run_directory = record->rundir ? pwr_rundir_name(record->rundir) : "";
     pwr_json_take(about,
-                  json_pack("{s:o, s:o, s:o}", "root", pwr_json_text(record->env->root, PATH_MAX),
-                            "run_directory", pwr_json_text(run_directory, PATH_MAX), "job",
-                            pwr_json_text(record->job, sizeof record->job)));
+                  json_pack("{s:o, s:o}", "run_directory", pwr_json_text(run_directory, PATH_MAX),
+                            "job", pwr_json_text(record->job, sizeof record->job)));
     char *text = json_dumps(about, JSON_COMPACT);
     json_decref(about);
     return text;
 }
 
-pwr_status_t pwr_record_start(pwr_record_t *record, json_t *about)
+pwr_status_t pwr_record_tell(pwr_record_t *record, json_t *about)
 {
     char *text = about_text(record, about);
-    pwr_status_t status = start(record, text);
+    pwr_status_t status = text ? tell(record, PWR_RECORD_ABOUT, text, strlen(text)) : PWR_ERR_NOMEM;
     free(text);
     return status;
 }

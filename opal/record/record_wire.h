@@ -5,6 +5,7 @@
  * pieces, over the socket of helper/helper.h.
  *
  *   leader                        recorder
+ *   START (env's root)  ->                 reads energy counters from here on
  *   ABOUT (JSON)        ->
  *   LEDGER              ->
  *                       <-        LEDGER (packed, of the node)
@@ -21,13 +22,14 @@
 #include "pwr/env.h"
 
 enum {
-    PWR_RECORD_MAGIC = 0x70777201, /* last byte: version of this protocol */
+    PWR_RECORD_MAGIC = 0x70777202, /* last byte: version of this protocol */
     PWR_RECORD_PIECE = 32768,
     PWR_RECORD_REASON = 512,
 };
 
 typedef enum pwr_record_kind {
-    PWR_RECORD_ABOUT = 1,
+    PWR_RECORD_START = 1,
+    PWR_RECORD_ABOUT,
     PWR_RECORD_LEDGER,
     PWR_RECORD_DOCUMENT,
     PWR_RECORD_FAREWELL

@@ -49,8 +49,8 @@ static void count_calls(pwr_record_t *record, uint64_t calls)
 
 static void finish(pwr_record_t *record)
 {
-    const pwr_record_end_t end = {
-        .wall_ns = second, .cpu_ns = second / 2, .levers = {{.why_off = "they are tired"}}};
+    const pwr_record_end_t end = {.setup_ns = second / 2,
+                                  .levers = {{.why_off = "they are tired"}}};
     pwr_record_finish(record, &end);
 }
 
@@ -64,7 +64,12 @@ static pwr_status_t lead_to(const char *directory, pwr_record_t *record, unsigne
         "class_bytes", 4, 16, "facts", "software", "open_mpi", "1.2.3", "settings", "scheme",
         "auto", "max_slowdown_percent", 1.5);
     assert_non_null(about);
-    return pwr_record_start(record, about);
+    pwr_status_t status = pwr_record_start(record);
+    if (status != PWR_OK) {
+        json_decref(about);
+        return status;
+    }
+    return pwr_record_tell(record, about);
 }
 
 static pwr_status_t lead(fixture_t *fixture, pwr_record_t *record, unsigned processes,
@@ -174,7 +179,7 @@ static void test_processes_add_up_to_a_document(void **state)
     void *packed = ledger_of(leader, &bytes);
     char *summary = publish(leader, packed, bytes, why, sizeof why);
     assert_string_equal(why, "");
-    assert_non_null(strstr(summary, "2 processes on 1 nodes, scheme auto"));
+    assert_non_null(strstr(summary, "2 processes on 1 node, scheme auto"));
     assert_non_null(strstr(summary, "bcast"));
     json_t *document = load(fixture, "job.json");
     assert_non_null(document);
@@ -189,7 +194,7 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_true(json_number_value(json_object_get(json_object_get(document, "settings"),
                                                   "max_slowdown_percent")) == 1.5);
     json_t *node = json_array_get(json_object_get(document, "nodes"), 0);
-    assert_true(json_number_value(json_object_get(node, "cpu_s")) == 1.0);
+    assert_true(json_number_value(json_object_get(node, "setup_s")) == 1.0);
     assert_string_equal(json_string_value(json_object_get(
                             json_array_get(json_object_get(node, "levers"), 0), "why_off")),
                         "they are tired");

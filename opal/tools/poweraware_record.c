@@ -4,9 +4,9 @@
  * The recorder of a job on a node (pwr/record.h).
  *
  *   1. detach: no files but the socket, no signals that end a job, no parent to be waited for by;
- *   2. learn about the job, open the energy counters;
+ *   2. open the energy counters, before anybody knows what the job is;
  *   3. until the leader says farewell or is gone: read the counters, look at the processes, write a
- *      partial document now and then, answer what the leader asks;
+ *      partial document now and then, learn of the job, answer what the leader asks;
  *   4. of a leader that is gone: wait a moment for its job to end, and write what is known.
  */
 #include "config.h"
@@ -35,6 +35,8 @@ enum { OWNER_BYTES = 80 };
 
 typedef struct recorder {
     pwr_env_t env;
+    char *root; /* of env */
+    bool knows; /* about and node are there */
     about_t about;
     node_t node;
     energy_t energy;
@@ -48,20 +50,25 @@ typedef struct recorder {
 
 /* ---- 2. ---- */
 
-static bool learn(recorder_t *self)
+static bool begin(recorder_t *self)
 {
     pwr_record_head_t head;
-    void *text;
+    void *root;
     if (pwr_record_receive(&self->env, PWR_HELPER_FD, TALK_S * (uint64_t)PWR_NS_PER_S, &head,
-                           &text) != PWR_OK) {
+                           &root) != PWR_OK) {
         return false;
     }
-    bool ok =
-        head.kind == PWR_RECORD_ABOUT && about_parse(text, (int)pwr_detach_client(), &self->about);
-    free(text);
-    self->env.root = ok ? self->about.root : "";
-    return ok;
+    self->root = root;
+    self->env.root = root;
+    if (head.kind != PWR_RECORD_START) {
+        return false;
+    }
+    energy_open(&self->energy, &self->env);
+    self->next_sample_ns = pwr_clock_ns(CLOCK_MONOTONIC) + energy_interval_ns(&self->energy);
+    return true;
 }
+
+/* ---- 3. ---- */
 
 /* Of jobs that write to one directory: "<host>-<process>". */
 static void name_owner(char owner[OWNER_BYTES])
@@ -84,30 +91,29 @@ static void name_partial(recorder_t *self)
     }
 }
 
-static bool begin(recorder_t *self)
+static bool learn(recorder_t *self, const char *text)
 {
-    if (!learn(self)) {
+    const pwr_env_t here = pwr_env_quiet(&pwr_env_real); /* the directory's name is whole */
+    if (self->knows || !about_parse(text, (int)pwr_detach_client(), &self->about)) {
         return false;
     }
-    const pwr_env_t here = pwr_env_quiet(&pwr_env_real); /* the directory's name is whole */
+    self->knows = true;
     if (node_open(&self->node, &here, &self->about) != PWR_OK) {
         return false;
     }
+    node_look(&self->node);
     name_partial(self);
-    energy_open(&self->energy, &self->env);
-    uint64_t now = pwr_clock_ns(CLOCK_MONOTONIC);
-    self->next_sample_ns = now;
     self->partial_wait_ns = FIRST_PARTIAL_S * (uint64_t)PWR_NS_PER_S;
-    self->next_partial_ns = now + self->partial_wait_ns;
+    self->next_partial_ns = pwr_clock_ns(CLOCK_MONOTONIC) + self->partial_wait_ns;
     return true;
 }
-
-/* ---- 3. ---- */
 
 static void sample(recorder_t *self)
 {
     energy_sample(&self->energy);
-    node_look(&self->node);
+    if (self->knows) {
+        node_look(&self->node);
+    }
     self->next_sample_ns = pwr_clock_ns(CLOCK_MONOTONIC) + energy_interval_ns(&self->energy);
 }
 
@@ -236,8 +242,11 @@ static verdict_t hear(recorder_t *self)
                            &data) != PWR_OK) {
         return ABANDONED;
     }
-    bool ok = true;
-    switch (head.kind) {
+    bool ok = self->knows || head.kind == PWR_RECORD_ABOUT || head.kind == PWR_RECORD_FAREWELL;
+    switch (ok ? head.kind : 0) {
+    case PWR_RECORD_ABOUT:
+        ok = learn(self, data);
+        break;
     case PWR_RECORD_LEDGER:
         self->asked_ns = pwr_clock_ns(CLOCK_MONOTONIC);
         node_look(&self->node); /* all pages are there by now */
@@ -300,6 +309,9 @@ static verdict_t serve(recorder_t *self)
 
 static void write_what_is_known(recorder_t *self)
 {
+    if (!self->knows) {
+        return;
+    }
     uint64_t end_ns = pwr_clock_ns(CLOCK_MONOTONIC) + DYING_S * (uint64_t)PWR_NS_PER_S;
     const struct timespec moment = pwr_timespec(PWR_NS_PER_S / 20);
     while (!node_is_dead(&self->node) && pwr_clock_ns(CLOCK_MONOTONIC) < end_ns) {
@@ -313,19 +325,17 @@ static int record(void)
 {
     static recorder_t self;
     self.env = pwr_env_quiet(&pwr_env_real);
-    if (!begin(&self)) {
-        about_free(&self.about);
-        return EXIT_FAILURE;
-    }
-    if (serve(&self) == DISMISSED) {
+    bool begun = begin(&self);
+    if (begun && serve(&self) == DISMISSED) {
         remove_partial(&self);
-    } else {
+    } else if (begun) {
         write_what_is_known(&self);
     }
     energy_close(&self.energy);
     node_close(&self.node);
     about_free(&self.about);
-    return EXIT_SUCCESS;
+    free(self.root);
+    return begun ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static const char purpose[] =

@@ -34,7 +34,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     kind = "emulated" if energy else "absent"
     return {
         "format": "poweraware-job",
-        "version": 3,
+        "version": 4,
         "begin": "2026-11-22T12:00:00Z",
         "begin_ns": 1795348800000000000,
         "complete": True,
@@ -54,6 +54,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
             "seconds": wall,
             "process_s": process_s,
             "cpu_s": cpu_s,
+            "setup_s": 0.01 * process_s,
             "joules": nodes * joules_of_node if joules_of_node is not None else None,
             "uncertainty_j": 1.0 if energy else None,
             "mean_watts": nodes * 100.0 if energy else None,
@@ -77,7 +78,7 @@ def part_of(whole: Json, number: int) -> Json:
     part["begin_ns"] += 500_000_000 * number
     part.update(complete=False, why_incomplete="the job was ended before it had finished", reported=_PER_NODE, finished=0)
     part["nodes"][0]["finished"] = 0
-    for name in ("process_s", "cpu_s", "joules"):
+    for name in ("process_s", "cpu_s", "setup_s", "joules"):
         part["totals"][name] /= 2
     part["totals"]["mean_watts"] /= 2
     for each in [*part["calls"], part["other_calls"]]:
@@ -117,6 +118,7 @@ def _node(number: int, wall: float, joules: Optional[float]) -> Json:
     return {
         "host": f"n{number}", "machine": f"boot-{number}", "processes": _PER_NODE, "reported": _PER_NODE, "finished": _PER_NODE,
         "cpus": 8, "packages": 2, "begin_s": 0.0, "end_s": wall, "process_s": _PER_NODE * wall, "cpu_s": 0.7 * _PER_NODE * wall,
+        "setup_s": 0.01 * _PER_NODE * wall,
         "energy": {"joules": joules, "uncertainty_j": 0.5, "source": "powercap", "provenance": "emulated",
                    "domains": {"package": domain}, "shared_by": 1, "remark": None} if joules is not None else
                   {"joules": None, "uncertainty_j": None, "source": None, "provenance": None, "domains": {},

@@ -158,7 +158,7 @@ def test_a_job_and_its_page(built: List[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     done = poweraware(*built, "--timeline", "--", *mpi(3), folder=tmp_path)
     assert done.returncode == 0 and done.stdout.count("check_job: rank") == 3, done.stdout + done.stderr
-    assert "poweraware: check_job: 3 processes on 1 nodes" in done.stderr and "page.html" in done.stderr
+    assert "poweraware: check_job: 3 processes on 1 node," in done.stderr and "page.html" in done.stderr
     assert "check_job" in (tmp_path / "out" / "page.html").read_text()
     assert "of allreduce" in (tmp_path / "out" / "timeline.html").read_text()
     assert poweraware("validate", "out", folder=tmp_path).returncode == 0

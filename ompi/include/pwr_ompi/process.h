@@ -60,12 +60,13 @@ typedef struct pwr_process {
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers */
     const char *no_power_why;
-    pwr_meter_t *meter;     /* NULL: this rank reads no energy */
-    pwr_record_t *record;   /* NULL: nobody wants a report */
-    pwr_account_t *account; /* of record; NULL: nobody wants one */
-    bool mpi_threads;       /* MPI_THREAD_MULTIPLE */
-    pwr_ticks_t ticks;      /* by which operations are accounted for */
-    uint64_t start_ns;
+    pwr_meter_t *meter;          /* NULL: this rank reads no energy */
+    pwr_record_t *record;        /* NULL: nobody wants a report */
+    pwr_account_t *account;      /* of record; NULL: nobody wants one */
+    bool mpi_threads;            /* MPI_THREAD_MULTIPLE */
+    pwr_ticks_t ticks;           /* by which operations are accounted for */
+    uint64_t start_ns;           /* env's clock, in the first open hook */
+    _Atomic uint64_t setup_ns;   /* since then, in hooks of components */
     pwr_wait_policy_t waits;     /* before MPI_Init tells whether ranks share CPUs */
     pwr_wait_stats_t wait_stats; /* of algorithms of ours, on communicators that are gone */
     pwr_wait_stats_t idle_stats; /* of other waits that gave the CPU back */
@@ -87,14 +88,18 @@ const char *pwr_process_name(pwr_named_t what, int number); /* "stock" for a neg
 /* All of them, for documents: a new array, in the order of their numbers. */
 json_t *pwr_process_names(pwr_named_t what);
 
-/* In a component's open hook: the only time at which processes can be told something before they
-   talk.  config, here and below: NULL where another component says how. */
+/* In a component's open hook, as its first line: the report of the job counts from here.  And the
+   only time at which processes can be told something before they talk.  config, here and below:
+   NULL where another component says how. */
 void pwr_process_publish(const pwr_process_config_t *config);
 /* In MPI_Init, once the pml is selected; each open is closed once. */
 void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads);
 /* Once MPI_COMM_SELF is there: the report of the whole job begins. */
 void pwr_process_begin_job(void);
 void pwr_process_close(void);
+/* At the end of a component's hook that began at since_ns (env's clock): reports say what we cost.
+ */
+void pwr_process_add_setup(uint64_t since_ns);
 
 bool pwr_process_wants_report(const pwr_process_config_t *config);
 /* Ranks wait by the ladder in operations. */

@@ -42,12 +42,13 @@ typedef struct pwr_ledger_node {
     uint32_t finished;  /* of those, who ended as they should */
     uint32_t cpus;
     uint32_t packages;
-    uint32_t provenance;                    /* of its energy: pwr_meter_provenance_t */
-    uint64_t begin_ns;                      /* CLOCK_REALTIME: energy was counted from .. */
-    uint64_t end_ns;                        /* .. to */
-    uint64_t wall_ns;                       /* sums over processes: from begin to end */
-    uint64_t cpu_ns;                        /* user and system time, all threads */
-    pwr_lever_use_t levers[PWR_NUM_LEVERS]; /* sums over processes */
+    uint32_t provenance;                             /* of its energy: pwr_meter_provenance_t */
+    uint64_t begin_ns;                               /* CLOCK_REALTIME: energy counts from .. */
+    uint64_t end_ns;                                 /* .. to */
+    uint64_t wall_ns;                                /* sums over processes: from begin to end */
+    uint64_t cpu_ns;                                 /* user and system time, all threads */
+    uint64_t setup_ns;                               /* of wall_ns, what went to setting us up */
+    pwr_lever_use_t levers[PWR_NUM_LEVERS];          /* sums over processes */
     pwr_ledger_domain_t domains[PWR_LEDGER_DOMAINS]; /* by pwr_meter_domain_kind_t */
     uint64_t uj; /* the node's total: domains that are no part of others; 0 without energy */
     uint64_t uncertainty_uj;

@@ -33,8 +33,8 @@ typedef struct pwr_record_config {
     uint64_t timeout_ns;       /* with a recorder that does nothing; 0: 20 s */
 } pwr_record_config_t;
 
-/* Makes this process's page.  Where it cannot, one line says why, and the accounts stay with the
-   process.  Errors: NOMEM. */
+/* Makes this process's page; its time and CPU time count from here.  Where it cannot, one line says
+   why, and the accounts stay with the process.  Errors: NOMEM. */
 pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *config,
                              pwr_record_t **record);
 /* Valid until record is closed. */
@@ -42,10 +42,10 @@ pwr_account_t *pwr_record_account(pwr_record_t *record);
 
 /* What else there is to say of a process that has ended well. */
 typedef struct pwr_record_end {
-    uint64_t wall_ns; /* since pwr_record_open */
-    uint64_t cpu_ns;  /* user and system time, all threads */
+    uint64_t setup_ns; /* of its time, what went to setting up this library and its users */
     pwr_lever_use_t levers[PWR_NUM_LEVERS];
 } pwr_record_end_t;
+/* This process's time ends here. */
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end);
 
 /* Removes the page and, of a leader, dismisses the recorder.  NULL is allowed. */
@@ -53,7 +53,14 @@ void pwr_record_close(pwr_record_t *record);
 
 /* ---- the leader of a node ---- */
 
-/* Starts the recorder and does not wait for it.  about, which is taken over, tells it of the job:
+/* Starts the recorder, which opens the energy counters at once, and does not wait for it.  The
+   node's energy counts from the begin of the first of its pages: what is used until the counters
+   are read is reckoned by the power at that time, and is part of the uncertainty.
+   Errors: as pwr_helper_start, UNSUPPORTED where this process has no page; nothing is logged. */
+pwr_status_t pwr_record_start(pwr_record_t *record);
+
+/* Tells the recorder of the job.  A job that dies before that leaves no document.  about is taken
+   over:
 
      directory                  where documents go; "": nowhere
      name                       of the job's document without its ending
@@ -65,9 +72,8 @@ void pwr_record_close(pwr_record_t *record);
      facts                      an object of objects that goes into the document: software, job,
                                 settings
 
-   Errors: as pwr_helper_start, UNSUPPORTED where this process has no page, NOMEM (also where about
-   is NULL); nothing is logged. */
-pwr_status_t pwr_record_start(pwr_record_t *record, json_t *about);
+   Errors: IO (there is no recorder), NOMEM (also where about is NULL); nothing is logged. */
+pwr_status_t pwr_record_tell(pwr_record_t *record, json_t *about);
 
 /* Asks for the ledger of this node, which is complete when all pages are finished; the answer may
    take as long as that.  pwr_record_is_answered tells without waiting whether it is there, or never

@@ -86,12 +86,12 @@ bool about_parse(const char *text, int client, about_t *about)
 {
     *about = (about_t){.all = json_loads(text, JSON_REJECT_DUPLICATES, NULL)};
     json_int_t processes = 0, node_processes = 0;
-    if (json_unpack(about->all, "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}",
-                    "root", &about->root, "run_directory", &about->run_directory, "job",
-                    &about->job, "directory", &about->directory, "name", &about->name, "summary",
-                    &about->summary, "processes", &processes, "node_processes", &node_processes,
-                    "collectives", &about->collectives, "algorithms", &about->algorithms,
-                    "class_bytes", &about->class_bytes, "facts", &about->facts) != 0 ||
+    if (json_unpack(about->all, "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}",
+                    "run_directory", &about->run_directory, "job", &about->job, "directory",
+                    &about->directory, "name", &about->name, "summary", &about->summary,
+                    "processes", &processes, "node_processes", &node_processes, "collectives",
+                    &about->collectives, "algorithms", &about->algorithms, "class_bytes",
+                    &about->class_bytes, "facts", &about->facts) != 0 ||
         processes < 1 || node_processes < 1 || processes > INT32_MAX ||
         node_processes > processes || !json_is_object(about->facts)) {
         about_free(about);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What a recorder is told about its job: the object of pwr_record_start, and
+ * What a recorder is told about its job: the object of pwr_record_tell, and
  *
- *   root, run_directory, job   of the leader's pwr_env_t and pwr_record_config_t
+ *   run_directory, job   of the leader's pwr_record_config_t
  *
  * To its facts is added here whose job it is and what it runs.
  */
@@ -15,7 +15,6 @@
 
 typedef struct about {
     json_t *all;
-    const char *root;
     const char *run_directory;
     const char *job;
     const char *directory;

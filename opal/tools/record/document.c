@@ -19,7 +19,7 @@
 
 #include "pwr/json.h"
 
-enum { FORMAT_VERSION = 3 };
+enum { FORMAT_VERSION = 4 };
 
 /* ---- totals ---- */
 
@@ -35,6 +35,7 @@ static void add_node(document_totals_t *totals, const pwr_ledger_node_t *node)
     totals->sharing += is_shared(node);
     totals->wall_s += 1e-9 * (double)node->wall_ns;
     totals->cpu_s += 1e-9 * (double)node->cpu_ns;
+    totals->setup_s += 1e-9 * (double)node->setup_ns;
     if (totals->begin_ns == 0 || node->begin_ns < totals->begin_ns) {
         totals->begin_ns = node->begin_ns;
     }
@@ -165,7 +166,7 @@ static json_t *energy_of(const pwr_ledger_node_t *node)
 
 static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power, uint64_t begin_ns)
 {
-    return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                      "host", pwr_json_text(node->host, sizeof node->host), "machine",
                      pwr_json_text_or_null(node->machine, sizeof node->machine), "processes",
                      (int)node->processes, "reported", (int)node->reported, "finished",
@@ -173,8 +174,9 @@ static json_t *node_of(const pwr_ledger_node_t *node, const pwr_series_t *power,
                      "begin_s", json_real(1e-9 * (double)(int64_t)(node->begin_ns - begin_ns)),
                      "end_s", json_real(1e-9 * (double)(int64_t)(node->end_ns - begin_ns)),
                      "process_s", pwr_json_seconds(node->wall_ns), "cpu_s",
-                     pwr_json_seconds(node->cpu_ns), "energy", energy_of(node), "power",
-                     power_of(power, begin_ns), "levers", pwr_json_levers(node->levers));
+                     pwr_json_seconds(node->cpu_ns), "setup_s", pwr_json_seconds(node->setup_ns),
+                     "energy", energy_of(node), "power", power_of(power, begin_ns), "levers",
+                     pwr_json_levers(node->levers));
 }
 
 static json_t *nodes_of(const pwr_ledger_t *ledger, uint64_t begin_ns)
@@ -236,8 +238,8 @@ static json_t *totals_of(const document_totals_t *totals)
 {
     double spread = document_spread(totals);
     bool has_energy = totals->metered > 0;
-    return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "seconds", spread, "process_s",
-                     totals->wall_s, "cpu_s", totals->cpu_s, "joules",
+    return json_pack("{s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "seconds", spread, "process_s",
+                     totals->wall_s, "cpu_s", totals->cpu_s, "setup_s", totals->setup_s, "joules",
                      real_or_null(has_energy, totals->joules), "uncertainty_j",
                      real_or_null(has_energy, totals->uncertainty_j), "mean_watts",
                      real_or_null(has_energy && spread > 0.0, totals->joules / spread));

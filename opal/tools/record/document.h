@@ -21,6 +21,7 @@ typedef struct document_totals {
     uint64_t end_ns;   /* .. and the last */
     double wall_s;     /* sums over processes */
     double cpu_s;
+    double setup_s;
     double joules; /* of metered nodes */
     double uncertainty_j;
     pwr_meter_provenance_t provenance; /* of the least sure */

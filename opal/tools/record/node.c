@@ -145,18 +145,37 @@ bool node_is_dead(const node_t *node)
 
 /* ---- what it comes to ---- */
 
+/* Of its first process; 0: nobody is there. */
+static uint64_t begin_of(const node_t *node)
+{
+    uint64_t first_ns = 0;
+    for (unsigned i = 0; i < node->num_members; i++) {
+        uint64_t begin_ns = node->members[i].mapped.page->begin_ns;
+        if (begin_ns > 0 && (first_ns == 0 || begin_ns < first_ns)) {
+            first_ns = begin_ns;
+        }
+    }
+    return first_ns;
+}
+
+static uint64_t difference(uint64_t more, uint64_t less)
+{
+    return more > less ? more - less : 0;
+}
+
 static void add_page(const member_t *member, pwr_ledger_node_t *entry)
 {
     const pwr_page_t *page = member->mapped.page;
     entry->reported++;
     if (!is_finished(member)) {
-        entry->wall_ns += entry->end_ns - entry->begin_ns;
-        entry->cpu_ns += member->cpu_ns;
+        entry->wall_ns += difference(entry->end_ns, page->begin_ns);
+        entry->cpu_ns += difference(member->cpu_ns, page->begin_cpu_ns);
         return;
     }
     entry->finished++;
-    entry->wall_ns += page->end.wall_ns;
-    entry->cpu_ns += page->end.cpu_ns;
+    entry->wall_ns += page->wall_ns;
+    entry->cpu_ns += page->cpu_ns;
+    entry->setup_ns += page->end.setup_ns;
     for (int i = 0; i < PWR_NUM_LEVERS; i++) {
         pwr_lever_use_add(&entry->levers[i], &page->end.levers[i]);
     }
@@ -164,7 +183,8 @@ static void add_page(const member_t *member, pwr_ledger_node_t *entry)
 
 pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
 {
-    pwr_ledger_node_t entry = {.processes = node->about->node_processes};
+    pwr_ledger_node_t entry = {.processes = node->about->node_processes,
+                               .begin_ns = begin_of(node)};
     pwr_ledger_t *ledger = pwr_ledger_new();
     if (!ledger) {
         return NULL;
@@ -180,7 +200,8 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
         pwr_account_merge(&ledger->account, &node->members[i].mapped.page->account);
     }
     pwr_ledger_attribute(&ledger->account, &entry, pwr_ledger_weights());
-    if (pwr_ledger_add_node(ledger, &entry, &energy->power) != PWR_OK) {
+    const pwr_series_t power = energy_series(energy, entry.begin_ns);
+    if (pwr_ledger_add_node(ledger, &entry, &power) != PWR_OK) {
         pwr_ledger_free(ledger);
         return NULL;
     }

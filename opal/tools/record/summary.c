@@ -64,6 +64,9 @@ static void print_totals(FILE *out, const document_totals_t *totals, const pwr_l
     snprintf(note, sizeof note, "all processes, %.1f %% of their time",
              share(totals->cpu_s, totals->wall_s));
     number_row(out, "CPU time [s]", totals->cpu_s, note);
+    snprintf(note, sizeof note, "all processes, of poweraware, %.1f %% of their time",
+             share(totals->setup_s, totals->wall_s));
+    number_row(out, "Set-up [s]", totals->setup_s, note);
     snprintf(note, sizeof note, "all processes, %.1f %% of their time",
              share(calls_s, totals->wall_s));
     number_row(out, "In collectives [s]", calls_s, note);
@@ -121,8 +124,9 @@ static void print(FILE *out, const about_t *about, const pwr_ledger_t *ledger,
     const document_totals_t totals = document_totals(ledger);
     const json_t *job = json_object_get(about->facts, "job");
     const json_t *settings = json_object_get(about->facts, "settings");
-    fprintf(out, "poweraware: %s: %u processes on %zu nodes, scheme %s\n",
-            or_unknown(json_object_get(job, "program")), about->processes, ledger->num_nodes,
+    fprintf(out, "poweraware: %s: %u process%s on %zu node%s, scheme %s\n",
+            or_unknown(json_object_get(job, "program")), about->processes,
+            about->processes == 1 ? "" : "es", ledger->num_nodes, ledger->num_nodes == 1 ? "" : "s",
             or_unknown(json_object_get(settings, "scheme")));
     if (why_incomplete) {
         row(out, "INCOMPLETE", "", why_incomplete);
