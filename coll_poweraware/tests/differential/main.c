@@ -27,7 +27,9 @@
 
 static void *run_one(void *arg)
 {
-    diff_run_all(arg);
+    diff_run_t *run = arg;
+    diff_run_all(run);
+    diff_watch_leave(run->thread);
     return NULL;
 }
 

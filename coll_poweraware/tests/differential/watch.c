@@ -26,6 +26,7 @@ typedef struct place {
     atomic_ullong seed;
     atomic_uint simpler;
     atomic_ullong most_units;
+    atomic_bool left; /* no more calls */
 } place_t;
 
 static place_t places[DIFF_MAX_THREADS];
@@ -47,6 +48,11 @@ void diff_watch_enter(int thread, uint64_t index, uint64_t seed, const diff_limi
     atomic_store_explicit(&p->simpler, limits->simpler, memory_order_relaxed);
     atomic_store_explicit(&p->most_units, limits->most_units, memory_order_relaxed);
     atomic_fetch_add_explicit(&p->steps, 1, memory_order_relaxed);
+}
+
+void diff_watch_leave(int thread)
+{
+    atomic_store_explicit(&places[thread].left, true, memory_order_relaxed);
 }
 
 /* In a signal handler, too: formatted without allocating. */
@@ -77,7 +83,8 @@ static void look(unsigned long long *seen, unsigned *seconds)
 {
     for (int t = 0; t < num_threads; ++t) {
         unsigned long long steps = atomic_load_explicit(&places[t].steps, memory_order_relaxed);
-        seconds[t] = steps == seen[t] ? seconds[t] + 1 : 0;
+        bool left = atomic_load_explicit(&places[t].left, memory_order_relaxed);
+        seconds[t] = steps == seen[t] && !left ? seconds[t] + 1 : 0;
         seen[t] = steps;
         if (seconds[t] > seconds_allowed) {
             say("hangs", t);

@@ -15,4 +15,7 @@ void diff_watch_stop(void);
 /* This thread is in a call now. */
 void diff_watch_enter(int thread, uint64_t index, uint64_t seed, const diff_limits_t *limits);
 
+/* This thread makes no more calls: how long it waits for the others is their affair. */
+void diff_watch_leave(int thread);
+
 #endif
