@@ -9,13 +9,10 @@
 #include "pwr/command.h"
 #include "../common/ranks.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "pwr/clock.h"
 
 /* Ends the program for other command lines than "CLASS". */
 static const pwr_npb_class_t *read_class(const char *kernel, const pwr_npb_class_t *classes,
@@ -91,7 +88,6 @@ void pwr_npb_begin(pwr_npb_run_t *run)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     run->inside_s = 0;
-    run->begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     run->begin_s = MPI_Wtime();
 }
 
@@ -109,9 +105,6 @@ int pwr_npb_report(const pwr_npb_run_t *run, bool right)
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     MPI_Reduce(&run->inside_s, &inside_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (run->rank == 0) {
-        printf("Begin            = %" PRIu64 " ns since 1970-01-01\n", run->begin_ns);
-        printf("End              = %" PRIu64 " ns since 1970-01-01\n",
-               run->begin_ns + (uint64_t)(run->seconds * 1e9));
         printf("Exchange seconds = %.6f (mean over processes)\n", inside_s / run->np);
         printf("Time in seconds  = %.6f\n", run->seconds);
         printf("Verification     = %s\n", all != 0 ? "SUCCESSFUL" : "UNSUCCESSFUL");

@@ -26,7 +26,6 @@ typedef struct pwr_npb_run {
     const pwr_npb_class_t *class;
     int rank;
     int np;
-    uint64_t begin_ns; /* CLOCK_REALTIME */
     double begin_s;
     double seconds;
     double inside_s; /* of this rank, in its large exchanges */

@@ -93,6 +93,7 @@ class Session:
             self._cluster.stop()
 
     def _save(self) -> None:
+        doc.choose_windows(self.document.runs)
         self.document.provenance = facts.provenance(self._options, self.document.runs)
         doc.save(self.document, self.document_path)
 
@@ -192,13 +193,7 @@ class Session:
         names = [node.name for node in self._cluster.nodes]
         for rank in run.ranks:
             rank.node = names.index(rank.host) if rank.host in names else None
-        if any(row.t_begin_ns is not None for row in run.rows):
-            run.window = "rows"
-        elif run.result is not None and run.result.begin_ns is not None:
-            run.window = "program"
         run.failure = self._ended_badly(run, folder) or found.failure or self._read_job(run, folder)
-        if run.window == "mpirun" and run.job is not None:
-            run.window = "job"
 
     def _ended_badly(self, run: doc.Run, folder: Path) -> Optional[str]:
         if run.exit_status is None:

@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from poweraware.documents import Origin, Problem, Schema, check, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
-VERSION = 2
+VERSION = 3
 BASELINE = "off"
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
 
@@ -158,8 +158,6 @@ class Result:
     seconds: Optional[float]
     verified: Optional[bool]
     check: str
-    begin_ns: Optional[int] = None
-    end_ns: Optional[int] = None
 
 
 @dataclass
@@ -190,13 +188,26 @@ class Run:
             ends = [row.t_end_ns for row in self.rows if row.t_end_ns is not None]
             if begins and ends:
                 return min(begins), max(ends)
-        if self.window == "program" and self.result is not None:
-            if self.result.begin_ns is not None and self.result.end_ns is not None:
-                return self.result.begin_ns, self.result.end_ns
         if self.window == "job" and self.job is not None:
             begin_ns = int(self.job["begin_ns"])
             return begin_ns, begin_ns + int(self.job["totals"]["seconds"] * 1e9)
         return self.start_ns, self.end_ns
+
+    def narrowest_window(self) -> str:
+        """The shortest window that this run tells of itself."""
+        if any(row.t_begin_ns is not None for row in self.rows):
+            return "rows"
+        return "mpirun" if self.job is None else "job"
+
+
+def choose_windows(runs: List[Run]) -> None:
+    """Good runs of a benchmark have one kind of window: their narrowest, or all of mpirun where that differs."""
+    for benchmark in {run.benchmark for run in runs}:
+        good = [run for run in runs if run.benchmark == benchmark and run.failure is None]
+        kinds = {run.narrowest_window() for run in good}
+        window = kinds.pop() if len(kinds) == 1 else "mpirun"
+        for run in good:
+            run.window = window
 
 
 @dataclass

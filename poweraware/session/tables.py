@@ -247,9 +247,8 @@ def _provenance_words(document: Document) -> str:
 
 _WINDOWS = {
     "rows": "from the begin of the first to the end of the last message size",
-    "program": "from begin to end of the application's own time",
-    "job": "from MPI_Init to MPI_Finalize, as the benchmark tells no times",
-    "mpirun": "from start to end of mpirun, as the benchmark tells no times",
+    "job": "from poweraware's first line in MPI_Init to MPI_Finalize",
+    "mpirun": "from start to end of mpirun, as some runs have no document of their job",
 }
 
 

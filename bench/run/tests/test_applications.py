@@ -36,10 +36,9 @@ PW = """
 
 def test_npb() -> None:
     found = npb.parse(NPB)
-    assert found.seconds == 0.12 and found.verified and found.begin_ns is None
+    assert found.seconds == 0.12 and found.verified
     assert npb.parse(NPB.replace("0.12", "1.5E-02")).seconds == 0.015
     assert npb.parse(NPB.replace("SUCC", "UNSUCC")).verified is False
-    assert npb.parse("Begin = 5 ns\nEnd = 7 ns\n").end_ns == 7
     assert npb.parse("").verified is None
 
 

@@ -8,7 +8,7 @@ from typing import List
 import pytest
 
 from poweraware.session import energy, summary
-from poweraware.session.document import Document, NodeEnergy, Run, Samples, from_json
+from poweraware.session.document import Document, NodeEnergy, Run, Samples, choose_windows, from_json
 from poweraware.session.tests import synthetic
 
 
@@ -49,6 +49,19 @@ def test_changing_power_is_right_within_one_sample_at_each_end(
         # Over the whole of the samples interpolation plays no part.
         whole = energy.total_energy_j(run, 4, run.start_ns, run.end_ns)
         assert whole == pytest.approx(exact_j(run, run.start_ns, run.end_ns), 1e-9)
+
+
+def test_all_runs_of_a_benchmark_have_the_same_window() -> None:
+    runs = from_json(synthetic.make_applications(), "generator").runs
+    lost, bad = (next(run for run in runs if run.benchmark == name) for name in ("ft.S", "is.S"))
+    lost.job = bad.job = None
+    bad.failure = "exit status 1"
+    choose_windows(runs)
+    assert {run.window for run in runs if run.benchmark == "ft.S"} == {"mpirun"}
+    assert {run.window for run in runs if run.benchmark == "is.S" and run is not bad} == {"job"}
+    rows = from_json(synthetic.make_document(), "generator").runs
+    choose_windows(rows)
+    assert {run.window for run in rows} == {"rows"}
 
 
 def test_ratios_compare_the_same_repetition(document: Document) -> None:
