@@ -64,14 +64,14 @@ def stop(process: "subprocess.Popen[bytes]", grace_s: float = TERM_GRACE_S) -> N
         process.wait()
 
 
-def last_words(log: Path, limit: int = 300) -> str:
+def last_words(log: Path, limit: int = 300, notices: bool = True) -> str:
     """The last non-empty lines of a log in one line, to say why something failed; what mpirun says about any failure
-    is left out where there is more."""
+    is left out where there is more, and always without notices."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    words = _joined(_without_notices(lines)) or _joined(lines)
+    words = _joined(_without_notices(lines)) or (_joined(lines) if notices else "")
     return words if len(words) <= limit else "..." + words[-limit:]
 
 

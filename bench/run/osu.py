@@ -15,6 +15,9 @@ from poweraware.session.document import Messages, Rank, Row
 
 PAPERS = ("alltoall", "bcast", "reduce")  # those whose power ICPP 2010 shows
 WITHOUT_SIZES = "barrier"
+# Sums of floats, as by our own programs: OSU 7's default is MPI_CHAR, whose sums Open MPI 4.1.4 gets wrong (op avx).
+_SUMS = ("reduce", "scan")
+_TYPE = "mpi_float"
 ANY = ""
 _RESULT = "result.json"
 
@@ -92,12 +95,19 @@ class Osu(Family):
         line = [str(program.path), "-f", "-c"]
         line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
         line += ["-i", str(self.messages.iterations), "-x", str(self.messages.warmup)]
+        if any(name in benchmark for name in _SUMS) and program.origin == GIVEN and _has_types(program.path):
+            line += ["-T", _TYPE]
         return line + ["--json", _RESULT] if program.origin == OURS else line
 
     def read(self, benchmark: str, folder: Path) -> Outcome:
         told = read_json(folder / _RESULT) if self.programs[benchmark].origin == OURS else None
         rows, ranks = told if told is not None else (parse_text(output_of(folder)), [])
         return Outcome(rows=rows, ranks=ranks, failure=why_invalid(rows, self._sizes[benchmark][1]))
+
+
+def _has_types(program: Path) -> bool:
+    """OSU's programs have datatypes as an option since version 7; those before refuse it."""
+    return _TYPE.encode() in program.read_bytes()
 
 
 def parse_text(text: str) -> List[Row]:

@@ -193,15 +193,18 @@ class Session:
         names = [node.name for node in self._cluster.nodes]
         for rank in run.ranks:
             rank.node = names.index(rank.host) if rank.host in names else None
-        run.failure = self._ended_badly(run, folder) or found.failure or self._read_job(run, folder)
+        run.failure = self._ended_badly(run, folder, found.failure) or found.failure or self._read_job(run, folder)
 
-    def _ended_badly(self, run: doc.Run, folder: Path) -> Optional[str]:
+    def _ended_badly(self, run: doc.Run, folder: Path, results: Optional[str]) -> Optional[str]:
+        """What the program said of it, else what is wrong with its results, else what mpirun said."""
         if run.exit_status is None:
             return f"took over {self._options.timeout_s:.0f} s and was ended"
-        if run.exit_status != 0:
-            words = processes.last_words(folder / "errors.txt")
-            return f"exit status {run.exit_status}" + (f": {words}" if words else "")
-        return None
+        if run.exit_status == 0:
+            return None
+        errors = folder / "errors.txt"
+        words = processes.last_words(errors, notices=False) or results or processes.last_words(errors)
+        place = folder.relative_to(self._options.output)
+        return f"exit status {run.exit_status}" + (f": {words}" if words else "") + f" (see {place}/*.txt)"
 
     def _read_job(self, run: doc.Run, folder: Path) -> Optional[str]:
         """Takes over what the component has written of a run that ended well, or says what is wrong with it."""

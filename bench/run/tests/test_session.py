@@ -210,7 +210,7 @@ def test_a_lost_cluster_is_brought_up_again(world: World) -> None:
     done = world.run(FAKE_OSU="node-dies:dvfs")  # seed 3: dvfs is not the last
     assert done.returncode == 1
     failures = {run.scheme: run.failure for run in world.document().runs}
-    assert failures == {"off": None, "throttle": None, "dvfs": "exit status 137"}
+    assert failures == {"off": None, "throttle": None, "dvfs": "exit status 137: the benchmark printed no results (see runs/alltoall-dvfs-1/*.txt)"}
     assert sum(call.startswith("up") for call in world.calls()) == 2
     assert all(run.states for run in world.document().runs if run.failure is None)
     world.assert_nothing_is_left()
@@ -229,6 +229,20 @@ def test_a_failing_sampler_says_why(world: World) -> None:
     assert world.run(FAKE_SAMPLER="fail").returncode == 0
     why = world.document().runs[0].energy[1].why_absent
     assert why is not None and "no energy meter: powercap: no such directory" in why
+
+
+@pytest.mark.parametrize("version", ["5", "7"])
+def test_sums_of_osu_are_of_floats(world: World, version: str) -> None:
+    """Where its programs have types; where not, and the sums are wrong, that is what is said."""
+    program = world.folder / "osu/osu_allreduce"
+    install("osu.py", program)
+    if version == "7":
+        program.write_text(program.read_text() + "# mpi_float\n")
+    done = world.run("--osu-dir", str(program.parent), "--benchmarks", "allreduce", "--schemes", "off", FAKE_OSU="wrong-sums")
+    (run,) = world.document().runs
+    assert run.command[-2:] == (["-T", "mpi_float"] if version == "7" else ["-x", "2"])
+    wrong = "exit status 1: wrong data for message sizes 1024 (see runs/allreduce-off-1/*.txt)"
+    assert (done.returncode, run.failure) == ((0, None) if version == "7" else (1, wrong))
 
 
 def test_real_hardware_is_sampled_once_for_all_nodes(world: World) -> None:

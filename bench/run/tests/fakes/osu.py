@@ -76,12 +76,17 @@ def main() -> int:
     parser.add_argument("-i", type=int, required=True)
     parser.add_argument("-x", type=int, required=True)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("-T", dest="type", choices=["mpi_char", "mpi_int", "mpi_float"])
     options = parser.parse_args()
     scheme = os.environ["OMPI_MCA_coll_poweraware_scheme"]
     assert os.environ["OMPI_MCA_mca_base_component_path"].endswith(":SYS_DEFAULT")
     if kind(scheme) == "fail":
         print("MPI_ABORT was invoked", file=sys.stderr)
         return 13
+    if kind(scheme) == "wrong-sums" and options.type != "mpi_float":  # as OSU 7.4 on Open MPI 4.1.4
+        print(f"{'-' * 74}\nPrimary job  terminated normally, but 1 process returned\n{'-' * 74}", file=sys.stderr)
+        print("# Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations  Validation\n1024  17.24  16.97  17.52  10  Fail")
+        return 1
     if kind(scheme) == "node-dies":
         state = Path(os.environ["FAKE_STATE"])
         (state / "up").unlink()
