@@ -72,6 +72,9 @@ class Family(ABC):
     def read(self, benchmark: str, folder: Path) -> Outcome:
         """What the program left there: output.txt has its standard output."""
 
+    def compare(self, runs: List[doc.Run], first: str) -> None:
+        """Marks runs as failed whose results differ from those of their benchmark's first good run of the scheme first."""
+
 
 def executable(candidates: Iterable[Path]) -> Optional[Path]:
     """The first of them that can be run."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""FT and IS of the NAS Parallel Benchmarks: the user's build, or our kernels with their communication."""
+"""The NAS Parallel Benchmarks: the user's build, or our kernels with the communication of FT and IS."""
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from pathlib import Path
 from typing import List, Optional
@@ -12,8 +13,12 @@ from bench.common.values import different_of
 from bench.run.family import GIVEN, OURS, Family, Outcome, executable, output_of
 from poweraware.session.document import Result
 
-BENCHMARKS = ("ft", "is")
-CLASSES = ("S", "W", "A", "B", "C")
+BENCHMARKS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
+CLASSES = ("S", "W", "A", "B", "C", "D", "E", "F")
+_OURS = ("ft", "is")  # of classes S to C
+_LAST_OF_OURS = "C"
+_SQUARES = ("bt", "sp")  # run on a square number of ranks
+_ANY_NUMBER = ("ep", "lu")  # the others run on a power of two
 _CHECK = "the benchmark's own verification"
 
 
@@ -26,12 +31,12 @@ class Npb(Family):
     def add_options(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group("benchmark")
         group.add_argument(
-            "--benchmarks", type=different_of(BENCHMARKS), metavar="B,...", default=list(BENCHMARKS),
-            help=f"of {', '.join(BENCHMARKS)} (default: both)",
+            "--benchmarks", type=different_of(BENCHMARKS), metavar="B,...", default=list(_OURS),
+            help=f"of {', '.join(BENCHMARKS)} (default: {','.join(_OURS)}, of which there are kernels of ours)",
         )  # fmt: skip
         group.add_argument(
             "--classes", type=different_of(CLASSES), metavar="C,...", default=["W"],
-            help=f"of {', '.join(CLASSES)} (default: W)",
+            help=f"of {', '.join(CLASSES)}; of our own kernels S to {_LAST_OF_OURS} (default: W)",
         )  # fmt: skip
         group.add_argument(
             "--npb-dir", type=Path, metavar="DIR",
@@ -42,8 +47,12 @@ class Npb(Family):
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if given.npb_dir is not None and not given.npb_dir.is_dir():
             parser.error(f"--npb-dir {given.npb_dir}: no such directory")
-        if ranks & (ranks - 1) and (given.npb_dir is not None or "ft" in given.benchmarks):
-            parser.error(f"{ranks} ranks: NPB, and our FT-like kernel, run on a power of two (--nodes, --ppn)")
+        if given.npb_dir is None:
+            _refuse_others(parser, given)
+        for name in given.benchmarks:
+            if not _runs_on(name, ranks, given.npb_dir is None):
+                wanted = "a square number" if name in _SQUARES else "a power of two"
+                parser.error(f"{ranks} ranks: {name.upper()} runs on {wanted} (--nodes, --ppn)")
         self.benchmarks = [f"{name}.{letter}" for letter in given.classes for name in given.benchmarks]
         for benchmark in self.benchmarks:
             self._find(benchmark, given.npb_dir, given.build / "bench" / "npb", ranks)
@@ -70,6 +79,22 @@ class Npb(Family):
         if result.verified is None:
             return Outcome(result=result, failure="it did not say whether its results are right")
         return Outcome(result=result, failure=None if result.verified else "its results are wrong (verification)")
+
+
+def _refuse_others(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Ends the program where there are no kernels of ours for what is asked."""
+    for name in given.benchmarks:
+        if name not in _OURS:
+            parser.error(f"--benchmarks: there is no {name.upper()}-like kernel of ours: name your build of NPB (--npb-dir)")
+    for letter in given.classes:
+        if CLASSES.index(letter) > CLASSES.index(_LAST_OF_OURS):
+            parser.error(f"--classes: our kernels have no class {letter}: name your build of NPB (--npb-dir)")
+
+
+def _runs_on(name: str, ranks: int, ours: bool) -> bool:
+    if name in _ANY_NUMBER or (ours and name == "is"):
+        return True
+    return math.isqrt(ranks) ** 2 == ranks if name in _SQUARES else ranks & (ranks - 1) == 0
 
 
 def parse(text: str) -> Result:

@@ -93,6 +93,7 @@ class Session:
             self._cluster.stop()
 
     def _save(self) -> None:
+        self._options.family.compare(self.document.runs, self.document.schemes()[0])
         doc.choose_windows(self.document.runs)
         self.document.provenance = facts.provenance(self._options, self.document.runs)
         doc.save(self.document, self.document_path)

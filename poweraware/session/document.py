@@ -158,6 +158,7 @@ class Result:
     seconds: Optional[float]
     verified: Optional[bool]
     check: str
+    total_energy: Optional[float] = None
 
 
 @dataclass

@@ -61,6 +61,8 @@ def test_hpcc_and_cpmd() -> None:
     assert cpmd.read_hpcc("Success=0\n").failure == "its results are wrong (Success=0)"
     assert cpmd.read_hpcc("").failure == "hpccoutf.txt has no summary"
     assert cpmd.read_cpmd("").failure == "CPMD did not say that it ended"
+    found = cpmd.read_cpmd("  TOTAL ENERGY =   -17.1  A.U.\n (K+E1+L+N+X)  TOTAL ENERGY =   -17.14569391 A.U.\n PROGRAM CPMD ENDED AT: now\n")
+    assert found.failure is None and found.result is not None and found.result.total_energy == -17.14569391
 
 
 @pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (1, 2)), (7, (1, 7)), (12, (3, 4)), (64, (8, 8))])
@@ -73,9 +75,12 @@ def test_grids_of_hpcc(ranks: int, grid: "tuple[int, int]") -> None:
 @pytest.mark.parametrize(
     "family, arguments, said",
     [
-        ("npb", ["--classes", "S,Z"], "--classes: 'Z' is not of S, W, A, B, C"),
-        ("npb", ["--benchmarks", "ep"], "--benchmarks: 'ep' is not of ft, is"),
-        ("npb", ["--nodes", "3", "--ppn", "1"], "3 ranks: NPB, and our FT-like kernel, run on a power of two"),
+        ("npb", ["--classes", "S,Z"], "--classes: 'Z' is not of S, W, A, B, C, D, E, F"),
+        ("npb", ["--benchmarks", "dt"], "--benchmarks: 'dt' is not of bt, cg, ep, ft, is, lu, mg, sp"),
+        ("npb", ["--benchmarks", "ep"], "there is no EP-like kernel of ours: name your build of NPB (--npb-dir)"),
+        ("npb", ["--classes", "C,D"], "our kernels have no class D: name your build of NPB (--npb-dir)"),
+        ("npb", ["--nodes", "3", "--ppn", "1"], "3 ranks: FT runs on a power of two"),
+        ("npb", ["--nodes", "2", "--ppn", "1", "--npb-dir", "/", "--benchmarks", "ep,bt"], "2 ranks: BT runs on a square number"),
         ("npb", ["--npb-dir", "/no/such"], "--npb-dir /no/such: no such directory"),
         ("cpmd", ["--benchmarks", "pw"], "--benchmarks: 'pw' is not of pw.si8, hpcc"),
         ("cpmd", ["--cpmd-binary", "/bin/true"], "--cpmd-input is missing"),

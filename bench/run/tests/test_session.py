@@ -403,6 +403,20 @@ def test_cpmd(world: World) -> None:
     assert arguments == [str(world.folder / "wat32-1.inp"), str(world.folder / "pp")]
 
 
+def test_total_energies_of_cpmd_agree(world: World) -> None:
+    """A run whose energy is another one than the first scheme's has failed, whatever it says itself."""
+    (world.folder / "report").write_text("TOTAL ENERGY =   @ENERGY@ A.U.\nPROGRAM CPMD ENDED AT: now\n")
+    install("kernel.py", world.folder / "cpmd.x")
+    (world.folder / "water.inp").touch()
+    given = ["--cpmd-binary", str(world.folder / "cpmd.x"), "--cpmd-input", str(world.folder / "water.inp")]
+    energies = {"off": "-17.14569391", "dvfs": "-17.14569390", "auto": "-17.14569391", "throttle": "-17.14571391"}
+    changes = {"FAKE_OUTPUT": str(world.folder / "report"), **{f"FAKE_ENERGY_{scheme}": text for scheme, text in energies.items()}}
+    assert world.run_command([*world.usual("cpmd"), *given], changes).returncode == 1
+    failures = {run.scheme: run.failure for run in world.document().runs}
+    assert failures.pop("throttle") == "total energy -17.14571391, not -17.14569391 as in cpmd.water-off-1"
+    assert failures == {"off": None, "dvfs": None, "auto": None}
+
+
 def test_in_the_stead_of_cpmd(world: World) -> None:
     """pw.x finds its input where it runs, hpcc leaves its results there."""
     (world.folder / "report").write_text("Success=1\n")

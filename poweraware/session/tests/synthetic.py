@@ -235,7 +235,7 @@ def make_applications(ranks_per_node: int = 4) -> Dict[str, Any]:
         run["window"] = "job"
         run["job"].update(begin_ns=begin_ns)
         run["job"]["totals"]["seconds"] = (end_ns - begin_ns) / 1e9
-        run["result"] = {"seconds": (end_ns - begin_ns) / 1e9, "verified": True, "check": "made up"}
+        run["result"] = {"seconds": (end_ns - begin_ns) / 1e9, "verified": True, "check": "made up", "total_energy": None}
         exchange = {**run["job"]["calls"][0], "collective": "alltoall"}
         run["job"]["calls"] = [exchange, {**exchange, "collective": "allreduce", "seconds": exchange["seconds"] / 10}]
     return document

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
 """Stands in for NPB's programs, our kernels, pw.x, hpcc and CPMD: prints $FAKE_OUTPUT, and says where it ran.
-FAKE_FILE=NAME: that goes into a file instead."""
+FAKE_FILE=NAME: that goes into a file instead.  FAKE_ENERGY_<scheme>: what @ENERGY@ becomes."""
 from __future__ import annotations
 
 import json
@@ -19,6 +19,7 @@ def main() -> int:
     begin_ns = time.time_ns()
     time.sleep(0.05)
     text = Path(os.environ["FAKE_OUTPUT"]).read_text(encoding="utf-8")
+    text = text.replace("@ENERGY@", os.environ.get("FAKE_ENERGY_" + os.environ["OMPI_MCA_coll_poweraware_scheme"], ""))
     if "FAKE_FILE" in os.environ:
         Path(os.environ["FAKE_FILE"]).write_text(text, encoding="utf-8")
     else:
