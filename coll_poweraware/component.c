@@ -62,50 +62,7 @@ mca_coll_poweraware_component_t mca_coll_poweraware_component = {
 
 #define SELF (&mca_coll_poweraware_component)
 
-/* ---- registered ---- */
-
-static void add_names(void)
-{
-    const char *names[PWR_PROCESS_NAMES];
-    int num = 0;
-    while (num < coll_poweraware_num_algorithms && num < PWR_PROCESS_NAMES) {
-        names[num] = coll_poweraware_algorithms[num].name;
-        ++num;
-    }
-    SELF->first_algorithm = pwr_process_add_names(PWR_ALGORITHM, names, (unsigned)num);
-    SELF->first_operation =
-        pwr_process_add_names(PWR_OPERATION, coll_poweraware_names, COLL_POWERAWARE_NUM_OPERATIONS);
-}
-
-static int register_pvars(const mca_base_component_t *component)
-{
-    int rc = pwr_pvar_register(component, "handled",
-                               "Calls of this process that took an algorithm of ours, number",
-                               MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
-    return OMPI_SUCCESS == rc ? pwr_pvars_register(component, SELF->first_operation,
-                                                   COLL_POWERAWARE_NUM_COLLECTIVES)
-                              : rc;
-}
-
-static int register_component(void)
-{
-    const mca_base_component_t *component = &SELF->super.collm_version;
-    add_names();
-    int rc = coll_poweraware_settings_register(&SELF->settings, component);
-    rc = OMPI_SUCCESS == rc ? register_pvars(component) : rc;
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (SELF->settings.priority < 0) {
-        SELF->settings.priority =
-            pwr_ompi_named_in_selection(&ompi_coll_base_framework, component_name)
-                ? PRIORITY_WHEN_NAMED
-                : 0;
-    }
-    return pwr_ompi_select_companions(&ompi_coll_base_framework, component_name);
-}
-
-/* ---- opened ---- */
+/* ---- what the process is told ---- */
 
 /* What a job's document says of them. */
 static json_t *settings(void)
@@ -145,6 +102,56 @@ static pwr_process_config_t process_config(void)
         .settings = settings,
     };
 }
+
+/* ---- registered ---- */
+
+static void add_names(void)
+{
+    const char *names[PWR_PROCESS_NAMES];
+    int num = 0;
+    while (num < coll_poweraware_num_algorithms && num < PWR_PROCESS_NAMES) {
+        names[num] = coll_poweraware_algorithms[num].name;
+        ++num;
+    }
+    SELF->first_algorithm = pwr_process_add_names(PWR_ALGORITHM, names, (unsigned)num);
+    SELF->first_operation =
+        pwr_process_add_names(PWR_OPERATION, coll_poweraware_names, COLL_POWERAWARE_NUM_OPERATIONS);
+}
+
+static int register_pvars(const mca_base_component_t *component)
+{
+    int rc = pwr_pvar_register(component, "handled",
+                               "Calls of this process that took an algorithm of ours, number",
+                               MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
+    const pwr_process_config_t config = process_config();
+    const char *note = pwr_process_wants_report(&config)
+                           ? ""
+                           : "; not counted, as coll_poweraware_report and "
+                             "coll_poweraware_report_dir want no report";
+    return OMPI_SUCCESS == rc ? pwr_pvars_register(component, SELF->first_operation,
+                                                   COLL_POWERAWARE_NUM_COLLECTIVES, note)
+                              : rc;
+}
+
+static int register_component(void)
+{
+    const mca_base_component_t *component = &SELF->super.collm_version;
+    add_names();
+    int rc = coll_poweraware_settings_register(&SELF->settings, component);
+    rc = OMPI_SUCCESS == rc ? register_pvars(component) : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (SELF->settings.priority < 0) {
+        SELF->settings.priority =
+            pwr_ompi_named_in_selection(&ompi_coll_base_framework, component_name)
+                ? PRIORITY_WHEN_NAMED
+                : 0;
+    }
+    return pwr_ompi_select_companions(&ompi_coll_base_framework, component_name);
+}
+
+/* ---- opened ---- */
 
 /* The only time at which processes can still be told something before they talk. */
 static int open_component(void)

@@ -21,8 +21,7 @@ struct pwr_ownership {
     pwr_watch_t watch;
 };
 
-/* Parameters and environment are the caller's, the rights are the program's owner's. */
-static bool is_privileged(void)
+bool pwr_ownership_is_privileged(void)
 {
     return getauxval(AT_SECURE) != 0;
 }
@@ -39,7 +38,8 @@ pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
     made->topo = topo;
     made->watch = pwr_watch_init(env, topo, kernel);
     /* With an owner's rights nothing is made where the caller says. */
-    if (is_privileged() || pwr_claim_take(env, topo, run_directory, &made->claim) != PWR_OK) {
+    if (pwr_ownership_is_privileged() ||
+        pwr_claim_take(env, topo, run_directory, &made->claim) != PWR_OK) {
         made->claim = NULL; /* said by the claim, or when it is asked */
     }
     *ownership = made;
@@ -95,12 +95,6 @@ static bool has_no_neighbour(const pwr_ownership_t *ownership,
 
 bool pwr_ownership_ask(const pwr_ownership_t *ownership, char reason[PWR_OWNERSHIP_REASON_BYTES])
 {
-    if (is_privileged()) {
-        snprintf(reason, PWR_OWNERSHIP_REASON_BYTES,
-                 "this program is set-uid, set-gid or has "
-                 "file capabilities");
-        return false;
-    }
     if (!pwr_topo_is_bound(ownership->topo)) {
         snprintf(reason, PWR_OWNERSHIP_REASON_BYTES,
                  "this process is not bound to CPUs of its own (mpirun --bind-to core)");

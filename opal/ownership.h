@@ -33,9 +33,13 @@ pwr_status_t pwr_ownership_open(const pwr_env_t *env, const pwr_topo_t *topo,
 /* NULL is allowed. */
 void pwr_ownership_close(pwr_ownership_t *ownership);
 
-/* The whole question, in this order: is the program not set-uid, is this process bound, are its
-   CPUs and their SMT siblings claimed by nobody else, is no other process bound to them?  Scans
-   /proc.  reason is written when the answer is no. */
+/* Whether the program is set-uid, set-gid or has file capabilities: parameters and environment are
+   the caller's, the rights are the program's owner's. */
+bool pwr_ownership_is_privileged(void);
+
+/* The whole question, in this order: is this process bound, are its CPUs and their SMT siblings
+   claimed by nobody else, is no other process bound to them?  Scans /proc.  reason is written when
+   the answer is no. */
 bool pwr_ownership_ask(const pwr_ownership_t *ownership, char reason[PWR_OWNERSHIP_REASON_BYTES]);
 
 /* Has the binding stayed as it was, and has nobody else claimed our CPUs?  A few system calls. */

@@ -4,9 +4,11 @@
  * Arming: whether levers may be used at all.
  *
  * Arming asks, in this order, and the first "no" keeps every lever off:
- *   1. are its CPUs this process's own (ownership.h)?
+ *   1. has the program no rights but its user's, and are its CPUs its own (ownership.h)?
  *   2. is there a guardian who would put everything back?
  *   3. per lever: would it slow nobody else down, and does the hardware take a write?
+ *
+ * Who has no hardware or no rights is told that first: a binding alone would win nothing.
  */
 #include "config.h"
 
@@ -18,6 +20,30 @@ static void keep_all_off(pwr_power_t *power, const char *reason)
 {
     pwr_power_note_all_off(power, reason);
     pwr_env_log(power->env, PWR_LOG_INFO, "levers stay off: %s", reason);
+}
+
+/* Looks, and writes nothing. */
+static bool could_open(const pwr_power_t *power, pwr_lever_id_t id, char *why, unsigned why_size)
+{
+    pwr_lever_t *lever;
+    pwr_status_t status = pwr_lever_open(id, power->env, power->topo, NULL, why, why_size, &lever);
+    if (status == PWR_OK) {
+        pwr_lever_close(lever);
+    }
+    return status == PWR_OK || status == PWR_ERR_SHARED;
+}
+
+static void keep_off_without_cpus(pwr_power_t *power, const char *reason)
+{
+    char why[REASON_BYTES];
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        why[0] = '\0';
+        if (power->levers[id].use) {
+            bool could = could_open(power, (pwr_lever_id_t)id, why, sizeof why);
+            pwr_power_note_off(power, (pwr_lever_id_t)id, could || !why[0] ? reason : why);
+        }
+    }
+    pwr_env_log(power->env, PWR_LOG_INFO, "levers stay off: %s", power->why_off);
 }
 
 static bool open_lever(pwr_power_t *power, pwr_lever_id_t id)
@@ -52,8 +78,12 @@ void pwr_power_arm(pwr_power_t *power)
     if (!is_asked_for(power)) {
         return;
     }
+    if (pwr_ownership_is_privileged()) {
+        keep_all_off(power, "this program is set-uid, set-gid or has file capabilities");
+        return;
+    }
     if (!pwr_ownership_ask(power->ownership, reason)) {
-        keep_all_off(power, reason);
+        keep_off_without_cpus(power, reason);
         return;
     }
     const pwr_guard_config_t guard_config = {.run_directory = power->run_directory};

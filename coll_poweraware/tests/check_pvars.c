@@ -40,7 +40,13 @@ static bool has_unit(const char *text)
            NULL != strstr(text, "bytes");
 }
 
-static void open_all(MPI_T_pvar_session session)
+static bool tells_whether_it_counts(const char *name, const char *text, bool counts)
+{
+    bool always = 0 == strcmp(name, "coll_poweraware_handled");
+    return (NULL == strstr(text, "not counted")) == (always || counts);
+}
+
+static void open_all(MPI_T_pvar_session session, bool counts)
 {
     int num;
     MPI_T_pvar_get_num(&num);
@@ -61,6 +67,8 @@ static void open_all(MPI_T_pvar_session session)
         found->class = class;
         expect(MPI_UNSIGNED_LONG_LONG == type, "its type is not unsigned long long", name);
         expect(has_unit(text), "its description has no unit", name);
+        expect(tells_whether_it_counts(name, text, counts),
+               "its description is wrong about whether it counts", name);
         expect(0 != readonly && 0 != continuous, "it is not read-only and continuous", name);
         expect(MPI_SUCCESS == MPI_T_pvar_handle_alloc(session, i, NULL, &found->handle, &count) &&
                    1 == count,
@@ -119,7 +127,7 @@ int main(int argc, char **argv)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* Open MPI 4.1.4 crashes if it comes first */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_T_pvar_session_create(&session);
-    open_all(session);
+    open_all(session, counts);
     call(BEFORE); /* a session does not see what was before it began to count */
     double begin_s = MPI_Wtime();
     MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);

@@ -92,36 +92,38 @@ int pwr_pvar_register(const mca_base_component_t *component, const char *name, c
     return index < 0 ? index : OMPI_SUCCESS;
 }
 
-static int register_field(const mca_base_component_t *component, int operation, int number)
+static int register_field(const mca_base_component_t *component, int operation, int number,
+                          const char *note)
 {
     const field_t *field = &fields[number];
     variable_t *variable = &variables[operation + 1][number];
     char name[64];
-    char help[160];
+    char help[256];
     *variable = (variable_t){.offset = field->offset, .operation = operation};
     if (ANY == operation) {
         snprintf(name, sizeof name, "%s", field->name);
-        snprintf(help, sizeof help, "%s", field->help);
+        snprintf(help, sizeof help, "%s%s", field->help, note);
     } else {
         const char *operation_name = pwr_process_name(PWR_OPERATION, operation);
         snprintf(name, sizeof name, "%s_%s", operation_name, field->name);
-        snprintf(help, sizeof help, "%s (MPI_%c%s)", field->help, operation_name[0] - 'a' + 'A',
-                 operation_name + 1);
+        snprintf(help, sizeof help, "%s (MPI_%c%s)%s", field->help, operation_name[0] - 'a' + 'A',
+                 operation_name + 1, note);
     }
     return pwr_pvar_register(component, name, help, field->class, read_variable, variable);
 }
 
-int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num)
+int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
+                       const char *note)
 {
     int rc = OMPI_SUCCESS;
     for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
-        rc = register_field(component, ANY, i);
+        rc = register_field(component, ANY, i, note);
     }
     unsigned known =
         pwr_process_num_names(PWR_OPERATION); /* those beyond have no number of their own */
     for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
         for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
-            rc = fields[i].each ? register_field(component, (int)operation, i) : rc;
+            rc = fields[i].each ? register_field(component, (int)operation, i, note) : rc;
         }
     }
     return rc;

@@ -315,6 +315,16 @@ static void test_not_bound(void **state)
     pwr_power_close(power);
 }
 
+/* A binding alone would win nothing. */
+static void test_not_bound_and_no_hardware(void **state)
+{
+    pwr_power_t *power = open_and_arm(*state, "0-7");
+    assert_null(strstr(pwr_power_why_off(power), "bound"));
+    assert_non_null(strstr(pwr_power_why_off(power), "T-states off: "));
+    assert_false(pwr_power_is_allowed(power));
+    pwr_power_close(power);
+}
+
 static void test_shared_with_another_process(void **state)
 {
     fixture_t *fixture = *state;
@@ -843,6 +853,7 @@ int main(void)
         FIXTURE_TEST(test_close_restores),
         FIXTURE_TEST(test_nothing_happens_before_arming),
         FIXTURE_TEST(test_not_bound),
+        FIXTURE_TEST(test_not_bound_and_no_hardware),
         FIXTURE_TEST(test_shared_with_another_process),
         FIXTURE_TEST(test_nobody_knows_who_else_is_there),
         FIXTURE_TEST(test_a_neighbour_on_our_cpu),

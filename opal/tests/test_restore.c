@@ -25,6 +25,7 @@ enum { THEIRS = 2000000, CLOCK_MODULATION = 0x19a };
 static const char *const no_options[] = {NULL};
 static const char *const verbose[] = {"--verbose", NULL};
 static const char *const dry_run[] = {"--dry-run", NULL};
+static const char *const dry_run_of_13[] = {"--dry-run", "--job", "13", NULL};
 
 static void leave(fixture_t *fixture, const char *job, unsigned cpu)
 {
@@ -126,10 +127,12 @@ static void test_both_were_killed(void **state)
 static void test_dry_run_changes_nothing(void **state)
 {
     fixture_t *fixture = *state;
-    leave(fixture, "12", 3);
+    expect(fixture, dry_run, 0, "no run-time directory: no journals: nothing to restore\n");
     put_file(fixture, "journal-empty", "");
-    expect(fixture, dry_run, 0, "  would restore CPU 3 ceiling 1200000 -> 3000000 kHz\n");
     expect(fixture, dry_run, 0, "journal-empty: nothing was changed yet; would be removed\n");
+    expect(fixture, dry_run_of_13, 0, ": no journals of job 13: nothing to restore\n");
+    leave(fixture, "12", 3);
+    expect(fixture, dry_run, 1, "  would restore CPU 3 ceiling 1200000 -> 3000000 kHz\n");
     assert_int_equal(leftover_ceiling(fixture, 3), LEFTOVER_LOWER);
     assert_int_equal(journals(fixture), 2);
 }

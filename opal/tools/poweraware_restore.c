@@ -60,7 +60,9 @@ static const pwr_command_t command = {
         "with their guardians, as their journals say.  Processes that live are left alone, and\n"
         "so is what somebody else has set since.\n"
         "\n",
-    .epilog = "\nExit status: 0 nothing is left to restore; 1 something is; 2 usage.\n",
+    .epilog =
+        "\nExit status: 0 nothing is left to restore; 1 something is (with --dry-run: would be\n"
+        "restored); 2 usage.\n",
     .options = table,
 };
 

@@ -44,9 +44,15 @@ static const char *show(const pwr_journal_record_t *record, uint64_t value, char
     return text;
 }
 
+typedef struct told {
+    const restore_request_t *request;
+    bool would_restore; /* something, if it were no dry run */
+} told_t;
+
 static void report(void *arg, const pwr_restore_outcome_t *outcome)
 {
-    const restore_request_t *request = arg;
+    told_t *told = arg;
+    const restore_request_t *request = told->request;
     const pwr_journal_record_t *record = outcome->record;
     const char *name = pwr_control_kind_name(record->kind);
     const char *unit = unit_of(record);
@@ -57,6 +63,7 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
     case PWR_RESTORE_RESTORED:
         printf("  %s CPU %u %s %s -> %s%s\n", request->dry_run ? "would restore" : "restored",
                record->cpu, name, found, original, unit);
+        told->would_restore = request->dry_run;
         break;
     case PWR_RESTORE_ALREADY:
         if (request->verbose) {
@@ -116,10 +123,11 @@ static bool restore_controls(const restore_request_t *request, const pwr_journal
                              const char *name)
 {
     const pwr_journal_t *journal = &file->journal;
+    told_t told = {.request = request};
     const pwr_restore_options_t options = {.dry_run = request->dry_run,
                                            .helper_dir = request->env.helper_dir,
                                            .report = report,
-                                           .arg = (void *)request};
+                                           .arg = &told};
     char job[PWR_JOURNAL_WORD_BYTES];
     snprintf(job, sizeof job, "%s", journal->header.job);
     printf("%s: job %s, process %ld\n", name, printable(job), (long)journal->header.pid);
@@ -128,7 +136,7 @@ static bool restore_controls(const restore_request_t *request, const pwr_journal
         fprintf(stderr, "poweraware-restore: %s is kept for another attempt\n", name);
         return false;
     }
-    return remove_journal(request, file, name);
+    return remove_journal(request, file, name) && !told.would_restore;
 }
 
 static bool restore_opened(const restore_request_t *request, const pwr_journal_file_t *file,
@@ -263,17 +271,32 @@ static bool find_journals(const restore_request_t *request, const pwr_rundir_t *
     return complete;
 }
 
+/* A dry run is started by people, who want to be told. */
+static void say_there_are_none(const restore_request_t *request, const char *directory)
+{
+    if (request->dry_run) {
+        printf("%s: no journals%s%s: nothing to restore\n", directory,
+               request->job ? " of job " : "", request->job ? request->job : "");
+    }
+}
+
 bool restore_directory(const restore_request_t *request)
 {
     pwr_rundir_t *rundir;
     list_t list = {0};
     pwr_status_t status =
         pwr_rundir_open(&request->env, request->run_directory, PWR_RUNDIR_EXISTING, &rundir);
+    if (status == PWR_ERR_UNSUPPORTED) {
+        say_there_are_none(request, "no run-time directory");
+        return true;
+    }
     if (status != PWR_OK) {
-        return status == PWR_ERR_UNSUPPORTED; /* no directory, no journals; else it was said */
+        return false; /* it was said */
     }
     bool done = find_journals(request, rundir, &list);
-    if (list.count > 0) {
+    if (list.count == 0) {
+        say_there_are_none(request, pwr_rundir_name(rundir));
+    } else {
         qsort(list.found, list.count, sizeof list.found[0], newest_first);
     }
     for (size_t i = 0; i < list.count; i++) {

@@ -11,8 +11,9 @@
 #include "opal/mca/base/mca_base_pvar.h"
 
 /* In a component's register hook: sums over the accounts of this process, of all operations, and of
-   each of num from first on.  Returns an OMPI_* code. */
-int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num);
+   each of num from first on.  note: what all descriptions end in.  Returns an OMPI_* code. */
+int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
+                       const char *note);
 
 /* One more of the component's own, unsigned long long: get with context, or, without get, what
    context points to. */
