@@ -96,7 +96,7 @@ Debian, Ubuntu: install libevent-dev.])])
     OMPI_LIBS="$OMPI_LIBS $pwr_event_libs"
 ])
 
-# PWR_PLUGIN_DIR: where mca_coll_poweraware.so goes.
+# PWR_PLUGIN_DIR: where mca_coll_poweraware.so goes; pwr_plugin_note says what users need where Open MPI does not look.
 AC_DEFUN([PWR_PLUGIN_DIR], [
     AC_ARG_WITH([plugin-dir],
         [AS_HELP_STRING([--with-plugin-dir=DIR],
@@ -105,8 +105,15 @@ AC_DEFUN([PWR_PLUGIN_DIR], [
         [AS_CASE([$with_plugin_dir],
             [yes|no], [AC_MSG_ERROR([--with-plugin-dir needs a folder])],
             [plugindir="$with_plugin_dir"])],
-        [plugindir=`$OMPI_INFO --parsable --path pkglibdir 2>/dev/null | \
-            sed -n 's/^path:pkglibdir://p'`
-         AS_IF([test "x$plugindir" = x], [plugindir='${libdir}/openmpi'])])
+        [plugindir=])
+    pwr_ompi_plugindir=`$OMPI_INFO --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p'`
+    AS_IF([test "x$plugindir" = x], [plugindir="$pwr_ompi_plugindir"])
+    AS_IF([test "x$plugindir" = x], [plugindir='${libdir}/openmpi'])
+    pwr_plugin_note=
+    AS_CASE([$plugindir],
+        ["$pwr_ompi_plugindir"|"$HOME/.openmpi/components"], [],
+        [pwr_plugin_note="Open MPI does not look there by itself: export OMPI_MCA_mca_base_component_path=$plugindir:SYS_DEFAULT:USER_DEFAULT (poweraware run does)"])
+    AM_CONDITIONAL([PLUGIN_ELSEWHERE], [test "x$pwr_plugin_note" != x])
     AC_SUBST([plugindir])
+    AC_SUBST([pwr_plugin_note])
 ])

@@ -12,6 +12,7 @@ AC_DEFUN([PWR_SUMMARY], [
     printf '\n%s\n' "poweraware $PACKAGE_VERSION is configured:"
     PWR_ROW([Open MPI], [$pwr_mpi_version (series $pwr_mpi_series, $MPICC)], [])
     PWR_ROW([plug-in dir], [$plugindir], [])
+    AS_IF([test "x$pwr_plugin_note" != x], [printf '                 %s\n' "$pwr_plugin_note"])
     PWR_ROW([hwloc], [$pwr_hwloc], [])
     PWR_ROW([jansson], [$pwr_jansson], [])
     PWR_ROW([fuse3], [$pwr_fuse3], [no emulated power hardware, so no demo and fewer tests])

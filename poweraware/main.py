@@ -101,7 +101,7 @@ def _write_report(folder: Path, with_timeline: bool) -> None:
         with contextlib.suppress(OSError):
             folder.rmdir()  # unless there is something in it
         raise DocumentError(f"no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
-                            "(poweraware-info says whether it is installed)")  # fmt: skip
+                            "(ompi_info | grep poweraware says whether Open MPI finds it)")  # fmt: skip
     replace(page, _page([folder] if found[0].name.endswith(".partial.json") else found))
     run.say(str(page))
     if with_timeline:

@@ -19,6 +19,9 @@ from typing import Dict, Iterator, List, Optional, Sequence
 from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
+_PATH = "OMPI_MCA_mca_base_component_path"
+_DEFAULT_PATH = "SYS_DEFAULT:USER_DEFAULT"
+_PLUGIN = Path(__file__).resolve().parent / "plugin"  # a link, where it is installed in a folder that Open MPI does not search
 _WHOLE = re.compile(r"job(-.+)?(?<!\.partial)\.json$")
 _RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PAGE = "page.html"
@@ -86,11 +89,13 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
     if switches.trace and folder is not None:
         found[_PARAMETER + "trace_dir"] = str(folder)
     build = switches.build
+    if build is None and _PLUGIN.is_dir():
+        found[_PATH] = f"{_PLUGIN.resolve()}:{_DEFAULT_PATH}"
     if build is not None:
         component = build.resolve() / "coll_poweraware" / "component"
         if not component.is_dir():
             raise DocumentError(f"--build {build}: there is no {component}")
-        found["OMPI_MCA_mca_base_component_path"] = f"{component}:SYS_DEFAULT"
+        found[_PATH] = f"{component}:{_DEFAULT_PATH}"
         found[_PARAMETER + "helper_dir"] = str(build.resolve() / "opal")
     return found
 

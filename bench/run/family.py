@@ -40,7 +40,8 @@ class Family(ABC):
     name: str
     benchmarks: List[str]
     programs: Dict[str, Program]
-    missing: List[str]  # what was not found, for people
+    missing: List[str]  # what was not found, for people ..
+    lacks_ours: bool  # .. and whether some of it is made by this project
     messages: Optional[doc.Messages] = None
 
     @staticmethod
@@ -51,6 +52,7 @@ class Family(ABC):
     def __init__(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         self.programs = {}
         self.missing = []
+        self.lacks_ours = False
         self._take_options(parser, given, ranks)
 
     @abstractmethod
@@ -61,6 +63,7 @@ class Family(ABC):
         """What runs as a benchmark; missing: what to say where there is no path."""
         if path is None:
             self.missing.append(missing)
+            self.lacks_ours |= origin == OURS
         else:
             self.programs[benchmark] = Program(path, origin, label)
 

@@ -28,16 +28,16 @@ class Places:
 def find(options: Options) -> Places:
     """All that is needed, or one error that names everything that is missing."""
     missing: List[str] = list(dict.fromkeys(options.family.missing))
+    others = len(missing)
     if not os.access(options.cluster_program, os.X_OK):
         missing.append(str(options.cluster_program))
     component = _component(options)
     if component is None:
         missing.append(f"{COMPONENT} in {options.plugin_dir or options.build}")
     if missing or component is None:
-        raise DriverError(
-            f"not found: {'; '.join(missing)}. Parts of poweraware are made by make; --build names the build "
-            "directory when it is not ./build"
-        )
+        ours = options.family.lacks_ours or len(missing) > others
+        hint = ". Parts of poweraware are made by make; --build names the build directory when it is not ./build"
+        raise DriverError(f"not found: {'; '.join(missing)}{hint if ours else ''}")
     return Places(
         plugin_dir=component.parent.resolve(),
         sampler=_tool(options.build, "poweraware-sample"),

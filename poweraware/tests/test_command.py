@@ -83,6 +83,14 @@ def test_run_needs_a_command(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "there is no" in capsys.readouterr().err
 
 
+def test_a_plugin_that_open_mpi_does_not_look_for_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(run, "_PLUGIN", tmp_path / "plugin")
+    assert "OMPI_MCA_mca_base_component_path" not in run.parameters(None, run.Switches())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "plugin").symlink_to("elsewhere")
+    assert run.parameters(None, run.Switches())["OMPI_MCA_mca_base_component_path"] == f"{tmp_path}/elsewhere:SYS_DEFAULT:USER_DEFAULT"
+
+
 @pytest.mark.parametrize("status", [0, 7])
 def test_a_command_without_the_plugin_leaves_nothing(tmp_path: Path, status: int) -> None:
     done = poweraware("run", "-o", "out", "--", "sh", "-c", f"exit {status}", folder=tmp_path)

@@ -436,9 +436,11 @@ def test_programs_that_are_missing_are_named(world: World) -> None:
     done = world.run_command([*world.usual("npb"), "--layout", "1,1"], {})
     assert done.returncode == 1
     assert "ft_like in " in done.stderr and "(needs fftw3); is_like in " in done.stderr
+    assert "made by make" in done.stderr
     done = world.run_command([*world.usual("cpmd"), "--pw-binary", "/nowhere/pw.x", "--benchmarks", "pw.si8"], {})
     assert done.returncode == 1
     assert "/nowhere/pw.x (Debian, Ubuntu: package quantum-espresso)" in done.stderr
+    assert "made by make" not in done.stderr
 
 
 def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:
