@@ -97,7 +97,8 @@ def load(path: Path) -> Group:
         raise DocumentError(f"{path}: there is no such file or folder")
     if not path.is_dir() or (path / "job.json").exists():
         return group(str(path), [job.load(path)])
-    found = sorted(path.glob("*/job.json"))
+    folders = sorted(each for each in path.iterdir() if each.is_dir())
+    found = [each for folder in folders for each in job.whole_documents(folder, spawned=False)]
     found = found or [each for each in sorted(path.glob("*.json")) if _is_job(each)]
     if not found:
         raise DocumentError(f"{path}: there are no runs in it (folders with a job.json, or documents)")

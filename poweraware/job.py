@@ -16,7 +16,10 @@ from poweraware.documents import DocumentError, Origin, Problem, Schema, check, 
 FORMAT = "poweraware-job"
 _NAME = "poweraware-job.schema.json"
 _HERE = Path(__file__).resolve().parent
-_OF_A_JOB = re.compile(r"job(-.+-\d+)?\.json$")  # not of one that it has spawned: job-<number>.json
+_WHOLE = re.compile(r"job(-.+)?(?<!\.partial)\.json$")
+_BEGIN = re.compile(r'"begin_ns": ?(\d+),')
+_HEAD = 1024  # characters in which it is
+_SPAWNED = re.compile(r"job-\d+\.json$")
 _ROUNDING = 1e-6  # relative: figures have nine digits
 
 
@@ -226,14 +229,34 @@ def load(path: Path) -> Job:
     """A job's document; of a folder that of its latest job, or what is left of that if it was killed."""
     if not path.is_dir():
         return from_json(read_json(path), str(path))
-    parts = [load(part) for part in sorted(path.glob("job.*.partial.json"))]
-    parts += [load(whole) for whole in path.glob("job*.json") if _OF_A_JOB.match(whole.name)]
-    if not parts:
+    left = partial_documents(path)
+    found = [*whole_documents(path, spawned=False), *left]
+    if not found:
         raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
-    latest = max(parts, key=lambda part: part.begin_ns)
-    if latest.complete:
+    begins = {each: _begin_ns(each) for each in found}
+    newest = max(found, key=lambda each: begins[each])
+    latest = load(newest)
+    if newest not in left:
         return latest
-    return merge([part for part in parts if not part.complete and part.job.id == latest.job.id])
+    return merge([part for part in map(load, left) if part.job.id == latest.job.id])
+
+
+def _begin_ns(path: Path) -> int:
+    """When a document's job began, from its first lines: a folder may have 100,000 of them."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        found = _BEGIN.search(file.read(_HEAD))
+    return int(found.group(1)) if found else load(path).begin_ns
+
+
+def whole_documents(folder: Path, spawned: bool = True) -> List[Path]:
+    """Of the jobs of a folder, and of those that they have spawned."""
+    found = [path for path in sorted(folder.glob("job*.json")) if _WHOLE.match(path.name)]
+    return found if spawned else [path for path in found if not _SPAWNED.match(path.name)]
+
+
+def partial_documents(folder: Path) -> List[Path]:
+    """What jobs that were killed have left, a document per node."""
+    return sorted(folder.glob("job*.partial.json"))
 
 
 # ---- what the schema cannot say ----

@@ -7,7 +7,6 @@ The command's exit status is ours.  What keeps us from making a report is said i
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence
 
+from poweraware import job
 from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
 _PATH = "OMPI_MCA_mca_base_component_path"
 _DEFAULT_PATH = "SYS_DEFAULT:USER_DEFAULT"
 _PLUGIN = Path(__file__).resolve().parent / "plugin"  # a link, where it is installed in a folder that Open MPI does not search
-_WHOLE = re.compile(r"job(-.+)?(?<!\.partial)\.json$")
 _RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PAGE = "page.html"
 _BATCH_JOBS = ("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")
@@ -44,7 +43,7 @@ def new_folder(output: Optional[Path]) -> Optional[Path]:
     for folder in _names(output):
         try:
             folder.mkdir(parents=True, exist_ok=output is not None)
-            if _whole(folder) or _parts(folder):
+            if documents(folder):
                 continue
             (folder / _PAGE).touch(exist_ok=False)  # nobody else takes it from now on
         except FileExistsError:
@@ -102,7 +101,7 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
 
 def documents(folder: Path) -> List[Path]:
     """Documents of jobs in a folder, and of those that were killed the parts."""
-    return _whole(folder) or _parts(folder)
+    return job.whole_documents(folder) or job.partial_documents(folder)
 
 
 def _names(output: Optional[Path]) -> Iterator[Path]:
@@ -115,15 +114,6 @@ def _names(output: Optional[Path]) -> Iterator[Path]:
     yield first
     for number in range(2, 100_000):
         yield first.with_name(f"{first.name}-{number}")
-
-
-def _whole(folder: Path) -> List[Path]:
-    """Of the command's jobs, and of those that they have spawned."""
-    return [path for path in sorted(folder.glob("job*.json")) if _WHOLE.match(path.name)]
-
-
-def _parts(folder: Path) -> List[Path]:
-    return sorted(folder.glob("job*.partial.json"))
 
 
 def wait_for_documents(folder: Path) -> List[Path]:

@@ -124,11 +124,14 @@ def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
     taken: set[tuple[str, str]] = set()
     for layout in ("3", "2,1,2"):
         for round_ in ROUNDS:
+            folder = tmp_path / f"{layout}-{round_}"
+            folder.mkdir()
+            folder.chmod(0o777)
             # with min_bytes this large no lever is moved, which would count as handled, too
             check(eight, ("--layout", layout),
                   {**forced(round_), "coll_poweraware_min_bytes": "1000000000000",
-                   "coll_poweraware_ranks_dir": str(tmp_path)}, "--modes", "blocking", "--calls", "200")
-            counted = json.loads((tmp_path / "rank-0.json").read_text())["collectives"]
+                   "coll_poweraware_ranks_dir": str(folder)}, "--modes", "blocking", "--calls", "200")
+            counted = json.loads((folder / "rank-0.json").read_text())["collectives"]
             taken |= {(collective, names[round_ % len(names)]) for collective, names in ALGORITHMS.items()
                       if counted[collective]["handled"]}
     assert {(collective, name) for collective, names in ALGORITHMS.items() for name in names} - taken == set()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +66,8 @@ class Outcome:
 def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **parameters: str) -> Outcome:
     """Runs bcasts; apart: parameters of rank 0 alone."""
     reports = folder / "reports"
-    reports.mkdir(exist_ok=True)
-    for old in reports.glob("rank-*.json"):
-        old.unlink()
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir()
     # min_bytes: a call that moves levers counts as handled, too
     parameters = {"ranks_dir": str(reports), "min_bytes": str(1 << 30), **parameters}
     command = [MPIRUN, "--oversubscribe", "-np", str(RANKS)]

@@ -9,13 +9,13 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 import jsonschema
 import pytest
 
 from poweraware import export, job, run, tables, words
-from poweraware.documents import DocumentError
+from poweraware.documents import DocumentError, read_json
 from poweraware.tests.synthetic import make_job, part_of
 
 Json = Dict[str, Any]
@@ -89,6 +89,15 @@ def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     save({**whole, "begin_ns": last["begin_ns"] + 1}, tmp_path / "job-14.json")
     assert job.load(tmp_path).begin_ns == last["begin_ns"], "one that was spawned stands for its parent"
     assert [path.name for path in run.documents(tmp_path)] == ["job-14-n1-99.json", "job-14.json", "job.json"]
+
+
+def test_a_folder_of_many_jobs_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = make_job()
+    for number in range(50):
+        save({**whole, "begin_ns": whole["begin_ns"] + (7 * number) % 50}, tmp_path / f"job-{number}-n1-99.json")
+    loaded: List[str] = []
+    monkeypatch.setattr(job, "read_json", lambda path: loaded.append(path.name) or read_json(path))
+    assert job.load(tmp_path).begin_ns == whole["begin_ns"] + 49 and loaded == ["job-7-n1-99.json"]
 
 
 def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:

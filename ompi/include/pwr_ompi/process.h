@@ -120,7 +120,8 @@ void pwr_set_verbose(int verbose);
 /* "job", or "job-<J>" when MPI_Comm_spawn has made it. */
 void pwr_job_name(char *name, size_t room);
 /* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
-   MPI_Comm_spawn has made it.  False, and said, when it does not fit. */
+   MPI_Comm_spawn has made it.  Of a directory that has files of another mpirun, in a folder below
+   it, which is made.  False, and said, when it does not fit. */
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
 
 /* What this rank did, as one JSON file (coll_poweraware_ranks_dir), before the process is closed.
