@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import Sequence
 
-from poweraware import pictures, tables, words
+from poweraware import advice, pictures, tables, words
 from poweraware.job import Job
 from poweraware.markup import as_box, as_picture, as_table, whole
 
@@ -28,15 +28,17 @@ def _side_by_side(jobs: Sequence[Job], names: Sequence[str]) -> str:
 def _job(job: Job, name: str) -> str:
     parts = [
         f"<h1>Energy of a job: {escape(job.job.program)} ({escape(name)})</h1>\n",
+        f"<p>{escape(advice.result(job))}</p>\n",
         f'<p class="note">{escape(words.setting(job))}.</p>\n',
     ]
     found = words.warnings(job)
     if found:
         parts.append(as_box("Warnings", found, "box warning"))
+    parts.append(as_box("What is measured, what is not", words.provenance(job), "box"))
     first, *others = tables.all_tables(job)
     parts.append(as_table(first))
-    parts.append(as_box("What is measured, what is not", words.provenance(job), "box"))
     parts += [as_picture(picture) for picture in pictures.all_pictures(job)]
     parts += [as_table(table) for table in others]
+    parts.append(as_box("What to take from it", advice.advice(job), "box"))
     parts.append(f"<h2>Command</h2>\n<p><code>{escape(' '.join(job.job.command))}</code></p>\n")
     return "".join(parts)

@@ -20,6 +20,13 @@ class Table:
     note: str
 
 
+def without_empty_columns(table: Table) -> Table:
+    """Columns in which no row says anything tell nothing."""
+    kept = [k for k in range(len(table.heads)) if any(row[k] not in ("-", "") for row in table.rows)]
+    rows = [[row[k] for k in kept] for row in table.rows]
+    return Table(table.title, [table.heads[k] for k in kept], rows, table.note)
+
+
 def as_paragraph(text: str) -> str:
     """Filled lines."""
     return textwrap.fill(text, _WIDTH)

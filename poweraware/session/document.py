@@ -14,6 +14,7 @@ from poweraware.documents import Origin, Problem, Schema, check, convert, read_j
 FORMAT = "poweraware-benchmark"
 VERSION = 3
 BASELINE = "off"
+ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
 
 

@@ -16,7 +16,7 @@ from poweraware.session.document import CpuStates, Document, NodeStates, Row, Ru
 KHZ_PER_GHZ = 1e6
 _COLUMNS = 700  # of the raster that shows states
 _ZOOM_CALLS = 3.0
-_STATES_SCHEME = "throttle"
+_STATES_SCHEMES = ("auto", "throttle")
 
 
 def power(document: Document) -> Picture:
@@ -48,33 +48,37 @@ def power(document: Document) -> Picture:
     return picture
 
 
-def power_per_node(document: Document, benchmark: str) -> Optional[Picture]:
-    """Power of each node over time; None when one meter is all there is."""
-    runs = [_median_run(document, benchmark, scheme) for scheme in document.schemes()]
-    known = [run for run in runs if run is not None]
-    nodes = sorted({item.node for run in known for item in run.energy})
+def power_per_node(document: Document) -> Optional[Picture]:
+    """Power of each node over time, one panel per benchmark; None when one meter is all there is."""
+    benchmarks = document.benchmarks()
+    nodes = sorted({item.node for run in document.runs for item in run.energy})
     if len(nodes) < 2:
         return None
-    figure, axes = panels([f"n{node}" for node in nodes], 2.1)
-    for axis, node in zip(axes, nodes):
-        for run in known:
-            _power_line(axis, document, run, node)
-        axis.set(title=f"node n{node}", xlabel="time since start of run (s)", ylabel="power (W)")
+    figure, axes = panels(benchmarks, 2.7)
+    for axis, benchmark in zip(axes, benchmarks):
+        for run in (_median_run(document, benchmark, scheme) for scheme in document.schemes()):
+            for node in nodes if run is not None else []:
+                _power_line(axis, document, run, node)
+        axis.set(title=benchmark, xlabel="time since start of run (s)", ylabel="power (W)")
         from_zero(axis)
         axis.set_xlim(left=0)
     legend_above(figure, axes[0])
     return Picture(
-        title=f"Power of each node, {benchmark}",
-        caption=f"The same runs as above. {words.power_caption(document)}; "
-        f"{words.time_caption(document)}.",
-        alt=f"Power in watts against seconds, {benchmark}, one panel per node.",
+        title="Power of each node",
+        caption=f"The same runs as above, a line for each of {len(nodes)} nodes: lines of a scheme that lie on one another are nodes "
+        f"that draw alike. {words.power_caption(document)}; {words.time_caption(document)}.",
+        alt=f"Power in watts against seconds; one panel per benchmark ({', '.join(benchmarks)}), for each scheme a line per node.",
         svg=render(figure),
     )
 
 
-def states(document: Document, benchmark: str) -> Picture:
+def states_schemes(document: Document) -> List[str]:
+    """Whose states are worth a picture: the default's and those of the one that moves levers most, or the last one's."""
+    return [name for name in _STATES_SCHEMES if name in document.schemes()] or document.schemes()[-1:]
+
+
+def states(document: Document, benchmark: str, scheme: str) -> Picture:
     """Frequency and duty cycle of each CPU of one node over time."""
-    scheme = _STATES_SCHEME if _STATES_SCHEME in document.schemes() else document.schemes()[-1]
     runs = [run for run in document.good_runs(benchmark, scheme) if run.states]
     picture = Picture(
         title=f"States over time, {benchmark}, {scheme}",
@@ -125,8 +129,8 @@ def _power_line(axis: Any, document: Document, run: Run, node: Optional[int] = N
         where="post",
         color=style.colour,
         linestyle=style.line,
-        linewidth=1.2,
-        label=run.scheme,
+        linewidth=1.2 if node is None else 0.7,
+        label=run.scheme if run.scheme not in axis.get_legend_handles_labels()[1] else None,
     )
 
 

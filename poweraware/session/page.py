@@ -16,7 +16,7 @@ def render(documents: Sequence[Document], names: Sequence[str]) -> str:
     """The page for one or more documents; names head their sections."""
     sections = [_document(document, name) for document, name in zip(documents, names)]
     if any(document.is_of_applications() for document in documents):
-        sections.insert(0, as_table(tables.paper(documents)))
+        sections.append(as_table(tables.paper(documents)))
     return whole(sections, names)
 
 
@@ -33,27 +33,28 @@ def pictures(document: Document) -> List[Picture]:
     if not applications:
         found.append(figures.energy_by_size(document))
     for benchmark in document.benchmarks():
-        found.append(figures_time.states(document, benchmark))
+        found += [figures_time.states(document, benchmark, scheme) for scheme in figures_time.states_schemes(document)]
     if not applications:
         found.append(figures.cpu_seconds(document))
-    for benchmark in document.benchmarks():
-        per_node = figures_time.power_per_node(document, benchmark)
-        if per_node is not None:
-            found.append(per_node)
-    return found
+    per_node = figures_time.power_per_node(document)
+    return found if per_node is None else [*found, per_node]
 
 
 def _document(document: Document, name: str) -> str:
     parts = [f"<h1>Power-aware collectives: {escape(name)}</h1>\n"]
+    parts.append(f"<p>{escape(words.result(document))}</p>\n")
     parts.append(f'<p class="note">{escape(words.setting(document))}.</p>\n')
     found = words.warnings(document)
     if found:
         parts.append(as_box("Warnings", found, "box warning"))
-    parts += [as_table(tables.headline(document)), as_table(tables.ratios(document))]
     parts.append(as_box("What is measured, what is not", words.provenance(document), "box"))
+    parts.append(as_box("Schemes", words.schemes(document), "box"))
+    shown = tables.all_tables(document)
+    parts += [as_table(table) for table in shown[:2] or [tables.headline(document)]]
     if document.runs:
         parts += [as_picture(picture) for picture in pictures(document)]
-    parts += [as_table(table) for table in tables.all_tables(document)[2:]]
+    parts += [as_table(table) for table in shown[2:]]
+    parts.append(as_box("What to take from it", words.conclusions(document), "box"))
     parts.append(_commands(document))
     return "".join(parts)
 

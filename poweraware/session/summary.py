@@ -11,7 +11,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Tuple
 from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, Document, Row, Run
+from poweraware.session.document import BASELINE, ROOTED, Document, Row, Run
 
 
 @dataclass
@@ -83,13 +83,18 @@ def run_cpu_s(run: Run) -> Optional[float]:
     return sum(known) if known and len(known) == len(run.ranks) else jobs.cpu_s(run)
 
 
+def latency_us(run: Run, row: Row) -> float:
+    """Mean over ranks; of collectives with a root, where ranks that need not wait return early, of the slowest rank."""
+    return row.avg_us if run.benchmark not in ROOTED or row.max_us is None else row.max_us
+
+
 def latency_ratio(run: Run, base: Run) -> Optional[float]:
     """Geometric mean over the common sizes of run's latency over base's."""
-    before = {row.bytes: row.avg_us for row in base.rows}
+    before = {row.bytes: latency_us(base, row) for row in base.rows}
     logs = [
-        math.log(row.avg_us / before[row.bytes])
+        math.log(latency_us(run, row) / before[row.bytes])
         for row in run.rows
-        if before.get(row.bytes, 0.0) > 0 and row.avg_us > 0
+        if before.get(row.bytes, 0.0) > 0 and latency_us(run, row) > 0
     ]
     return math.exp(statistics.fmean(logs)) if logs else None
 
@@ -114,6 +119,21 @@ def cell(document: Document, benchmark: str, scheme: str) -> Cell:
     )
 
 
+def overall(document: Document, scheme: str, figure: Callable[[Run], Optional[float]]) -> Optional[Ratio]:
+    """A figure over the baseline's, all benchmarks together: geometric mean over those, in pairs of repetitions.  None: some
+    benchmark has no such pair."""
+    found: Dict[int, List[Tuple[float, float]]] = {}
+    benchmarks = document.benchmarks()
+    for benchmark in benchmarks:
+        base = {run.repetition: figure(run) for run in document.good_runs(benchmark, BASELINE)}
+        for run in document.good_runs(benchmark, scheme):
+            mine, other = figure(run), base.get(run.repetition)
+            if mine is not None and other is not None and mine > 0 and other > 0:
+                found.setdefault(run.repetition, []).append((mine, other))
+    pairs = [list(zip(*values)) for _, values in sorted(found.items()) if len(values) == len(benchmarks)]
+    return ratios.paired([ratios.geometric_mean(pair[0]) for pair in pairs], [ratios.geometric_mean(pair[1]) for pair in pairs])
+
+
 def cells(document: Document) -> List[Cell]:
     """All cells, by benchmark, then by scheme, the baseline first."""
     return [
@@ -124,11 +144,11 @@ def cells(document: Document) -> List[Cell]:
 
 
 def latency_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
-    """Average latency in us per message size, over the runs that count."""
+    """Latency in us per message size, over the runs that count."""
     values: Dict[int, List[float]] = {}
     for run in document.good_runs(benchmark, scheme):
         for row in run.rows:
-            values.setdefault(row.bytes, []).append(row.avg_us)
+            values.setdefault(row.bytes, []).append(latency_us(run, row))
     return _spreads(values)
 
 

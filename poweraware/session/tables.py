@@ -9,7 +9,7 @@ from poweraware import wording
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs, summary, words
 from poweraware.session.document import BASELINE, Document, Run
-from poweraware.table import Table
+from poweraware.table import Table, without_empty_columns
 
 
 def headline(document: Document) -> Table:
@@ -48,7 +48,7 @@ def latencies(document: Document) -> Table:
     """Average latency by size, one column per scheme."""
     return _by_size(
         document,
-        "Average latency (µs) by message size",
+        "Latency (µs) by message size",
         summary.latency_by_size,
         f"{words.latency_caption(document)}{words.time_caption(document)}.",
     )
@@ -225,7 +225,7 @@ def all_tables(document: Document) -> List[Table]:
         component(document),
         runs(document),
     ]
-    return [table for table in found if table.rows]
+    return [without_empty_columns(table) for table in found if table.rows]
 
 
 def _by_size(document: Document, title: str, figures: Any, note: str) -> Table:

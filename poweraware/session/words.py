@@ -9,9 +9,62 @@ from typing import List, Optional
 from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, Document
-from poweraware.session.summary import Spread, run_time_s
+from poweraware.session.document import BASELINE, ROOTED, Document
+from poweraware.session.summary import Spread, overall, run_power_w, run_time_s
 from poweraware.wording import number, plural
+
+
+_DEFAULT = "auto"
+_SCHEMES = {
+    BASELINE: "stock Open MPI; calls are only counted",
+    "dvfs": "stock algorithms, at the lowest frequency during large calls",
+    "throttle": "the algorithms of ICPP 2010, at the lowest frequency, and throttled where ranks must wait",
+    _DEFAULT: "the default: an algorithm of ours and levers only where they pay; waiting ranks sleep",
+}
+
+
+def result(document: Document) -> str:
+    """The session in one sentence: what the default, or the last scheme, came to."""
+    others = [scheme for scheme in document.schemes() if scheme != BASELINE]
+    if not others or BASELINE not in document.schemes():
+        return f"Without a second scheme beside {BASELINE} there is nothing to compare."
+    return _against_baseline(document, _DEFAULT if _DEFAULT in others else others[-1])
+
+
+def schemes(document: Document) -> List[str]:
+    """What each scheme is."""
+    return [f"{scheme}: {_SCHEMES[scheme]}." for scheme in document.schemes() if scheme in _SCHEMES]
+
+
+def conclusions(document: Document) -> List[str]:
+    """All schemes against the baseline, and what keeps levers off."""
+    lines = [_against_baseline(document, scheme) for scheme in document.schemes() if scheme != BASELINE]
+    off = sorted({reason for run in document.runs if run.scheme != BASELINE for reason in jobs.why_off(run)})
+    return [*lines, *(f"{reason}. poweraware-info says what that is worth and how to get it." for reason in off)] or [result(document)]
+
+
+def _against_baseline(document: Document, scheme: str) -> str:
+    """Geometric means over benchmarks, in pairs of repetitions."""
+    nodes = document.cluster.nodes
+    time = overall(document, scheme, run_time_s)
+    joules = overall(document, scheme, lambda run: energy.run_energy_j(run, nodes))
+    watts = overall(document, scheme, lambda run: run_power_w(run, nodes))
+    if time is None:
+        return f"{scheme}: there is no pair of good runs with {BASELINE}."
+    parts = [f"time {time.text()}"]
+    if joules is not None and watts is not None:
+        parts = [f"energy {joules.text()}", f"power {watts.text()}", *parts]
+    main = joules or time
+    what = "energy" if joules is not None else "time"
+    if main.low is None:
+        claim = f"{scheme} against {BASELINE}: too few repetitions for a claim"
+    elif main.differs:
+        claim = f"{scheme}: {abs(100 * (main.middle - 1)):.0f} % {'less' if main.middle < 1 else 'more'} {what} than {BASELINE}"
+    else:
+        claim = f"{scheme} and {BASELINE} cannot be told apart by {what}"
+    kind = "" if joules is None else f"; energy: {document.provenance.energy.kind}"
+    count = plural(len(document.benchmarks()), "benchmark")
+    return f"{claim} ({', '.join(parts)} of {BASELINE}'s; geometric mean of {count}, {plural(time.count, 'repetition')}{kind})."
 
 
 def mean_and_deviation(figure: Optional[Spread]) -> str:
@@ -50,14 +103,9 @@ def oversubscribed(document: Document) -> bool:
 
 
 def latency_caption(document: Document) -> str:
-    """Of collectives with a root, what their latency leaves out; a sentence and a space, or nothing."""
-    rooted = [name for name in document.benchmarks() if name in ("bcast", "reduce")]
-    if not rooted:
-        return ""
-    return (
-        f"Latency of {' and '.join(rooted)} is the mean over ranks, as OSU's programs have it: who need not wait for the "
-        "others returns early, so it may be far below the time in which all are through. "
-    )
+    """Whose latency that of collectives with a root is; a sentence and a space, or nothing."""
+    rooted = [name for name in document.benchmarks() if name in ROOTED]
+    return f"Latency of {' and '.join(rooted)} is that of the slowest rank, of others the mean over ranks. " if rooted else ""
 
 
 def time_caption(document: Document) -> str:
