@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ class Options:
     layout: List[int]
     machine: Optional[Path]
     schemes: List[str]
+    preloads: Dict[str, Path]  # schemes that are stock Open MPI with a library of somebody else
     repetitions: int
     seed: int
     timeout_s: float
@@ -57,11 +59,13 @@ def parse(name: str, arguments: Sequence[str]) -> Options:
     machine = None if str(given.machine) == NO_MACHINE else given.machine
     if machine is not None and not machine.is_file():
         parser.error(f"--machine {machine}: no such file; '{NO_MACHINE}' uses the real hardware")
+    preloads = _preloads(parser, given.preload)
     return Options(
         family=FAMILIES[name](parser, given, sum(ranks)),
         layout=ranks,
         machine=machine,
-        schemes=given.schemes,
+        schemes=[*given.schemes, *preloads],
+        preloads=preloads,
         repetitions=given.repetitions,
         seed=given.seed if given.seed is not None else time.time_ns() % 1_000_000,
         timeout_s=given.timeout,
@@ -127,6 +131,11 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
         default=list(SCHEMES),
         help=f"of {', '.join(SCHEMES)}; off is the baseline (default: all)",
     )
+    group.add_argument(
+        "--preload", action="append", default=[], metavar="NAME=FILE",
+        help="one more scheme, NAME: off, with this library preloaded into the program, as peers want it "
+        "(countdown=/opt/countdown/lib/libcntd.so); may be repeated",
+    )  # fmt: skip
     group.add_argument("--repetitions", type=positive, default=3, metavar="N", help="runs of each scheme (default: %(default)s)")
     group.add_argument(
         "--seed", type=int, help="of the order of the schemes (default: from the clock)"
@@ -156,6 +165,18 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="replace the results of an earlier session there"
     )
     add_places(group)
+
+
+def _preloads(parser: argparse.ArgumentParser, given: Sequence[str]) -> Dict[str, Path]:
+    found: Dict[str, Path] = {}
+    for text in given:
+        name, _, file = text.partition("=")
+        if not re.fullmatch(r"[A-Za-z][\w-]*", name) or name in SCHEMES or name in found:
+            parser.error(f"--preload {text}: NAME=FILE is wanted, NAME a word that no other scheme has")
+        if not Path(file).is_file():
+            parser.error(f"--preload {text}: there is no file {file}")
+        found[name] = Path(file).resolve()
+    return found
 
 
 def _dated_folder() -> Path:

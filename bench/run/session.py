@@ -132,6 +132,9 @@ class Session:
     def _run_benchmark(self, step: Step, folder: Path) -> doc.Run:
         mca = self._parameters(step, folder)
         command = self._options.family.prepare(step.benchmark, folder)
+        library = self._options.preloads.get(step.scheme)
+        if library is not None:
+            command = ["env", f"LD_PRELOAD={library}", *command]
         line = self._cluster.run_command(mca, command)
 
         offset_ns = realtime_offset_ns()
@@ -170,7 +173,7 @@ class Session:
         """MCA parameters of a run; the user's come last and win."""
         parameters = {
             "coll_poweraware_priority": COMPONENT_PRIORITY,
-            "coll_poweraware_scheme": step.scheme,
+            "coll_poweraware_scheme": doc.BASELINE if step.scheme in self._options.preloads else step.scheme,
             "coll_poweraware_report_dir": str(folder),
         }
         if self._options.machine is not None:

@@ -77,6 +77,7 @@ class Settings:
     benchmarks: List[str]
     programs: List[Program]
     schemes: List[str]
+    preloads: Dict[str, str]
     messages: Optional[Messages]
     repetitions: int
     seed: int

@@ -33,7 +33,9 @@ def result(document: Document) -> str:
 
 def schemes(document: Document) -> List[str]:
     """What each scheme is."""
-    return [f"{scheme}: {_SCHEMES[scheme]}." for scheme in document.schemes() if scheme in _SCHEMES]
+    what = {name: f"{BASELINE}, with {file} preloaded" for name, file in document.settings.preloads.items()}
+    what.update(_SCHEMES)
+    return [f"{scheme}: {what[scheme]}." for scheme in document.schemes() if scheme in what]
 
 
 def conclusions(document: Document) -> List[str]:

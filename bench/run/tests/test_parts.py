@@ -219,6 +219,8 @@ def test_progress_estimates_by_kind() -> None:
         (["--sizes", "8:4"], "MIN is above MAX"),
         (["--sizes", "scatterv=1:8"], "'scatterv' is not of the benchmarks"),
         (["--sizes", "bcast=1:8"], "no sizes for 'alltoall'"),
+        (["--preload", "auto=/bin/true"], "--preload auto=/bin/true: NAME=FILE is wanted"),
+        (["--preload", "peer=/no/such.so"], "there is no file /no/such.so"),
         (["--schemes", "off,fast"], "scheme 'fast' is not of"),
         (["--benchmarks", "bcast,bcast"], "is not a list of different names"),
         (["--machine", "/no/such.machine"], "no such file; 'none' uses the real hardware"),

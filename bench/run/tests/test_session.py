@@ -147,6 +147,20 @@ def test_a_good_session(world: World) -> None:
     world.assert_nothing_is_left()
 
 
+def test_a_peer_is_a_scheme(world: World) -> None:
+    """Stock Open MPI with somebody's library in the program, on the same nodes and the same page."""
+    library = world.folder / "libpeer.so"
+    library.write_text("")  # the loader says that it is no library, and goes on
+    done = world.run("--schemes", "off,auto", "--preload", f"peer={library}", PYTHONPATH=str(TOP))
+    assert done.returncode == 0, done.stderr
+    document = world.document()
+    assert document.schemes() == ["off", "auto", "peer"] and document.settings.preloads == {"peer": str(library)}
+    preloaded = {run.scheme: f"LD_PRELOAD={library}" in run.command for run in document.runs}
+    assert preloaded == {"off": False, "auto": False, "peer": True}
+    assert {run.scheme: run.mca["coll_poweraware_scheme"] for run in document.runs} == {"off": "off", "auto": "auto", "peer": "off"}
+    assert f"peer: off, with {library} preloaded." in (world.output / "report.html").read_text()
+
+
 def test_states_are_those_of_the_run(world: World) -> None:
     done = world.run("--schemes", "throttle,off")
     assert done.returncode == 0

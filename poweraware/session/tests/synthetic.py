@@ -289,6 +289,7 @@ def make_document(
             "benchmarks": list(benchmarks),
             "programs": [{"benchmark": name, "origin": "ours", "label": f"osu_{name}"} for name in benchmarks],
             "schemes": list(schemes),
+            "preloads": {},
             "messages": {"min_bytes": SIZES[0], "max_bytes": SIZES[-1], "iterations": ITERATIONS, "warmup": 5},
             "repetitions": repetitions,
             "seed": 1,
