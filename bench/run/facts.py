@@ -24,12 +24,19 @@ def host() -> doc.Host:
         cpu_model=_cpu_model(),
         kernel=platform.release(),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        governor=_line_of(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        kernel_parameters=_line_of(Path("/proc/cmdline")),
     )
 
 
 def software(build: Path) -> doc.Software:
-    """Versions of Open MPI and of this package."""
-    return doc.Software(open_mpi=_open_mpi_version(), poweraware=_own_version(build))
+    """Versions of Open MPI and of this package, and what that was built from and by."""
+    return doc.Software(
+        open_mpi=_open_mpi_version(),
+        poweraware=_own_version(build),
+        commit=_first_line("git", "-C", str(TOP), "describe", "--always", "--dirty"),
+        compiler=_compiler(build),
+    )
 
 
 def cluster(options: Options) -> doc.Cluster:
@@ -105,6 +112,27 @@ def packages(lscpu: Optional[str]) -> Dict[int, int]:
         if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
             found[int(cells[0])] = int(cells[1])
     return found
+
+
+def _line_of(path: Path) -> Optional[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _first_line(*command: str) -> Optional[str]:
+    """Of a command's output; None where it cannot be run or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except OSError:
+        return None
+    return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else None
+
+
+def _compiler(build: Path) -> Optional[str]:
+    found = re.search(r"^CC = (.+)$", _line_of(build / "Makefile") or "", re.MULTILINE)
+    return _first_line(*found.group(1).split(), "--version") if found else None
 
 
 def _cpu_model() -> str:

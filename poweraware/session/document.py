@@ -25,12 +25,16 @@ class Host:
     cpu_model: str
     kernel: str
     memory_bytes: Optional[int] = None
+    governor: Optional[str] = None
+    kernel_parameters: Optional[str] = None
 
 
 @dataclass
 class Software:
     open_mpi: str
     poweraware: str
+    commit: Optional[str] = None
+    compiler: Optional[str] = None
 
 
 @dataclass

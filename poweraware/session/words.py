@@ -159,10 +159,16 @@ def setting(document: Document) -> str:
         _link(document),
         f"host {document.host.name}: {plural(document.host.cpus, 'CPU')}, "
         f"{document.host.cpu_model}, Linux {document.host.kernel}",
-        f"Open MPI {document.software.open_mpi}, poweraware {document.software.poweraware}",
+        f"Open MPI {document.software.open_mpi}, poweraware {document.software.poweraware}{_made_from(document)}",
         f"created {document.created}",
     ]
     return "; ".join(parts)
+
+
+def _made_from(document: Document) -> str:
+    software = document.software
+    parts = [text for text in (software.commit and f"commit {software.commit}", software.compiler) if text]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def warnings(document: Document) -> List[str]:

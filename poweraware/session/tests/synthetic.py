@@ -269,8 +269,10 @@ def make_document(
             "cpu_model": "Invented CPU",
             "kernel": "6.1",
             "memory_bytes": 1 << 33,
+            "governor": None,
+            "kernel_parameters": "quiet",
         },
-        "software": {"open_mpi": "4.1.4", "poweraware": "0.1.0"},
+        "software": {"open_mpi": "4.1.4", "poweraware": "0.1.0", "commit": "abc", "compiler": "cc 12"},
         "cluster": {
             "nodes": nodes,
             "layout": [ppn] * nodes,
