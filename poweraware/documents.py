@@ -79,12 +79,12 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
-def replace(path: Path, text: str) -> None:
+def replace(path: Path, content: Union[str, bytes]) -> None:
     """Writes a file as a whole: nobody ever sees a part of it, and after an error, which names it, it is as it was."""
     beside = path.with_name(path.name + ".new")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with beside.open("wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)

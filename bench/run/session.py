@@ -83,6 +83,7 @@ class Session:
                 self._progress.begin(f"run {number}/{len(self._steps)}: {step.id}")
                 run = self._one_run(step)
                 self.document.runs.append(run)
+                doc.save_series(run, self.document_path)
                 self._save()
                 self._progress.end(f"{step.id}: {run.failure or 'ok'}, {run.wall_s:.1f} s")
                 if run.failure is not None and not self._cluster.is_up():

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.documents import Origin, Problem, Schema, check, convert, read_json, refuse, replace
+from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
 VERSION = 3
@@ -271,14 +273,50 @@ def from_json(data: Any, origin: str) -> Document:
 
 
 def load(path: Path) -> Document:
-    """Reads and checks a document."""
-    return from_json(read_json(path), str(path))
+    """Reads and checks a document, and what is beside it."""
+    data = read_json(path)
+    runs = data.get("runs", []) if isinstance(data, dict) else []
+    for run in runs if isinstance(runs, list) else []:
+        if isinstance(run, dict) and isinstance(run.get("id"), str) and "/" not in run["id"] and "states" not in run:
+            _put_series_in(run, _series_file(path, run["id"]))
+    return from_json(data, str(path))
 
 
 def save(document: Document, path: Path) -> None:
-    """Writes the document so that a reader sees the old or the new one, never a part."""
-    text = json.dumps(dataclasses.asdict(document), separators=(",", ":"), allow_nan=False)
-    replace(path, text + "\n")
+    """Writes the document so that a reader sees the old or the new one, never a part.  Series, which are most of it, are
+    beside it (save_series)."""
+    data = dataclasses.asdict(document)
+    for run in data["runs"]:
+        _take_series_out(run)
+    replace(path, json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n")
+
+
+def save_series(run: Run, path: Path) -> None:
+    """Writes the samples and states of a run beside the document at path, whole or not at all."""
+    text = json.dumps(_take_series_out(dataclasses.asdict(run)), separators=(",", ":"), allow_nan=False)
+    file = _series_file(path, run.id)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    replace(file, gzip.compress(text.encode("ascii"), mtime=0))
+
+
+def _series_file(path: Path, run_id: str) -> Path:
+    return path.parent / "runs" / run_id / "series.json.gz"
+
+
+def _take_series_out(run: Dict[str, Any]) -> Dict[str, Any]:
+    return {"samples": [energy.pop("samples") for energy in run["energy"]], "states": run.pop("states")}
+
+
+def _put_series_in(run: Dict[str, Any], file: Path) -> None:
+    try:
+        series = json.loads(gzip.decompress(file.read_bytes()))
+        for energy, samples in zip(run["energy"], series["samples"]):
+            energy["samples"] = samples
+        run["states"] = series["states"]
+    except OSError as error:
+        raise DocumentError(f"{file}: cannot be read: {error.strerror or error}: a session's runs/ belongs to its document") from error
+    except (EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        raise DocumentError(f"{file}: is no series of a run: {error!r}") from error
 
 
 def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:

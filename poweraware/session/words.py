@@ -56,17 +56,21 @@ def _against_baseline(document: Document, scheme: str) -> str:
     parts = [f"time {time.text()}"]
     if joules is not None and watts is not None:
         parts = [f"energy {joules.text()}", f"power {watts.text()}", *parts]
-    main = joules or time
-    what = "energy" if joules is not None else "time"
-    if main.low is None:
+    named = [("energy", joules), ("power", watts), ("time", time)]
+    certain = [_change(name, figure) for name, figure in named if figure is not None and figure.differs]
+    if time.low is None:
         claim = f"{scheme} against {BASELINE}: too few repetitions for a claim"
-    elif main.differs:
-        claim = f"{scheme}: {abs(100 * (main.middle - 1)):.0f} % {'less' if main.middle < 1 else 'more'} {what} than {BASELINE}"
+    elif certain:
+        claim = f"{scheme}: {' and '.join(certain)} than {BASELINE}"
     else:
-        claim = f"{scheme} and {BASELINE} cannot be told apart by {what}"
+        claim = f"{scheme} and {BASELINE} cannot be told apart"
     kind = "" if joules is None else f"; energy: {document.provenance.energy.kind}"
     count = plural(len(document.benchmarks()), "benchmark")
     return f"{claim} ({', '.join(parts)} of {BASELINE}'s; geometric mean of {count}, {plural(time.count, 'repetition')}{kind})."
+
+
+def _change(name: str, figure: Ratio) -> str:
+    return f"{abs(100 * (figure.middle - 1)):.0f} % {'less' if figure.middle < 1 else 'more'} {name}"
 
 
 def mean_and_deviation(figure: Optional[Spread]) -> str:

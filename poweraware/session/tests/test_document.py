@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import gzip
 import json
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, get_type_hints
@@ -56,10 +57,30 @@ def test_schema_and_dataclasses_have_the_same_fields() -> None:
 
 def test_round_trip(small: Json, tmp_path: Path) -> None:
     document = doc.from_json(small, "generator")
+    for run in document.runs:
+        doc.save_series(run, tmp_path / "d.json")
     doc.save(document, tmp_path / "d.json")
-    assert json.loads((tmp_path / "d.json").read_text()) == small
+    saved = json.loads((tmp_path / "d.json").read_text())
+    assert not any("states" in run or "samples" in run["energy"][0] for run in saved["runs"])
     assert doc.load(tmp_path / "d.json") == document
-    assert [path.name for path in tmp_path.iterdir()] == ["d.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.json", "runs"]
+    assert {path.name for path in tmp_path.glob("runs/*/*")} == {"series.json.gz"}
+
+
+@pytest.mark.parametrize("content, said", [(None, "cannot be read: No such file"), (b"", "is no series of a run"),
+                                           (b"x" * 20, "Not a gzipped file"), (gzip.compress(b"{}"), "is no series of a run")])  # fmt: skip
+def test_what_is_wrong_beside_a_document_is_named(small: Json, tmp_path: Path, content: Optional[bytes], said: str) -> None:
+    document = doc.from_json(small, "generator")
+    for run in document.runs:
+        doc.save_series(run, tmp_path / "d.json")
+    doc.save(document, tmp_path / "d.json")
+    file = tmp_path / "runs" / document.runs[0].id / "series.json.gz"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(DocumentError, match="series.json.gz") as caught:
+        doc.load(tmp_path / "d.json")
+    assert said in str(caught.value)
 
 
 Break = Callable[[Json], Optional[Any]]

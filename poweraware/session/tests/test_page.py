@@ -157,6 +157,20 @@ def test_oversubscription_is_said(data: Json) -> None:
     assert "not comparable" not in " ".join(words.provenance(document))
 
 
+def test_the_first_sentence_tells_what_is_certain(data: Json) -> None:
+    document = from_json(data, "generator")
+    sentence = words.result(document)
+    assert sentence.startswith("throttle: ") and "of off's; geometric mean of 3 benchmarks" in sentence
+    time = summary.overall(document, "throttle", summary.run_time_s)
+    assert time is not None and f"time {time.text()}" in sentence
+    assert ("% more time" in sentence) == (time.differs and time.middle > 1)
+    assert [line.split(":")[0] for line in words.conclusions(document)[:2]] == ["dvfs", "throttle"]
+    document.runs = [run for run in document.runs if run.repetition == 1]
+    assert words.result(document).startswith("throttle against off: too few repetitions for a claim (")
+    document.runs = [run for run in document.runs if run.scheme == "off"]
+    assert "nothing to compare" in words.result(document)
+
+
 def test_latency_of_rooted_collectives_is_that_of_the_slowest_rank(data: Json) -> None:
     document = from_json(data, "generator")
     assert "Latency of bcast and reduce is that of the slowest rank" in " ".join(text.render(document).split())
