@@ -8,7 +8,6 @@
 
 #include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "pwr/cpu_model.h"
@@ -23,13 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     pwr_status_t result = pwr_cpu_model_parse(stream, &model);
     fclose(stream);
-    if (result != PWR_OK) {
-        return 0;
-    }
-    if (!memchr(model.vendor, '\0', sizeof model.vendor) || model.vendor[0] == '\0' ||
-        !memchr(model.name, '\0', sizeof model.name) ||
-        pwr_tstate_winner(&model) > PWR_TSTATE_WINNER_HIGHEST) {
-        abort();
+    if (result == PWR_OK) {
+        demand(memchr(model.vendor, '\0', sizeof model.vendor) && model.vendor[0] != '\0');
+        demand(memchr(model.name, '\0', sizeof model.name) != NULL);
+        demand(pwr_tstate_winner(&model) <= PWR_TSTATE_WINNER_HIGHEST);
     }
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "fuzz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "topo/cpulist.h"
@@ -26,8 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int cpu = pwr_cpuset_next(&set, -1); cpu >= 0; cpu = pwr_cpuset_next(&set, cpu)) {
         used += (size_t)snprintf(again + used, sizeof again - used, "%s%d", used ? "," : "", cpu);
     }
-    if (pwr_cpulist_parse(again, used, &same) != PWR_OK || memcmp(&set, &same, sizeof set) != 0) {
-        abort();
-    }
+    demand(pwr_cpulist_parse(again, used, &same) == PWR_OK);
+    demand(memcmp(&set, &same, sizeof set) == 0);
     return 0;
 }

@@ -15,13 +15,6 @@
 
 #include "guard/journal.h"
 
-static void demand(int good)
-{
-    if (!good) {
-        abort();
-    }
-}
-
 static int is_same(const pwr_journal_record_t *left, const pwr_journal_record_t *right)
 {
     return left->access == right->access && left->kind == right->kind && left->cpu == right->cpu &&

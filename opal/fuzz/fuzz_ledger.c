@@ -13,13 +13,6 @@
 
 #include "pwr/ledger.h"
 
-static void demand(int good)
-{
-    if (!good) {
-        abort();
-    }
-}
-
 /* What was taken can be packed, and taken again. */
 static void check_sum(pwr_ledger_t *ledger)
 {

@@ -26,15 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(text, data, size);
     text[size] = '\0';
-    if (pwr_perf_parse_config(text, &config) && config > 0xff) {
-        abort();
-    }
-    if (pwr_perf_parse_scale(text, &scale) && !(scale > 0 && scale <= 1)) {
-        abort();
-    }
-    if (pwr_model_parse_stat_line(text, &cpu, &busy_ticks) && strncmp(text, "cpu", 3) != 0) {
-        abort();
-    }
+    demand(!pwr_perf_parse_config(text, &config) || config <= 0xff);
+    demand(!pwr_perf_parse_scale(text, &scale) || (scale > 0 && scale <= 1));
+    demand(!pwr_model_parse_stat_line(text, &cpu, &busy_ticks) || strncmp(text, "cpu", 3) == 0);
     free(text);
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "fuzz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "number.h"
@@ -24,8 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     /* What was accepted reads the same when it is written again. */
     snprintf(again, sizeof again, "%llu", (unsigned long long)value);
-    if (pwr_number_parse(again, strlen(again), &same) != PWR_OK || same != value) {
-        abort();
-    }
+    demand(pwr_number_parse(again, strlen(again), &same) == PWR_OK && same == value);
     return 0;
 }

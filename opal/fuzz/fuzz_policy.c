@@ -30,20 +30,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&table, 0, sizeof table); /* padding is compared too */
     memset(&again, 0, sizeof again);
     if (pwr_policy_parse((const char *)data, size, why, sizeof why, &table) != PWR_OK) {
-        if (why[0] == '\0' || !memchr(why, '\0', sizeof why)) {
-            abort();
-        }
+        demand(why[0] != '\0' && memchr(why, '\0', sizeof why));
         return 0;
     }
-    if (pwr_policy_format(&table, &text) != PWR_OK ||
-        pwr_policy_parse(text, strlen(text), why, sizeof why, &again) != PWR_OK) {
-        abort();
-    }
+    demand(pwr_policy_format(&table, &text) == PWR_OK);
+    demand(pwr_policy_parse(text, strlen(text), why, sizeof why, &again) == PWR_OK);
     free(text);
     forget_power(&table);
     forget_power(&again);
-    if (memcmp(&table, &again, sizeof table) != 0) {
-        abort();
-    }
+    demand(memcmp(&table, &again, sizeof table) == 0);
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "fuzz.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "topo/proc_status.h"
@@ -28,13 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     /* Names go into messages. */
-    if (!memchr(status.name, '\0', sizeof status.name)) {
-        abort();
-    }
+    demand(memchr(status.name, '\0', sizeof status.name) != NULL);
     for (const char *letter = status.name; *letter != '\0'; letter++) {
-        if (!isprint((unsigned char)*letter)) {
-            abort();
-        }
+        demand(isprint((unsigned char)*letter));
     }
     return 0;
 }
