@@ -24,7 +24,7 @@ enum { LINE_MAX_BYTES = 512, NUMBER_MAX_BYTES = 64 };
 static uint64_t real_now_ns(void *arg)
 {
     (void)arg;
-    return pwr_clock_ns(CLOCK_MONOTONIC);
+    return pwr_now_ns();
 }
 
 static void real_log(void *arg, pwr_log_level_t level, const char *line)

@@ -42,7 +42,7 @@ static moment_t moment_now(void)
     uint64_t shortest = UINT64_MAX;
     for (int i = 0; i < ATTEMPTS; i++) {
         uint64_t before = pwr_ticks_counter();
-        uint64_t ns = pwr_clock_ns(CLOCK_MONOTONIC);
+        uint64_t ns = pwr_now_ns();
         uint64_t took = pwr_ticks_counter() - before;
         if (took < shortest) {
             shortest = took;

@@ -42,7 +42,7 @@ void tune_progress(const tune_layout_t *layout, const char *collective, size_t s
 {
     static double begin;
     static double last;
-    double now = 1e-9 * (double)pwr_clock_ns(CLOCK_MONOTONIC);
+    double now = 1e-9 * (double)pwr_now_ns();
     begin = begin > 0 ? begin : now;
     bool is_terminal = isatty(STDERR_FILENO);
     if (!is_terminal && last > 0 && now - last < LINE_S) {

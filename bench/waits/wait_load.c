@@ -44,11 +44,6 @@ enum { FEWEST_ITERATIONS = 5 };
 static int rank, size;
 static char *from, *to;
 
-static uint64_t now_ns(void)
-{
-    return pwr_clock_ns(CLOCK_MONOTONIC);
-}
-
 static uint64_t cpu_ns(void)
 {
     return pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -56,7 +51,7 @@ static uint64_t cpu_ns(void)
 
 static void compute_until(uint64_t end_ns)
 {
-    while (now_ns() < end_ns) {
+    while (pwr_now_ns() < end_ns) {
     }
 }
 
@@ -244,13 +239,13 @@ static void come_late(const options_t *o, collective_fn_t collective, uint64_t s
     bool late = rank == size - 1;
     MPI_Barrier(MPI_COMM_WORLD);
     if (late) {
-        stamps[BEGUN] = now_ns();
+        stamps[BEGUN] = pwr_now_ns();
         compute_until(stamps[BEGUN] + (uint64_t)o->late_us * 1000u);
     }
     uint64_t cpu_begin_ns = cpu_ns();
-    uint64_t called_ns = now_ns();
+    uint64_t called_ns = pwr_now_ns();
     collective(o->bytes);
-    stamps[ENDED] = now_ns();
+    stamps[ENDED] = pwr_now_ns();
     stamps[late ? ARRIVED : CALLED] = called_ns;
     if (!late) {
         sums->waiting_cpu_ns += cpu_ns() - cpu_begin_ns;
@@ -308,7 +303,7 @@ static void compute_and_call(const options_t *o, collective_fn_t collective,
         }
         collective(o->bytes);
     }
-    stamps[ENDED] = now_ns();
+    stamps[ENDED] = pwr_now_ns();
 }
 
 /*
@@ -327,9 +322,9 @@ static void meet_and_call(const options_t *o, collective_fn_t collective, uint64
 {
     (void)sums;
     MPI_Barrier(MPI_COMM_WORLD);
-    uint64_t begin_ns = now_ns();
+    uint64_t begin_ns = pwr_now_ns();
     collective(o->bytes);
-    stamps[SPENT] = now_ns() - begin_ns;
+    stamps[SPENT] = pwr_now_ns() - begin_ns;
 }
 
 static double mean_over_ranks(const options_t *o, const uint64_t (*at)[STAMPS])
@@ -380,17 +375,17 @@ static void print_results(const options_t *o, const load_t *load, const uint64_t
 /* The first of the stamps are those before the first iteration. */
 static void run_load(options_t *o, const load_t *load, collective_fn_t collective)
 {
-    uint64_t unused[STAMPS], begin_ns = now_ns();
+    uint64_t unused[STAMPS], begin_ns = pwr_now_ns();
     sums_t mine = {0}, all = {0};
     for (int i = 0; i < o->warmup; ++i) {
         load->iterate(o, collective, unused, &mine);
     }
-    limit_iterations(o, now_ns() - begin_ns);
+    limit_iterations(o, pwr_now_ns() - begin_ns);
     uint64_t(*stamps)[STAMPS] = array_of(o->iterations + 1, sizeof *stamps);
     mine = (sums_t){0};
     MPI_Barrier(MPI_COMM_WORLD);
     uint64_t cpu_begin_ns = cpu_ns();
-    stamps[0][ENDED] = now_ns();
+    stamps[0][ENDED] = pwr_now_ns();
     for (int i = 1; i <= o->iterations; ++i) {
         load->iterate(o, collective, stamps[i], &mine);
     }

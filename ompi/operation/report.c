@@ -42,8 +42,7 @@ static json_t *identity(void)
     gethostname(host, sizeof host - 1);
     const pwr_topo_t *topo = NULL == pwr_process.power ? NULL : pwr_power_topo(pwr_process.power);
     int cpu = NULL != topo && pwr_topo_num_my_cpus(topo) == 1 ? (int)pwr_topo_my_cpu(topo, 0) : -1;
-    json_int_t offset_ns =
-        (json_int_t)pwr_clock_ns(CLOCK_REALTIME) - (json_int_t)pwr_clock_ns(CLOCK_MONOTONIC);
+    json_int_t offset_ns = (json_int_t)pwr_clock_ns(CLOCK_REALTIME) - (json_int_t)pwr_now_ns();
     return json_pack("{s:i, s:o, s:i, s:i, s:i, s:I, s:f, s:f}", "rank",
                      (int)OPAL_PROC_MY_NAME.vpid, "host", text(host), "pid", (int)getpid(), "cpu",
                      cpu, "package", NULL == topo ? -1 : pwr_topo_my_package(topo),

@@ -259,8 +259,8 @@ bool pwr_doorbell_is_quiet(void)
  * however late that is seen. */
 static void look_for(uint64_t ns)
 {
-    uint64_t begin = pwr_clock_ns(CLOCK_MONOTONIC);
-    while (pwr_doorbell_is_quiet() && pwr_clock_ns(CLOCK_MONOTONIC) - begin < ns) {
+    uint64_t begin = pwr_now_ns();
+    while (pwr_doorbell_is_quiet() && pwr_now_ns() - begin < ns) {
         look();
     }
     look();

@@ -201,11 +201,6 @@ static bool mark_windows(void)
 
 /* ---- the wait ---- */
 
-static uint64_t now_ns(void)
-{
-    return pwr_clock_ns(CLOCK_MONOTONIC);
-}
-
 /* A look more than this one has found something to do. */
 static bool is_same_wait(uint64_t now)
 {
@@ -223,7 +218,7 @@ static uint64_t sleep_if_long_idle(uint64_t now)
     }
     const struct timespec length = pwr_timespec(length_ns);
     nanosleep(&length, NULL);
-    uint64_t after = now_ns();
+    uint64_t after = pwr_now_ns();
     const pwr_wait_stats_t slept = {.sleeps = 1, .sleep_ns = after - now};
     pwr_wait_stats_add(hook.stats, &slept);
     return after;
@@ -232,14 +227,14 @@ static uint64_t sleep_if_long_idle(uint64_t now)
 /* opal_progress has found nothing to do. */
 static void give_back(void)
 {
-    uint64_t now = now_ns();
+    uint64_t now = pwr_now_ns();
     if (!is_same_wait(now)) {
         idle.since_ns = now;
     }
     idle.looks = 0;
     if (hook.yields) {
         hook.yield();
-        now = now_ns();
+        now = pwr_now_ns();
     }
     idle.seen_ns = pwr_idle_waits || pwr_idle_looks ? now : sleep_if_long_idle(now);
 }

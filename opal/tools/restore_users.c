@@ -71,7 +71,7 @@ static bool is_over(const child_t *child, bool *done)
         *done = WIFEXITED(result) && WEXITSTATUS(result) == EXIT_SUCCESS;
         return true;
     }
-    if (pwr_clock_ns(CLOCK_MONOTONIC) < child->deadline_ns) {
+    if (pwr_now_ns() < child->deadline_ns) {
         return false;
     }
     kill(child->pid, SIGKILL);
@@ -115,10 +115,10 @@ static void restore_as(const restore_request_t *request, uid_t uid, crew_t *crew
         fflush(stdout);
         _exit(done ? EXIT_SUCCESS : EXIT_FAILURE);
     }
-    crew->children[crew->count++] = (child_t){
-        .pid = child,
-        .uid = uid,
-        .deadline_ns = pwr_clock_ns(CLOCK_MONOTONIC) + LONGEST_CHILD_S * (uint64_t)PWR_NS_PER_S};
+    crew->children[crew->count++] =
+        (child_t){.pid = child,
+                  .uid = uid,
+                  .deadline_ns = pwr_now_ns() + LONGEST_CHILD_S * (uint64_t)PWR_NS_PER_S};
 }
 
 /* "poweraware.<uid>" in the one spelling of its number, and not a segment, whose names go on. */

@@ -47,11 +47,6 @@ enum {
 
 _Static_assert(sizeof(pwr_flag_t) == PWR_CACHE_LINE, "a flag is alone on its cache line");
 
-static uint64_t now_ns(void)
-{
-    return pwr_clock_ns(CLOCK_MONOTONIC);
-}
-
 static inline void cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -168,7 +163,7 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
             return REACHED;
         }
         make_progress(call);
-        now = now_ns();
+        now = pwr_now_ns();
     }
     return outcome_at(call, now);
 }
@@ -202,11 +197,11 @@ static outcome_t pause_rung(wait_call_t *call)
     if (!policy->oversubscribed && pwr_flag_reached_soon(call->flag, call->target)) {
         return REACHED;
     }
-    uint64_t begin = now_ns();
+    uint64_t begin = pwr_now_ns();
     bound(call, begin);
     outcome_t outcome =
         spin(call, begin, pwr_wait_end_ns(begin, pause_ns(call), call->deadline_ns));
-    call->stats->spin_ns += now_ns() - begin;
+    call->stats->spin_ns += pwr_now_ns() - begin;
     return outcome;
 }
 
@@ -222,13 +217,13 @@ static void rest_once(const wait_call_t *call, uint64_t longest_ns)
 
 static outcome_t monitor_rung(const wait_call_t *call)
 {
-    uint64_t begin = now_ns();
+    uint64_t begin = pwr_now_ns();
     uint64_t now = begin;
     uint64_t until = pwr_wait_end_ns(begin, call->policy->monitor_ns, call->deadline_ns);
     while (now < until && !reached(call)) {
         make_progress(call);
         rest_once(call, until - now);
-        now = now_ns();
+        now = pwr_now_ns();
     }
     call->stats->monitor_ns += now - begin;
     return outcome_at(call, now);
@@ -260,7 +255,7 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
             break;
         }
         sleep_once(call, pwr_wait_end_ns(now, length, call->deadline_ns) - now);
-        now = now_ns();
+        now = pwr_now_ns();
         uint64_t next = pwr_wait_next_sleep_ns(length, now - moved, policy);
         length = next > shortest ? next : shortest;
         if (reached(call)) {
@@ -273,21 +268,21 @@ static uint64_t sleep_again_and_again(const wait_call_t *call, uint64_t now)
 /* Timed from after W1: what kept this rank off the CPU before it helps nobody. */
 static void linger(const wait_call_t *call)
 {
-    uint64_t announced = now_ns();
-    while (!reached(call) && now_ns() - announced < PWR_WAIT_LINGER_NS) {
+    uint64_t announced = pwr_now_ns();
+    while (!reached(call) && pwr_now_ns() - announced < PWR_WAIT_LINGER_NS) {
         cpu_pause();
     }
 }
 
 static outcome_t futex_rung(wait_call_t *call)
 {
-    uint64_t begin = now_ns();
+    uint64_t begin = pwr_now_ns();
     bound(call, begin);
     atomic_fetch_add_explicit(&call->flag->sleepers, 1, memory_order_seq_cst); /* W1 */
     if (!call->policy->oversubscribed) {
         linger(call);
     }
-    uint64_t now = sleep_again_and_again(call, now_ns());
+    uint64_t now = sleep_again_and_again(call, pwr_now_ns());
     /* Relaxed: a setter that still sees us only makes a call too many. */
     atomic_fetch_sub_explicit(&call->flag->sleepers, 1, memory_order_relaxed);
     call->stats->sleep_ns += now - begin;

@@ -20,11 +20,6 @@ typedef struct waiting {
     uint64_t sleeps;
 } waiting_t;
 
-static uint64_t now_ns(void)
-{
-    return pwr_clock_ns(CLOCK_MONOTONIC);
-}
-
 static bool is_over(const waiting_t *w)
 {
     return w->waitable->over(w->waitable->arg);
@@ -53,7 +48,7 @@ static uint64_t sleep_length(const waiting_t *w)
 
 static void sleep_once(waiting_t *w, uint64_t ns)
 {
-    uint64_t before = now_ns();
+    uint64_t before = pwr_now_ns();
     uint64_t until = pwr_wait_end_ns(before, ns, w->end_ns);
     ns = until > before ? until - before : 0;
     if (w->waitable->sleep) {
@@ -63,14 +58,14 @@ static void sleep_once(waiting_t *w, uint64_t ns)
         nanosleep(&length, NULL);
     }
     w->sleeps++;
-    w->slept_ns += now_ns() - before;
+    w->slept_ns += pwr_now_ns() - before;
     w->next_ns = pwr_wait_next_sleep_ns(w->next_ns, before - w->moved_ns, w->policy);
 }
 
 pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_t *policy,
                           uint64_t deadline_ns, pwr_wait_stats_t *stats)
 {
-    uint64_t begin = now_ns();
+    uint64_t begin = pwr_now_ns();
     uint64_t longest_ns = policy->longest_ns > 0 ? policy->longest_ns : UINT64_MAX;
     waiting_t w = {
         .waitable = waitable,
@@ -88,7 +83,7 @@ pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_
             sleep_once(&w, length);
             over = is_over(&w);
         }
-        w.now_ns = now_ns();
+        w.now_ns = pwr_now_ns();
     }
     if (stats) {
         stats->waits++;

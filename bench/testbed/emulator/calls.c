@@ -52,7 +52,7 @@ static struct emu_access access_of(const struct emu_call *call)
                                .trace = &server->trace,
                                .file = call->node->file,
                                .index = call->node->index,
-                               .now_ns = pwr_clock_ns(CLOCK_MONOTONIC),
+                               .now_ns = pwr_now_ns(),
                                .pid = fuse_req_ctx(call->request)->pid};
 }
 
@@ -203,7 +203,7 @@ static bool postpone(struct emu_server *server, const struct emu_call *call)
     if (call->bytes != NULL) {
         kept->bytes = memcpy(kept + 1, call->bytes, call->size);
     }
-    kept->due_ns = pwr_clock_ns(CLOCK_MONOTONIC) + call->fault.delay_us * 1000;
+    kept->due_ns = pwr_now_ns() + call->fault.delay_us * 1000;
     kept->next = server->late;
     server->late = kept;
     pthread_cond_signal(&server->wake);
@@ -212,7 +212,7 @@ static bool postpone(struct emu_server *server, const struct emu_call *call)
 
 uint64_t emu_calls_serve_late(struct emu_server *server, bool all)
 {
-    uint64_t next_ns = UINT64_MAX, now_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+    uint64_t next_ns = UINT64_MAX, now_ns = pwr_now_ns();
     for (struct emu_call **at = &server->late, *call; (call = *at) != NULL;) {
         if (all || call->due_ns <= now_ns) {
             *at = call->next;

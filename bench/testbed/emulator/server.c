@@ -68,7 +68,7 @@ bool emu_server_open(struct emu_server *server, const struct emu_config *config,
         emu_topology_install, emu_cpufreq_install, emu_uncore_install, emu_powercap_install,
         emu_msr_install,      emu_procfs_install,  emu_ctl_install,
     };
-    uint64_t now_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+    uint64_t now_ns = pwr_now_ns();
     pthread_condattr_t monotonic;
     memset(server, 0, sizeof *server);
     pthread_mutex_init(&server->lock, NULL);
@@ -128,7 +128,7 @@ static void ledger_write(struct emu_server *server, uint64_t now_ns)
 
 uint64_t emu_server_sample(struct emu_server *server, bool last)
 {
-    uint64_t now_ns = pwr_clock_ns(CLOCK_MONOTONIC);
+    uint64_t now_ns = pwr_now_ns();
     if (!last && now_ns < server->next_sample_ns) {
         return server->next_sample_ns;
     }

@@ -18,6 +18,11 @@ static inline uint64_t pwr_clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * PWR_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+static inline uint64_t pwr_now_ns(void)
+{
+    return pwr_clock_ns(CLOCK_MONOTONIC);
+}
+
 static inline struct timespec pwr_timespec(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / PWR_NS_PER_S),

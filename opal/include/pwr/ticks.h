@@ -53,7 +53,7 @@ static inline uint64_t pwr_ticks_counter(void)
 
 static inline uint64_t pwr_ticks_now(const pwr_ticks_t *ticks)
 {
-    return ticks->counter ? pwr_ticks_counter() : pwr_clock_ns(CLOCK_MONOTONIC);
+    return ticks->counter ? pwr_ticks_counter() : pwr_now_ns();
 }
 
 /* Nanoseconds of an interval, the difference of two pwr_ticks_now.  A thread that moved between

@@ -57,8 +57,6 @@ void calibrate_series_add(calibrate_series_t *series, uint64_t value);
 uint64_t calibrate_series_median(calibrate_series_t *series);
 uint64_t calibrate_series_spread(calibrate_series_t *series);
 
-uint64_t calibrate_now_ns(void);
-
 /* ---- calibrate/settle.c ---- */
 
 /* A piece of arithmetic of always the same length. */

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pwr/clock.h"
+
 enum { BLOCK_NS = 20000, BEFORE_BLOCKS = 32, MIN_BLOCKS = 12, MAX_BLOCKS = 4096 };
 /* 4 MiB: more than the caches of a core, less than those of a package. */
 enum { CHAIN_LINKS = 1 << 16, LINK_BYTES = 64 };
@@ -90,13 +92,13 @@ static link_t *make_chain(void)
 
 static calibrate_block_t take_block(const watch_t *watch)
 {
-    calibrate_block_t block = {.begin_ns = calibrate_now_ns()};
+    calibrate_block_t block = {.begin_ns = pwr_now_ns()};
     if (watch->chain) {
         follow(watch->chain, watch->iterations);
     } else {
         compute(watch->iterations);
     }
-    block.took_ns = calibrate_now_ns() - block.begin_ns;
+    block.took_ns = pwr_now_ns() - block.begin_ns;
     return block;
 }
 
@@ -119,9 +121,9 @@ static uint64_t current_level(watch_t *watch)
 
 static unsigned watch_window(watch_t *watch)
 {
-    uint64_t end = calibrate_now_ns() + watch->window_ns;
+    uint64_t end = pwr_now_ns() + watch->window_ns;
     unsigned count = 0;
-    while (count < MAX_BLOCKS && (count < MIN_BLOCKS || calibrate_now_ns() < end)) {
+    while (count < MAX_BLOCKS && (count < MIN_BLOCKS || pwr_now_ns() < end)) {
         watch->blocks[count++] = take_block(watch);
     }
     return count;
@@ -130,9 +132,9 @@ static unsigned watch_window(watch_t *watch)
 static void take_transition(watch_t *watch, pwr_power_t *power, transition_t *transition)
 {
     uint64_t before = current_level(watch);
-    uint64_t begin = calibrate_now_ns();
+    uint64_t begin = pwr_now_ns();
     pwr_power_move(power, transition->lever, transition->lower);
-    uint64_t end = calibrate_now_ns();
+    uint64_t end = pwr_now_ns();
     unsigned count = watch_window(watch);
     uint64_t settle_ns;
     calibrate_series_add(&transition->call_ns, end - begin);

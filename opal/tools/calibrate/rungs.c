@@ -163,7 +163,7 @@ static void *waiter(void *arg)
             pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* before step 1: announced rounds are watched */
         atomic_store(&run->begun, round);          /* 1 */
         wait_for(run, round);                      /* 2 */
-        uint64_t now = calibrate_now_ns();         /* 5 */
+        uint64_t now = pwr_now_ns();               /* 5 */
         uint64_t spent = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before; /* 6 */
         calibrate_series_add(&run->exit, now - atomic_load(&run->signalled_ns));
         if (run->rung->sleeps) {
@@ -194,20 +194,20 @@ static void await_waiter(const run_t *run, uint32_t round)
 static bool is_enough(const run_t *run, uint32_t samples, uint64_t end_ns)
 {
     return samples == run->plan->samples ||
-           (samples >= CALIBRATE_MIN_SAMPLES && calibrate_now_ns() >= end_ns);
+           (samples >= CALIBRATE_MIN_SAMPLES && pwr_now_ns() >= end_ns);
 }
 
 static void *signaller(void *arg)
 {
     run_t *run = arg;
     bind_or_note(run, run->rung->same_cpu ? run->place->cpu : (unsigned)run->place->other_cpu);
-    uint64_t end = calibrate_now_ns() + run->plan->series_ns;
+    uint64_t end = pwr_now_ns() + run->plan->series_ns;
     bool last = false;
     for (uint32_t round = 1; !last; round++) {
         await_waiter(run, round);
         last = is_enough(run, round, end);
         atomic_store(&run->last, last);
-        atomic_store(&run->signalled_ns, calibrate_now_ns()); /* 4 */
+        atomic_store(&run->signalled_ns, pwr_now_ns()); /* 4 */
         signal_round(run, round);
     }
     return NULL;
@@ -227,13 +227,13 @@ static void *crowd(void *arg)
 
 static void measure_entry(run_t *run)
 {
-    uint64_t end = calibrate_now_ns() + run->plan->series_ns;
+    uint64_t end = pwr_now_ns() + run->plan->series_ns;
     for (uint32_t i = 0; !is_enough(run, i, end); i++) {
-        uint64_t begin = calibrate_now_ns();
+        uint64_t begin = pwr_now_ns();
         for (unsigned j = 0; j < BATCH; j++) {
             enter(run);
         }
-        calibrate_series_add(&run->entry, (calibrate_now_ns() - begin) / BATCH);
+        calibrate_series_add(&run->entry, (pwr_now_ns() - begin) / BATCH);
     }
 }
 

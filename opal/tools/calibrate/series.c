@@ -9,13 +9,6 @@
 
 #include <stdlib.h>
 
-#include "pwr/clock.h"
-
-uint64_t calibrate_now_ns(void)
-{
-    return pwr_clock_ns(CLOCK_MONOTONIC);
-}
-
 bool calibrate_series_init(calibrate_series_t *series, unsigned capacity)
 {
     *series = (calibrate_series_t){.values = calloc(capacity, sizeof *series->values),

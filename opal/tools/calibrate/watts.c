@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pwr/clock.h"
 #include "pwr/meter.h"
 
 struct calibrate_watts {
@@ -98,7 +99,7 @@ static void hold(pwr_policy_row_id_t id, uint64_t end_ns)
 {
     pwr_flag_t never = {0};
     if (id == PWR_POLICY_SPIN) {
-        while (!pwr_flag_reached(&never, 1) && calibrate_now_ns() < end_ns) {
+        while (!pwr_flag_reached(&never, 1) && pwr_now_ns() < end_ns) {
         }
         return;
     }
@@ -115,17 +116,17 @@ static bool measure_window(calibrate_watts_t *watts, uint64_t window_ns, pwr_pol
     enum { READING_PART = 50, LONGEST_WINDOW = 64 };
     uint64_t used_uj;
     for (unsigned windows = 1; windows <= LONGEST_WINDOW; windows *= 2) {
-        uint64_t before = calibrate_now_ns();
+        uint64_t before = pwr_now_ns();
         if (pwr_meter_read(watts->meter, watts->begin) != PWR_OK) {
             return false;
         }
-        uint64_t begin = calibrate_now_ns();
+        uint64_t begin = pwr_now_ns();
         hold(id, begin + windows * window_ns);
-        uint64_t end = calibrate_now_ns();
+        uint64_t end = pwr_now_ns();
         if (pwr_meter_read(watts->meter, watts->end) != PWR_OK || !sum_package(watts, &used_uj)) {
             return false;
         }
-        uint64_t reading = begin - before + calibrate_now_ns() - end;
+        uint64_t reading = begin - before + pwr_now_ns() - end;
         if (reading <= (end - begin) / READING_PART) {
             *milliwatts = (uint64_t)(1e6 * (double)used_uj / (double)(end - begin));
             return true;

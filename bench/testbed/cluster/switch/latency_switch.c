@@ -61,7 +61,7 @@ static const char usage_text[] =
 
 static int64_t now_ns(void)
 {
-    return (int64_t)pwr_clock_ns(CLOCK_MONOTONIC);
+    return (int64_t)pwr_now_ns();
 }
 
 /* A number in [low, high], or the end with a message that names it. */
