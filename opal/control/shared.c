@@ -40,7 +40,8 @@ struct pwr_shared {
     const pwr_env_t *env;
     int fd;
     pwr_cpuset_t sharers;
-    pwr_cpuset_t mine; /* of sharers */
+    pwr_cpuset_t mine;   /* of sharers */
+    pwr_cpuset_t others; /* of sharers */
     pwr_held_t *controls[PWR_SHARED_CONTROLS];
     unsigned count;
     bool agrees;
@@ -58,15 +59,13 @@ static bool is_lowered(const pwr_shared_t *shared)
 
 /* ---- locks ---- */
 
-static bool try_lock(int fd, int byte, short type)
+static bool try_mutex(const pwr_shared_t *shared, short type)
 {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
-}
-
-static int mutex_of(const pwr_shared_t *shared)
-{
-    return MUTEX + pwr_cpuset_next(&shared->sharers, -1);
+    struct flock lock = {.l_type = type,
+                         .l_whence = SEEK_SET,
+                         .l_start = MUTEX + pwr_cpuset_next(&shared->sharers, -1),
+                         .l_len = 1};
+    return fcntl(shared->fd, F_OFD_SETLK, &lock) == 0;
 }
 
 /* Bounded: whoever has it may have been stopped. */
@@ -74,7 +73,7 @@ static pwr_status_t lock_record(const pwr_shared_t *shared)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        if (try_lock(shared->fd, mutex_of(shared), F_WRLCK)) {
+        if (try_mutex(shared, F_WRLCK)) {
             return PWR_OK;
         }
         if (errno != EAGAIN && errno != EACCES) {
@@ -87,44 +86,17 @@ static pwr_status_t lock_record(const pwr_shared_t *shared)
 
 static void unlock_record(const pwr_shared_t *shared)
 {
-    (void)try_lock(shared->fd, mutex_of(shared), F_UNLCK);
-}
-
-/* Whether somebody else has joined with this CPU. */
-static bool is_joined(const pwr_shared_t *shared, int cpu)
-{
-    struct flock probe = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = cpu, .l_len = 1};
-    return fcntl(shared->fd, F_OFD_GETLK, &probe) == 0 && probe.l_type != F_UNLCK;
+    (void)try_mutex(shared, F_UNLCK);
 }
 
 static bool is_first(const pwr_shared_t *shared)
 {
-    bool first = true;
-    int cpu = pwr_cpuset_next(&shared->sharers, -1);
-    for (; cpu >= 0 && first; cpu = pwr_cpuset_next(&shared->sharers, cpu)) {
-        first = !is_joined(shared, cpu);
-    }
-    return first;
+    return pwr_cpu_locks_first(shared->fd, &shared->sharers, true) < 0;
 }
 
 static bool have_all_joined(const pwr_shared_t *shared)
 {
-    bool all = true;
-    int cpu = pwr_cpuset_next(&shared->sharers, -1);
-    for (; cpu >= 0 && all; cpu = pwr_cpuset_next(&shared->sharers, cpu)) {
-        all = pwr_cpuset_has(&shared->mine, (unsigned)cpu) || is_joined(shared, cpu);
-    }
-    return all;
-}
-
-static bool lock_my_cpus(const pwr_shared_t *shared)
-{
-    bool locked = true;
-    int cpu = pwr_cpuset_next(&shared->mine, -1);
-    for (; cpu >= 0 && locked; cpu = pwr_cpuset_next(&shared->mine, cpu)) {
-        locked = try_lock(shared->fd, cpu, F_RDLCK);
-    }
-    return locked;
+    return pwr_cpu_locks_first(shared->fd, &shared->others, false) < 0;
 }
 
 /* ---- the record ---- */
@@ -168,13 +140,11 @@ static pwr_status_t store(pwr_shared_t *shared)
 
 static void set_agreement(pwr_shared_t *shared, bool agrees)
 {
-    int cpu = pwr_cpuset_next(&shared->mine, -1);
-    for (; cpu >= 0; cpu = pwr_cpuset_next(&shared->mine, cpu)) {
-        if (agrees) {
-            pwr_cpuset_add(&shared->record.agreed, (unsigned)cpu);
-        } else {
-            pwr_cpuset_remove(&shared->record.agreed, (unsigned)cpu);
-        }
+    const pwr_cpuset_t *mine = &shared->mine;
+    pwr_cpuset_subtract(&shared->record.agreed, mine);
+    for (int cpu = pwr_cpuset_next(mine, -1); cpu >= 0 && agrees;
+         cpu = pwr_cpuset_next(mine, cpu)) {
+        pwr_cpuset_add(&shared->record.agreed, (unsigned)cpu);
     }
     shared->agrees = agrees;
 }
@@ -219,7 +189,8 @@ static pwr_status_t join(pwr_shared_t *shared, const char **failed)
     }
     *failed = "its record cannot be written";
     set_agreement(shared, false);
-    return lock_my_cpus(shared) ? store(shared) : PWR_ERR_IO;
+    bool locked = pwr_cpu_locks_take(shared->fd, &shared->mine) == PWR_OK;
+    return locked ? store(shared) : PWR_ERR_IO;
 }
 
 static pwr_status_t open_record(const pwr_shared_request_t *request, pwr_shared_t *shared)
@@ -255,8 +226,9 @@ pwr_status_t pwr_shared_open(const pwr_shared_request_t *request, pwr_held_t *co
     }
     made->env = request->held->env;
     made->fd = -1;
-    made->sharers = made->mine = *request->sharers;
+    made->sharers = made->mine = made->others = *request->sharers;
     pwr_cpuset_intersect(&made->mine, request->mine);
+    pwr_cpuset_subtract(&made->others, request->mine);
     made->count = count;
     memcpy(made->controls, controls, count * sizeof made->controls[0]);
     pwr_status_t status = open_record(request, made);

@@ -46,16 +46,26 @@ static struct flock lock_of(int cpu, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = cpu, .l_len = 1};
 }
 
-static pwr_status_t lock_cpus(int fd, const pwr_cpuset_t *cpus)
+pwr_status_t pwr_cpu_locks_take(int fd, const pwr_cpuset_t *cpus)
 {
     for (int cpu = pwr_cpuset_next(cpus, -1); cpu >= 0; cpu = pwr_cpuset_next(cpus, cpu)) {
         struct flock lock = lock_of(cpu, F_RDLCK);
-        /* Claims are read locks and never exclude each other, so this cannot block. */
         if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
             return pwr_status_from_errno(errno);
         }
     }
     return PWR_OK;
+}
+
+int pwr_cpu_locks_first(int fd, const pwr_cpuset_t *cpus, bool locked)
+{
+    for (int cpu = pwr_cpuset_next(cpus, -1); cpu >= 0; cpu = pwr_cpuset_next(cpus, cpu)) {
+        struct flock probe = lock_of(cpu, F_WRLCK);
+        if (fcntl(fd, F_OFD_GETLK, &probe) != 0 || (probe.l_type != F_UNLCK) == locked) {
+            return cpu;
+        }
+    }
+    return -1;
 }
 
 pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const char *directory,
@@ -72,7 +82,7 @@ pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const 
         return status;
     }
     *made = (pwr_claim_t){.fd = fd, .reached = pwr_topo_sets(topo)->reached};
-    status = lock_cpus(fd, &pwr_topo_sets(topo)->mine);
+    status = pwr_cpu_locks_take(fd, &pwr_topo_sets(topo)->mine);
     if (status != PWR_OK) {
         pwr_env_log(env, PWR_LOG_WARN, "cannot lock the registry of claimed CPUs: %s",
                     pwr_status_text(status));
@@ -85,34 +95,21 @@ pwr_status_t pwr_claim_take(const pwr_env_t *env, const pwr_topo_t *topo, const 
 
 bool pwr_claim_is_exclusive(const pwr_claim_t *claim, unsigned *shared_cpu)
 {
-    const pwr_cpuset_t *reached = &claim->reached;
-    for (int cpu = pwr_cpuset_next(reached, -1); cpu >= 0; cpu = pwr_cpuset_next(reached, cpu)) {
-        struct flock probe = lock_of(cpu, F_WRLCK);
-        /* A kernel that cannot answer counts as "somebody else is there". */
-        if (fcntl(claim->fd, F_OFD_GETLK, &probe) != 0 || probe.l_type != F_UNLCK) {
-            if (shared_cpu) {
-                *shared_cpu = (unsigned)cpu;
-            }
-            return false;
-        }
+    int cpu = pwr_cpu_locks_first(claim->fd, &claim->reached, true);
+    if (cpu >= 0 && shared_cpu) {
+        *shared_cpu = (unsigned)cpu;
     }
-    return true;
+    return cpu < 0;
 }
 
 int pwr_claim_first_unclaimed(const pwr_rundir_t *rundir, const pwr_cpuset_t *cpus)
 {
     char why[WHY_BYTES];
     int fd;
-    int cpu = pwr_cpuset_next(cpus, -1);
     if (pwr_rundir_open_file(rundir, registry, O_RDWR, why, sizeof why, &fd) != PWR_OK) {
-        return cpu;
+        return pwr_cpuset_next(cpus, -1);
     }
-    for (; cpu >= 0; cpu = pwr_cpuset_next(cpus, cpu)) {
-        struct flock probe = lock_of(cpu, F_WRLCK);
-        if (fcntl(fd, F_OFD_GETLK, &probe) != 0 || probe.l_type == F_UNLCK) {
-            break;
-        }
-    }
+    int cpu = pwr_cpu_locks_first(fd, cpus, false);
     close(fd);
     return cpu;
 }

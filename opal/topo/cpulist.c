@@ -18,13 +18,6 @@ void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu)
     }
 }
 
-void pwr_cpuset_remove(pwr_cpuset_t *set, unsigned cpu)
-{
-    if (cpu < PWR_CPUSET_CPUS) {
-        set->words[cpu / PWR_CPUSET_WORD_BITS] &= ~(1ul << cpu % PWR_CPUSET_WORD_BITS);
-    }
-}
-
 bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu)
 {
     return cpu < PWR_CPUSET_CPUS &&
@@ -72,9 +65,7 @@ int pwr_cpuset_first_common(const pwr_cpuset_t *left, const pwr_cpuset_t *right)
 int pwr_cpuset_first_missing(const pwr_cpuset_t *set, const pwr_cpuset_t *part)
 {
     pwr_cpuset_t missing = *part;
-    for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
-        missing.words[i] &= ~set->words[i];
-    }
+    pwr_cpuset_subtract(&missing, set);
     return pwr_cpuset_next(&missing, -1);
 }
 
@@ -82,6 +73,13 @@ void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other)
 {
     for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
         set->words[i] &= other->words[i];
+    }
+}
+
+void pwr_cpuset_subtract(pwr_cpuset_t *set, const pwr_cpuset_t *other)
+{
+    for (unsigned i = 0; i < PWR_CPUSET_WORDS; i++) {
+        set->words[i] &= ~other->words[i];
     }
 }
 

@@ -26,7 +26,6 @@ typedef struct pwr_cpuset {
 
 /* A CPU that does not fit is ignored, and not in any set. */
 void pwr_cpuset_add(pwr_cpuset_t *set, unsigned cpu);
-void pwr_cpuset_remove(pwr_cpuset_t *set, unsigned cpu);
 bool pwr_cpuset_has(const pwr_cpuset_t *set, unsigned cpu);
 unsigned pwr_cpuset_count(const pwr_cpuset_t *set);
 /* The lowest member above after (-1: of all), or -1. */
@@ -44,8 +43,9 @@ static inline bool pwr_cpuset_includes(const pwr_cpuset_t *set, const pwr_cpuset
 /* Binds the calling thread to these CPUs, of which the kernel keeps what the cgroup allows; false
    and errno when that is none. */
 bool pwr_cpuset_bind(const pwr_cpuset_t *set);
-/* Keeps in set what is also in other. */
+/* Keeps in set what is also in other, or what is not. */
 void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other);
+void pwr_cpuset_subtract(pwr_cpuset_t *set, const pwr_cpuset_t *other);
 
 /* Parses text[size], which need not end in NUL: numbers and ranges (first-last) with one comma or
    any number of blanks between them, and white space at the end.  That is what Linux writes into

@@ -23,6 +23,15 @@ typedef struct pwr_topo_sets {
 
 const pwr_topo_sets_t *pwr_topo_sets(const pwr_topo_t *topo);
 
+/* ---- locks on one byte of a file per CPU, read locks of an open file description (claim.c) ----
+ */
+
+/* They exclude nobody, so this cannot block. */
+pwr_status_t pwr_cpu_locks_take(int fd, const pwr_cpuset_t *cpus);
+/* The lowest of cpus that somebody else has locked, or with locked = false that nobody else has;
+   -1: there is none.  A kernel that cannot answer counts as having found one. */
+int pwr_cpu_locks_first(int fd, const pwr_cpuset_t *cpus, bool locked);
+
 /* The lowest of cpus that no process of this user claims (pwr/claim.h), -1: there is none; all are
    unclaimed where the registry cannot be read. */
 int pwr_claim_first_unclaimed(const pwr_rundir_t *rundir, const pwr_cpuset_t *cpus);
