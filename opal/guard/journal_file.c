@@ -303,31 +303,6 @@ static pwr_status_t read_locked(pwr_journal_file_t *file, pwr_status_t locked, c
     return read_journal(file, why, why_size);
 }
 
-/* Opens, takes the locks, reads. */
-static pwr_status_t open_locked(const pwr_rundir_t *rundir, const char *name,
-                                pwr_status_t (*take_locks)(int fd), char *why, unsigned why_size,
-                                pwr_journal_file_t **file)
-{
-    pwr_journal_file_t *made;
-    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
-    if (status != PWR_OK) {
-        return status;
-    }
-    status = read_locked(made, take_locks(made->fd), why, why_size);
-    if (status != PWR_OK) {
-        pwr_journal_close(made);
-        return status;
-    }
-    *file = made;
-    return PWR_OK;
-}
-
-pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
-                              unsigned why_size, pwr_journal_file_t **file)
-{
-    return open_locked(rundir, name, lock_as_restorer, why, why_size, file);
-}
-
 static pwr_status_t check_client(const pwr_journal_file_t *file, const pwr_journal_header_t *header,
                                  char *why, unsigned why_size)
 {
@@ -339,17 +314,23 @@ static pwr_status_t check_client(const pwr_journal_file_t *file, const pwr_journ
     return explain(file, PWR_ERR_PARSE, "it is not this process's journal", why, why_size);
 }
 
-pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
-                                   const pwr_journal_header_t *header, char *why, unsigned why_size,
-                                   pwr_journal_file_t **file)
+/* Opens, takes the locks, reads.  header: of the client whose guardian this is to be; NULL for a
+   restorer. */
+static pwr_status_t open_locked(const pwr_rundir_t *rundir, const char *name,
+                                const pwr_journal_header_t *header, char *why, unsigned why_size,
+                                pwr_journal_file_t **file)
 {
     pwr_journal_file_t *made;
-    pwr_status_t status = open_locked(rundir, name, lock_as_successor, why, why_size, &made);
+    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
     if (status != PWR_OK) {
         return status;
     }
-    status = check_client(made, header, why, why_size);
-    if (status == PWR_OK && made->journal.torn &&
+    status = header ? lock_as_successor(made->fd) : lock_as_restorer(made->fd);
+    status = read_locked(made, status, why, why_size);
+    if (status == PWR_OK && header) {
+        status = check_client(made, header, why, why_size);
+    }
+    if (status == PWR_OK && header && made->journal.torn &&
         ftruncate(made->fd, (off_t)made->journal.size) != 0) {
         status = explain(made, PWR_ERR_IO, strerror(errno), why, why_size);
     }
@@ -359,6 +340,19 @@ pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
     }
     *file = made;
     return PWR_OK;
+}
+
+pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, pwr_journal_file_t **file)
+{
+    return open_locked(rundir, name, NULL, why, why_size, file);
+}
+
+pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
+                                   const pwr_journal_header_t *header, char *why, unsigned why_size,
+                                   pwr_journal_file_t **file)
+{
+    return open_locked(rundir, name, header, why, why_size, file);
 }
 
 /* ---- the rest ---- */
