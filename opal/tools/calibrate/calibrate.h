@@ -56,6 +56,8 @@ void calibrate_series_add(calibrate_series_t *series, uint64_t value);
    an empty one. */
 uint64_t calibrate_series_median(calibrate_series_t *series);
 uint64_t calibrate_series_spread(calibrate_series_t *series);
+/* As many samples as both have; the rest of the row is not known. */
+pwr_policy_row_t calibrate_series_row(calibrate_series_t *entry, calibrate_series_t *exit);
 
 /* ---- calibrate/settle.c ---- */
 

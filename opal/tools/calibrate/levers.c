@@ -165,21 +165,6 @@ static bool take_rounds(const calibrate_plan_t *plan, pwr_power_t *power, watch_
     return pwr_power_has(power, entry->lever);
 }
 
-static void sum_up(transition_t *entry, transition_t *exit, pwr_policy_row_t *row)
-{
-    *row = (pwr_policy_row_t){
-        .origin = PWR_POLICY_MEASURED,
-        .samples = entry->call_ns.count,
-        .entry_ns = calibrate_series_median(&entry->call_ns),
-        .exit_ns = calibrate_series_median(&exit->call_ns),
-        .entry_spread_ns = calibrate_series_spread(&entry->call_ns),
-        .exit_spread_ns = calibrate_series_spread(&exit->call_ns),
-        .entry_settle_ns = settle_time(entry),
-        .exit_settle_ns = settle_time(exit),
-        .power_w = PWR_POLICY_W_UNKNOWN,
-    };
-}
-
 static bool init(const calibrate_plan_t *plan, watch_t *watch, transition_t *entry,
                  transition_t *exit)
 {
@@ -208,7 +193,9 @@ void calibrate_lever(const calibrate_plan_t *plan, pwr_power_t *power, pwr_lever
     } else if (!take_rounds(plan, power, &watch, &entry, &exit)) {
         snprintf(why, why_size, "given up while it was measured");
     } else {
-        sum_up(&entry, &exit, row);
+        *row = calibrate_series_row(&entry.call_ns, &exit.call_ns);
+        row->entry_settle_ns = settle_time(&entry);
+        row->exit_settle_ns = settle_time(&exit);
     }
     free(watch.blocks);
     free(watch.chain);

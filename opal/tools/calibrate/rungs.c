@@ -272,19 +272,6 @@ static int run_threads(run_t *run)
     return error;
 }
 
-static void sum_up(run_t *run, pwr_policy_row_t *row)
-{
-    *row = (pwr_policy_row_t){
-        .origin = PWR_POLICY_MEASURED,
-        .samples = run->exit.count < run->entry.count ? run->exit.count : run->entry.count,
-        .entry_ns = calibrate_series_median(&run->entry),
-        .exit_ns = calibrate_series_median(&run->exit),
-        .entry_spread_ns = calibrate_series_spread(&run->entry),
-        .exit_spread_ns = calibrate_series_spread(&run->exit),
-        .power_w = PWR_POLICY_W_UNKNOWN,
-    };
-}
-
 static void measure(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *row)
 {
     run->clock_cost_ns = clock_cost_ns();
@@ -297,7 +284,7 @@ static void measure(run_t *run, char *why, unsigned why_size, pwr_policy_row_t *
     } else if (atomic_load(&run->misplaced)) {
         snprintf(why, why_size, "its threads could not be bound");
     } else {
-        sum_up(run, row);
+        *row = calibrate_series_row(&run->entry, &run->exit);
     }
 }
 

@@ -56,3 +56,16 @@ uint64_t calibrate_series_spread(calibrate_series_t *series)
 {
     return quartile(series, 3) - quartile(series, 1);
 }
+
+pwr_policy_row_t calibrate_series_row(calibrate_series_t *entry, calibrate_series_t *exit)
+{
+    return (pwr_policy_row_t){
+        .origin = PWR_POLICY_MEASURED,
+        .samples = exit->count < entry->count ? exit->count : entry->count,
+        .entry_ns = calibrate_series_median(entry),
+        .exit_ns = calibrate_series_median(exit),
+        .entry_spread_ns = calibrate_series_spread(entry),
+        .exit_spread_ns = calibrate_series_spread(exit),
+        .power_w = PWR_POLICY_W_UNKNOWN,
+    };
+}
