@@ -40,28 +40,16 @@ static void msr_close(pwr_control_t *control)
     control->msr.access->close(&control->msr);
 }
 
-const pwr_access_t pwr_access_msr_safe = {.name = "msr_safe",
-                                          .msr = &pwr_msr_access_safe,
-                                          .open = msr_open,
-                                          .read = msr_read,
-                                          .write = msr_write,
-                                          .close = msr_close,
-                                          .places = registers};
+#define REGISTERS                                                                                  \
+    .open = msr_open, .read = msr_read, .write = msr_write, .close = msr_close, .places = registers
 
-const pwr_access_t pwr_access_msr = {.name = "msr",
-                                     .msr = &pwr_msr_access_device,
-                                     .open = msr_open,
-                                     .read = msr_read,
-                                     .write = msr_write,
-                                     .close = msr_close,
-                                     .places = registers};
+const pwr_access_t pwr_access_msr_safe = {
+    .name = "msr_safe", .msr = &pwr_msr_access_safe, REGISTERS};
+
+const pwr_access_t pwr_access_msr = {.name = "msr", .msr = &pwr_msr_access_device, REGISTERS};
 
 const pwr_access_t pwr_access_accessd = {
     .name = "likwid-accessD",
     .msr = &pwr_msr_access_accessd,
-    .open = msr_open,
-    .read = msr_read,
-    .write = msr_write,
-    .close = msr_close,
-    .places = registers,
+    REGISTERS,
     .remedy = "likwid's daemon lets this register through on some Intel CPUs only: msr-safe can"};

@@ -177,20 +177,10 @@ static pwr_status_t msr_open(const pwr_meter_request_t *request, pwr_meter_count
     return status;
 }
 
-const pwr_meter_backend_t pwr_meter_msr_safe = {.name = "msr_safe",
-                                                .access = &pwr_msr_access_safe,
-                                                .open = msr_open,
-                                                .read = read_counter,
-                                                .close = msr_close};
-
-const pwr_meter_backend_t pwr_meter_msr = {.name = "msr",
-                                           .access = &pwr_msr_access_device,
-                                           .open = msr_open,
-                                           .read = read_counter,
-                                           .close = msr_close};
-
-const pwr_meter_backend_t pwr_meter_accessd = {.name = "likwid-accessD",
-                                               .access = &pwr_msr_access_accessd,
-                                               .open = msr_open,
-                                               .read = read_counter,
-                                               .close = msr_close};
+#define MSR_METER .open = msr_open, .read = read_counter, .close = msr_close
+const pwr_meter_backend_t pwr_meter_msr_safe = {
+    .name = "msr_safe", .access = &pwr_msr_access_safe, MSR_METER};
+const pwr_meter_backend_t pwr_meter_msr = {
+    .name = "msr", .access = &pwr_msr_access_device, MSR_METER};
+const pwr_meter_backend_t pwr_meter_accessd = {
+    .name = "likwid-accessD", .access = &pwr_msr_access_accessd, MSR_METER};
