@@ -13,6 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "helper/helper.h"
+
 /* An answer takes tens of microseconds; on a node with more ranks than CPUs the program may have to
    wait for its turn. */
 enum { ANSWER_TIMEOUT_S = 5 };
@@ -174,11 +176,7 @@ static bool receive(int fd, char *record, size_t size)
 /* A request fits into an empty socket, so sending does not wait. */
 static bool transfer(int fd, void *record, size_t size)
 {
-    ssize_t done;
-    do {
-        done = send(fd, record, size, MSG_NOSIGNAL);
-    } while (done < 0 && errno == EINTR);
-    return done == (ssize_t)size && receive(fd, record, size);
+    return pwr_helper_send(fd, record, size) == PWR_OK && receive(fd, record, size);
 }
 
 pwr_status_t pwr_link_exchange(pwr_link_t *link, void *record, size_t size)
