@@ -123,12 +123,6 @@ void pwr_power_note_all_off(pwr_power_t *power, const char *reason)
 
 /* ---- giving up ---- */
 
-/* What somebody else has set is theirs, and nothing that we still have to put back. */
-static bool is_settled(pwr_status_t status)
-{
-    return status == PWR_OK || status == PWR_ERR_FOREIGN;
-}
-
 /* Restores, as far as it can, and tells whether nothing of ours is left. */
 static bool drop(pwr_power_t *power, unsigned id)
 {
@@ -136,7 +130,7 @@ static bool drop(pwr_power_t *power, unsigned id)
     if (!own->lever) {
         return true;
     }
-    bool settled = is_settled(pwr_lever_restore(own->lever));
+    bool settled = pwr_lever_is_settled(pwr_lever_restore(own->lever));
     pwr_lever_count(own->lever, &power->counters.lever[id]);
     pwr_lever_close(own->lever);
     own->lever = NULL;

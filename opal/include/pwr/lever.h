@@ -112,6 +112,11 @@ pwr_status_t pwr_lever_set(pwr_lever_t *lever, uint32_t value);
    FOREIGN: somebody else's value was found on one, and left there.  Writes nothing when nothing was
    set. */
 pwr_status_t pwr_lever_restore(pwr_lever_t *lever);
+/* Whether nothing of ours is left to put back after that. */
+static inline bool pwr_lever_is_settled(pwr_status_t restored)
+{
+    return restored == PWR_OK || restored == PWR_ERR_FOREIGN;
+}
 /* Sets writes, held_ns and adopted: of this lever so far. */
 void pwr_lever_count(const pwr_lever_t *lever, pwr_lever_counts_t *counts);
 /* Restores if needed. NULL is allowed. */

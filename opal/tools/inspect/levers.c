@@ -13,12 +13,6 @@
 
 #include <stdio.h>
 
-/* What somebody else has set meanwhile is theirs. */
-static bool is_settled(pwr_status_t status)
-{
-    return status == PWR_OK || status == PWR_ERR_FOREIGN;
-}
-
 typedef struct job {
     const inspect_request_t *request;
     pwr_guard_t *guard; /* NULL: only look */
@@ -36,7 +30,7 @@ static pwr_status_t open_nth(const job_t *job, const pwr_topo_t *topo, unsigned 
 
 static void close_lever(job_t *job, pwr_lever_t *lever)
 {
-    job->settled = is_settled(pwr_lever_restore(lever)) && job->settled;
+    job->settled = pwr_lever_is_settled(pwr_lever_restore(lever)) && job->settled;
     pwr_lever_close(lever);
 }
 
