@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Fuzz target: what meters read besides numbers and CPU lists: event files of perf, /proc/stat.
- * Sources: meter/model_power.c meter/perf_text.c
+ * Sources: meter/meter_perf.c meter/model_power.c
  * Libraries: -lm
  */
 #include "config.h"

@@ -99,7 +99,7 @@ pwr_status_t pwr_meter_counters_add_register(pwr_meter_counters_t *counters,
 /* A back end's close where descriptors are all there is. */
 void pwr_meter_counters_close_files(pwr_meter_counters_t *counters);
 
-/* ---- what the kernel writes into the event files of a PMU (perf_text.c) ---- */
+/* ---- what the kernel writes into the event files of a PMU (meter_perf.c) ---- */
 
 /* "event=0x02": the one field of the power PMU, 8 bits at the bottom of perf_event_attr.config. */
 bool pwr_perf_parse_config(const char *text, uint64_t *config);
