@@ -41,15 +41,20 @@ static int all_of(const reduction_t *r)
 
 /* ---- one node ---- */
 
-static int reduce_together(const reduction_t *r)
+/* 1, 2.  The sum of count elements from first on comes to lie at to. */
+static int reduce_part(const reduction_t *r, size_t first, size_t count, char *to)
 {
-    int rc = coll_poweraware_box_contribute(r, true); /* 1 */
+    int rc = coll_poweraware_box_contribute(r, true);
     rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
     if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), r->first, r->count,
-                                         r->operands.rbuf); /* 2 */
+        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), first, count, to);
     }
     return rc;
+}
+
+static int reduce_together(const reduction_t *r)
+{
+    return reduce_part(r, r->first, r->count, r->operands.rbuf);
 }
 
 static size_t slice_start(const reduction_t *r, int i)
@@ -74,24 +79,11 @@ static char *slice_of(const reduction_t *r, int i)
     return r->operands.rbuf + (ptrdiff_t)slice_start(r, i) * r->operands.extent;
 }
 
-/* 1, 2.  My slice comes to lie in rbuf. */
-static int combine_my_slice(const reduction_t *r)
-{
-    int me = r->call->hierarchy->my_local;
-    int rc = coll_poweraware_box_contribute(r, true);
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
-    if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), slice_start(r, me),
-                                         slice_count(r, me), slice_of(r, me));
-    }
-    return rc;
-}
-
 static int reduce_in_slices(const reduction_t *r)
 {
     int me = r->call->hierarchy->my_local;
     size_t bytes = slice_bytes(r);
-    int rc = combine_my_slice(r);
+    int rc = reduce_part(r, slice_start(r, me), slice_count(r, me), slice_of(r, me));
     coll_poweraware_begin_round(r->call);
     char *mine = coll_poweraware_in_box(r, coll_poweraware_my_box(r->call, bytes));
     int rc_copy =
