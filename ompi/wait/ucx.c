@@ -127,7 +127,9 @@ static uint64_t tag_of(struct ompi_communicator_t *comm, int sender, int tag)
     return (uint64_t)pwr_ompi_comm_id(comm) << 40 | (uint64_t)sender << 16 | (uint16_t)-tag;
 }
 
-static request_t *new_request(struct ompi_communicator_t *comm)
+/* *data: the message as it travels; of data with gaps memory for it, NULL where there is none. */
+static request_t *new_request(struct ompi_communicator_t *comm, const void *buffer, size_t count,
+                              ompi_datatype_t *datatype, void **data)
 {
     request_t *request = OBJ_NEW(request_t);
     if (NULL != request) {
@@ -140,7 +142,13 @@ static request_t *new_request(struct ompi_communicator_t *comm)
         request->message.over = over;
         request->packed = NULL;
         request->buffer = NULL;
+        request->count = count;
+        request->datatype = datatype;
         OBJ_RETAIN(request);
+        *data = pwr_packer_contiguous(buffer, count, datatype);
+        if (NULL == *data) {
+            *data = request->packed = malloc(count * datatype->super.size);
+        }
     }
     return request;
 }
@@ -163,26 +171,19 @@ unsigned long pwr_ucx_messages(void)
     return atomic_load_explicit(&ucx.messages, memory_order_relaxed);
 }
 
-/* Memory for the packed form of data with gaps.  Returns false when there is none. */
-static bool make_room(request_t *request, size_t bytes)
-{
-    request->packed = malloc(bytes);
-    return NULL != request->packed;
-}
-
 int pwr_ucx_isend(const void *buffer, size_t count, ompi_datatype_t *datatype, int peer, int tag,
                   struct ompi_communicator_t *comm, ompi_request_t **out)
 {
     ucp_ep_h to = endpoint_of(comm, peer);
     size_t bytes = count * datatype->super.size;
-    request_t *request = new_request(comm);
+    void *data;
+    request_t *request = new_request(comm, buffer, count, datatype, &data);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    const void *data = pwr_packer_contiguous(buffer, count, datatype);
-    if (NULL == data && make_room(request, bytes) &&
-        OMPI_SUCCESS == pwr_packer_convert(true, buffer, count, datatype, request->packed, bytes)) {
-        data = request->packed;
+    if (NULL != request->packed &&
+        OMPI_SUCCESS != pwr_packer_convert(true, buffer, count, datatype, data, bytes)) {
+        data = NULL;
     }
     ucs_status_t status = UCS_ERR_NO_MEMORY;
     if (NULL != data || 0 == count) {
@@ -196,17 +197,12 @@ int pwr_ucx_irecv(void *buffer, size_t count, ompi_datatype_t *datatype, int pee
                   struct ompi_communicator_t *comm, ompi_request_t **out)
 {
     size_t bytes = count * datatype->super.size;
-    request_t *request = new_request(comm);
+    void *data;
+    request_t *request = new_request(comm, buffer, count, datatype, &data);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    void *data = pwr_packer_contiguous(buffer, count, datatype);
-    if (NULL == data && make_room(request, bytes)) {
-        data = request->packed;
-        request->buffer = buffer;
-        request->count = count;
-        request->datatype = datatype;
-    }
+    request->buffer = buffer;
     ucs_status_t status = UCS_ERR_NO_MEMORY;
     if (NULL != data || 0 == count) {
         status =
