@@ -109,6 +109,16 @@ pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int
     return PWR_OK;
 }
 
+pwr_status_t pwr_env_opened(pwr_status_t status, int opened, int *fd)
+{
+    if (status == PWR_OK) {
+        *fd = opened;
+    } else {
+        close(opened);
+    }
+    return status;
+}
+
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)
 {
     int fd;

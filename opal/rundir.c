@@ -89,13 +89,7 @@ static pwr_status_t open_directory(const pwr_env_t *env, const char *name, pwr_r
                     other_thing ? " (remove what is there or name another one)" : "");
         return other_thing ? PWR_ERR_PERM : pwr_status_from_errno(cause);
     }
-    pwr_status_t status = check_directory(env, opened, name);
-    if (status != PWR_OK) {
-        close(opened);
-        return status;
-    }
-    *fd = opened;
-    return PWR_OK;
+    return pwr_env_opened(check_directory(env, opened, name), opened, fd);
 }
 
 pwr_status_t pwr_rundir_open(const pwr_env_t *env, const char *directory, pwr_rundir_mode_t mode,
@@ -185,13 +179,7 @@ pwr_status_t pwr_rundir_open_file(const pwr_rundir_t *rundir, const char *name, 
         bool other_thing = cause == ELOOP || cause == EISDIR || cause == ENXIO;
         return other_thing ? PWR_ERR_PERM : pwr_status_from_errno(cause);
     }
-    pwr_status_t status = check_file(opened, full, why, why_size);
-    if (status != PWR_OK) {
-        close(opened);
-        return status;
-    }
-    *fd = opened;
-    return PWR_OK;
+    return pwr_env_opened(check_file(opened, full, why, why_size), opened, fd);
 }
 
 bool pwr_rundir_has(const pwr_rundir_t *rundir, const char *name, int fd)

@@ -87,13 +87,7 @@ static pwr_status_t engage(const pwr_guard_t *guard, int *fd, pwr_guard_ready_t 
                     pwr_status_text(status));
         return status;
     }
-    status = greet(guard, program, end, ready);
-    if (status != PWR_OK) {
-        close(end);
-        return status;
-    }
-    *fd = end;
-    return PWR_OK;
+    return pwr_env_opened(greet(guard, program, end, ready), end, fd);
 }
 
 static pwr_status_t start(pwr_guard_t *guard)

@@ -369,11 +369,8 @@ pwr_status_t pwr_journal_hold(const pwr_rundir_t *rundir, const char *name, char
     if (status != PWR_OK) {
         snprintf(why, why_size, "%s/%s: cannot lock it: %s", pwr_rundir_name(rundir), name,
                  pwr_status_text(status));
-        close(opened);
-        return status;
     }
-    *fd = opened;
-    return PWR_OK;
+    return pwr_env_opened(status, opened, fd);
 }
 
 pwr_status_t pwr_journal_remove(const pwr_journal_file_t *file)

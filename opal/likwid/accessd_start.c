@@ -146,12 +146,7 @@ static pwr_status_t connect_to(const pwr_env_t *env, int life, pid_t pid, const 
     if (status == PWR_OK) {
         status = check_peer(made, program, why);
     }
-    if (status != PWR_OK) {
-        close(made);
-        return status;
-    }
-    *fd = made;
-    return PWR_OK;
+    return pwr_env_opened(status, made, fd);
 }
 
 pwr_status_t pwr_accessd_start(const pwr_env_t *env, const pwr_why_t *why, int *fd)

@@ -8,7 +8,6 @@
 #include "likwid/likwid.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "control/control.h"
 #include "helper/helper.h"
@@ -48,13 +47,7 @@ static pwr_status_t start(const pwr_env_t *env, const char *purpose, const pwr_w
                                                   : pwr_status_text(status));
         return status;
     }
-    status = hear_ready(env, made, why);
-    if (status != PWR_OK) {
-        close(made);
-        return status;
-    }
-    *fd = made;
-    return PWR_OK;
+    return pwr_env_opened(hear_ready(env, made, why), made, fd);
 }
 
 static pwr_status_t start_frequency(const pwr_env_t *env, const pwr_why_t *why, int *fd)

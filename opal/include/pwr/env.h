@@ -54,6 +54,9 @@ pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *nam
 /* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
    Does not log: probing for files that may be absent is normal.  Does not create files. */
 pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd);
+/* How a function ends that has opened a descriptor and looked at it: gives it out if status is OK,
+   else closes it.  Returns status. */
+pwr_status_t pwr_env_opened(pwr_status_t status, int opened, int *fd);
 
 /* The same for reading a file line by line; to be closed with fclose. */
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream);
