@@ -100,8 +100,8 @@ blocks_t coll_poweraware_all_blocks(const coll_poweraware_call_t *call,
                           : coll_poweraware_recv_blocks(call, args);
 }
 
-bool coll_poweraware_in_place(const coll_poweraware_call_t *call,
-                              const coll_poweraware_args_t *args)
+/* Whether my own block is only among those of all. */
+static bool in_place(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
     return MPI_IN_PLACE == (scatters(call) ? args->rbuf : args->sbuf);
 }
@@ -109,7 +109,7 @@ bool coll_poweraware_in_place(const coll_poweraware_call_t *call,
 block_t coll_poweraware_own_block(const coll_poweraware_call_t *call,
                                   const coll_poweraware_args_t *args)
 {
-    if (coll_poweraware_in_place(call, args)) {
+    if (in_place(call, args)) {
         blocks_t blocks = coll_poweraware_all_blocks(call, args);
         return coll_poweraware_block_of(&blocks, call->hierarchy->my_rank);
     }
@@ -173,7 +173,7 @@ int coll_poweraware_block_copy(const block_t *from, const block_t *to)
 
 int coll_poweraware_copy_own(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
-    if (coll_poweraware_in_place(call, args)) {
+    if (in_place(call, args)) {
         return OMPI_SUCCESS;
     }
     blocks_t blocks = coll_poweraware_all_blocks(call, args);

@@ -43,12 +43,10 @@ coll_poweraware_blocks_t coll_poweraware_recv_blocks(const coll_poweraware_call_
 coll_poweraware_blocks_t coll_poweraware_send_blocks(const coll_poweraware_call_t *call,
                                                      const coll_poweraware_args_t *args);
 
-/* Of Gather, Scatter and Allgather: the blocks of all ranks, at the root if there is one; whether
-   my own block is only there; and my own, in the other buffer or, in place, there. */
+/* Of Gather, Scatter and Allgather: the blocks of all ranks, at the root if there is one; and my
+   own, in the other buffer or, in place, there. */
 coll_poweraware_blocks_t coll_poweraware_all_blocks(const coll_poweraware_call_t *call,
                                                     const coll_poweraware_args_t *args);
-bool coll_poweraware_in_place(const coll_poweraware_call_t *call,
-                              const coll_poweraware_args_t *args);
 coll_poweraware_block_t coll_poweraware_own_block(const coll_poweraware_call_t *call,
                                                   const coll_poweraware_args_t *args);
 
