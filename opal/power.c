@@ -42,15 +42,11 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
                 pwr_policy_break_even_ns(config->policy, (pwr_lever_id_t)id);
         }
     }
-    if (config->run_directory) {
-        made->run_directory = strdup(config->run_directory);
-        if (!made->run_directory) {
-            free(made);
-            return PWR_ERR_NOMEM;
-        }
+    made->run_directory = config->run_directory ? strdup(config->run_directory) : NULL;
+    pwr_status_t status = PWR_ERR_NOMEM;
+    if (made->run_directory || !config->run_directory) {
+        status = pwr_ownership_open(env, topo, config->run_directory, kernel, &made->ownership);
     }
-    pwr_status_t status =
-        pwr_ownership_open(env, topo, config->run_directory, kernel, &made->ownership);
     if (status != PWR_OK) {
         free(made->run_directory);
         free(made);
