@@ -135,6 +135,17 @@ static int move_groups(const rooted_t *r, int (*move)(const rooted_t *, int, int
     return rc;
 }
 
+/* What is a node's, packed; of its leader. */
+static int move_to_or_from_root(coll_poweraware_call_t *call, bool send, unsigned char *packed,
+                                size_t bytes, int root, int error)
+{
+    coll_poweraware_begin_network(call, error);
+    coll_poweraware_post(call, send, packed, bytes, MPI_BYTE, root);
+    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+    coll_poweraware_end_network(call);
+    return rc;
+}
+
 /* ---- Gather ---- */
 
 static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
@@ -162,11 +173,7 @@ static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, in
     for (int i = 0; i < call->hierarchy->num_local; ++i, bytes += block) {
         memmove(together + bytes, coll_poweraware_box(call, i, block), block);
     }
-    coll_poweraware_begin_network(call, error);
-    coll_poweraware_post_send(call, together, bytes, MPI_BYTE, root);
-    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
-    coll_poweraware_end_network(call);
-    return rc;
+    return move_to_or_from_root(call, true, together, bytes, root, error);
 }
 
 int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
@@ -198,16 +205,6 @@ static int scatter_from_root(coll_poweraware_call_t *call, args_t *args, unsigne
         rc, convert_node(&r, call->hierarchy->my_node, set, true)); /* 2 */
 }
 
-static int receive_from_root(coll_poweraware_call_t *call, unsigned char *set, size_t bytes,
-                             int root)
-{
-    coll_poweraware_begin_network(call, OMPI_SUCCESS);
-    coll_poweraware_post_recv(call, set, bytes, MPI_BYTE, root); /* 2 */
-    int rc = coll_poweraware_complete(call, OMPI_SUCCESS);
-    coll_poweraware_end_network(call);
-    return rc;
-}
-
 int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
@@ -220,8 +217,9 @@ int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
     coll_poweraware_begin_round(call);
     if (h->my_rank == leader) {
         unsigned char *set = coll_poweraware_my_set(call, bytes);
-        rc = is_root ? scatter_from_root(call, args, set)
-                     : receive_from_root(call, set, bytes, args->root);
+        rc = is_root
+                 ? scatter_from_root(call, args, set)
+                 : move_to_or_from_root(call, false, set, bytes, args->root, OMPI_SUCCESS); /* 2 */
         coll_poweraware_post_set(call, rc);
         blocks = set;
     } else {
