@@ -74,17 +74,10 @@ static void device_close(pwr_msr_t *msr)
     msr->fd = -1;
 }
 
-const pwr_msr_access_t pwr_msr_access_safe = {.name = "msr_safe",
-                                              .open = device_open,
-                                              .read = device_read,
-                                              .write = device_write,
-                                              .close = device_close};
-
-const pwr_msr_access_t pwr_msr_access_device = {.name = "msr",
-                                                .open = device_open,
-                                                .read = device_read,
-                                                .write = device_write,
-                                                .close = device_close};
+#define DEVICE                                                                                     \
+    .open = device_open, .read = device_read, .write = device_write, .close = device_close
+const pwr_msr_access_t pwr_msr_access_safe = {.name = "msr_safe", DEVICE};
+const pwr_msr_access_t pwr_msr_access_device = {.name = "msr", DEVICE};
 
 /* ---- the daemon ---- */
 
