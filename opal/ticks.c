@@ -7,7 +7,6 @@
 
 #include "pwr/ticks.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -57,9 +56,7 @@ static uint64_t measure_per_ms(void)
 {
     enum { SLOWEST_PER_MS = 1000, FASTEST_PER_MS = 10000000 };
     const moment_t begin = moment_now();
-    struct timespec left = pwr_timespec(NS_PER_MS);
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
-    }
+    pwr_sleep_ns(NS_PER_MS);
     const moment_t end = moment_now();
     if (end.ns < begin.ns + NS_PER_MS / 2) {
         return UNKNOWN;

@@ -15,9 +15,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
 #include "topo/topo_private.h"
 
 enum {
@@ -71,7 +71,6 @@ static bool try_mutex(const pwr_shared_t *shared, short type)
 /* Bounded: whoever has it may have been stopped. */
 static pwr_status_t lock_record(const pwr_shared_t *shared)
 {
-    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
         if (try_mutex(shared, F_WRLCK)) {
             return PWR_OK;
@@ -79,7 +78,7 @@ static pwr_status_t lock_record(const pwr_shared_t *shared)
         if (errno != EAGAIN && errno != EACCES) {
             return pwr_status_from_errno(errno);
         }
-        nanosleep(&pause, NULL);
+        pwr_sleep_ns(LOCK_PAUSE_NS);
     }
     return PWR_ERR_IO;
 }

@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
+
 enum { CREATE_ATTEMPTS = 100 };
-enum { GUARDIAN_BYTE = 0, CLIENT_BYTE = 1, PAUSE_MS = 10, LOCK_ATTEMPTS = 200 };
+enum { GUARDIAN_BYTE = 0, CLIENT_BYTE = 1, PAUSE_NS = 10000000, LOCK_ATTEMPTS = 200 };
 
 /* ---- the two locks ---- */
 
@@ -37,10 +38,9 @@ static pwr_status_t lock(int fd, int command, short type, off_t byte)
  */
 static pwr_status_t lock_patiently(int fd, int command, off_t byte)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     pwr_status_t status = lock(fd, command, F_WRLCK, byte);
     for (int attempt = 1; status == PWR_ERR_SHARED && attempt < LOCK_ATTEMPTS; attempt++) {
-        nanosleep(&pause, NULL);
+        pwr_sleep_ns(PAUSE_NS);
         status = lock(fd, command, F_WRLCK, byte);
     }
     return status;
@@ -56,7 +56,6 @@ static pwr_status_t lock_as_successor(int fd)
    the same guardian. */
 static pwr_status_t lock_as_restorer(int fd)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     for (int attempt = 1;; attempt++) {
         pwr_status_t status = lock(fd, F_OFD_SETLK, F_WRLCK, CLIENT_BYTE);
         if (status != PWR_OK) {
@@ -70,7 +69,7 @@ static pwr_status_t lock_as_restorer(int fd)
         if (status != PWR_ERR_SHARED || attempt == LOCK_ATTEMPTS) {
             return status;
         }
-        nanosleep(&pause, NULL);
+        pwr_sleep_ns(PAUSE_NS);
     }
 }
 
@@ -176,9 +175,7 @@ static void make_name(const pwr_journal_header_t *header, char name[NAME_MAX + 1
 {
     uint32_t random;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now); /* only has to differ from other names */
-        random = (uint32_t)now.tv_nsec;
+        random = (uint32_t)pwr_now_ns(); /* only has to differ from other names */
     }
     snprintf(name, NAME_MAX + 1, PWR_JOURNAL_PREFIX "%.64s-%ld-%08lx", header->job,
              (long)header->pid, (unsigned long)random);

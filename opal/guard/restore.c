@@ -7,14 +7,13 @@
 
 #include "guard/restore.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "likwid/likwid.h"
+#include "pwr/clock.h"
 
-enum { ATTEMPTS = 6, FIRST_PAUSE_MS = 5 };
+enum { ATTEMPTS = 6, FIRST_PAUSE_NS = 5000000 };
 
 /* ---- one control ---- */
 
@@ -104,13 +103,6 @@ static int compare(const void *left, const void *right)
     return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
 }
 
-static void pause_ms(long ms)
-{
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
 static bool is_unfinished(const pwr_restore_outcome_t *outcome)
 {
     return outcome->result == PWR_RESTORE_FAILED || outcome->result == PWR_RESTORE_OFFLINE;
@@ -147,10 +139,10 @@ pwr_status_t pwr_restore(const pwr_journal_t *journal, const pwr_restore_options
     }
     qsort(outcomes, journal->count, sizeof *outcomes, compare); /* 1. */
     bool finished = try_all(outcomes, journal->count, &env, options->dry_run);
-    long wait_ms = FIRST_PAUSE_MS;
+    uint64_t wait_ns = FIRST_PAUSE_NS;
     for (int attempt = 1; !finished && attempt < ATTEMPTS; attempt++) { /* 3. */
-        pause_ms(wait_ms);
-        wait_ms *= 2;
+        pwr_sleep_ns(wait_ns);
+        wait_ns *= 2;
         finished = try_all(outcomes, journal->count, &env, options->dry_run);
     }
     for (size_t i = 0; i < journal->count; i++) {

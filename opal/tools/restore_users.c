@@ -25,7 +25,7 @@
 #include "pwr/clock.h"
 
 enum { NO_GROUP = 65534, MOST_CHILDREN = 64 };
-enum { PAUSE_MS = 10 };
+enum { PAUSE_NS = 10000000 };
 /* A user may stop or block the process that runs with their rights; root does not wait for that,
    and an epilog, which has a minute for all, still hears of it. */
 enum { LONGEST_CHILD_S = 30 };
@@ -84,7 +84,6 @@ static bool is_over(const child_t *child, bool *done)
 /* Waits until at most this many are left. */
 static void wait_until(crew_t *crew, size_t most)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     for (;;) {
         for (size_t i = crew->count; i > 0; i--) {
             bool done;
@@ -96,7 +95,7 @@ static void wait_until(crew_t *crew, size_t most)
         if (crew->count <= most) {
             return;
         }
-        nanosleep(&pause, NULL);
+        pwr_sleep_ns(PAUSE_NS);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef PWR_CLOCK_H
 #define PWR_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -27,6 +28,14 @@ static inline struct timespec pwr_timespec(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / PWR_NS_PER_S),
                              .tv_nsec = (long)(ns % PWR_NS_PER_S)};
+}
+
+/* Signals do not shorten it. */
+static inline void pwr_sleep_ns(uint64_t ns)
+{
+    struct timespec left = pwr_timespec(ns);
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
+    }
 }
 
 #endif

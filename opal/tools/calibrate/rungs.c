@@ -174,20 +174,14 @@ static void *waiter(void *arg)
     return NULL;
 }
 
-static void rest(void)
-{
-    const struct timespec time = {.tv_nsec = REST_NS};
-    nanosleep(&time, NULL);
-}
-
 /* Step 3. */
 static void await_waiter(const run_t *run, uint32_t round)
 {
     while (atomic_load(&run->begun) < round ||
            (run->rung->futex && atomic_load(&run->flag.sleepers) == 0)) {
-        rest();
+        pwr_sleep_ns(REST_NS);
     }
-    rest();
+    pwr_sleep_ns(REST_NS);
 }
 
 /* A busy machine gets longer rather than no answer. */
