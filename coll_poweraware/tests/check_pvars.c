@@ -37,7 +37,7 @@ static int num_seen;
 static bool has_unit(const char *text)
 {
     return NULL != strstr(text, "nanoseconds") || NULL != strstr(text, "number") ||
-           NULL != strstr(text, "bytes");
+           NULL != strstr(text, "bytes") || NULL != strstr(text, "microjoules");
 }
 
 static bool tells_whether_it_counts(const char *name, const char *text, bool counts)
@@ -115,6 +115,8 @@ static void judge(bool counts, unsigned long long passed_ns)
                    value_of("sleep_time", MPI_T_PVAR_CLASS_TIMER) <=
                time,
            "exceeds time", "spin_time");
+    expect(counts || value_of("node_energy", MPI_T_PVAR_CLASS_COUNTER) == 0, "is wrong",
+           "node_energy");
     expect(value_of("transitions", MPI_T_PVAR_CLASS_COUNTER) == 0, "is wrong", "transitions");
 }
 

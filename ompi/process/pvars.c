@@ -112,10 +112,22 @@ static int register_field(const mca_base_component_t *component, int operation, 
     return pwr_pvar_register(component, name, help, field->class, read_variable, variable);
 }
 
+static int read_node_energy(const mca_base_pvar_t *pvar, void *value, void *object)
+{
+    (void)pvar;
+    (void)object;
+    *(unsigned long long *)value =
+        NULL == pwr_process.record ? 0 : pwr_record_node_uj(pwr_process.record);
+    return OMPI_SUCCESS;
+}
+
 int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
                        const char *note)
 {
-    int rc = OMPI_SUCCESS;
+    char help[256];
+    snprintf(help, sizeof help, "Energy of this node since the job began, microjoules%s", note);
+    int rc = pwr_pvar_register(component, "node_energy", help, MCA_BASE_PVAR_CLASS_COUNTER,
+                               read_node_energy, NULL);
     for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
         rc = register_field(component, ANY, i, note);
     }

@@ -17,7 +17,7 @@
 #include "pwr/record.h"
 #include "rundir.h"
 
-enum { PWR_PAGE_MAGIC = 0x70777004, PWR_PAGE_NAME = 128 };
+enum { PWR_PAGE_MAGIC = 0x70777005, PWR_PAGE_NAME = 128 };
 
 typedef struct pwr_page {
     uint32_t magic;
@@ -27,6 +27,7 @@ typedef struct pwr_page {
     uint64_t begin_ns;         /* CLOCK_REALTIME */
     uint64_t begin_cpu_ns;     /* user and system time of the process until then */
     _Atomic uint32_t looks;    /* the recorder's, at this page: it lives */
+    _Atomic uint64_t node_uj;  /* the recorder's: the node's energy since its first reading */
     _Atomic uint32_t finished; /* what follows, up to the account, is known */
     uint64_t wall_ns;          /* since the begin */
     uint64_t cpu_ns;

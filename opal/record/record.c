@@ -97,6 +97,11 @@ void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
     atomic_store_explicit(&page->finished, 1, memory_order_release);
 }
 
+uint64_t pwr_record_node_uj(const pwr_record_t *record)
+{
+    return atomic_load_explicit(&record->page.page->node_uj, memory_order_relaxed);
+}
+
 static pwr_status_t tell(const pwr_record_t *record, pwr_record_kind_t kind, const void *data,
                          size_t bytes)
 {

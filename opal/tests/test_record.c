@@ -207,6 +207,50 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_true(fixture_eventually(has_no_pages, fixture));
 }
 
+/* What the recorder reads is told to all processes, and what was used before its first reading is
+   in the document: a second at 100 W, about. */
+static void test_energy_counts_from_the_first_page(void **state)
+{
+    fixture_t *fixture = *state;
+    const char *zone = "/sys/class/powercap/intel-rapl:0";
+    const struct timespec moment = {.tv_nsec = 100000000};
+    char path[128], why[512];
+    uint64_t uj = 1000000;
+    size_t bytes;
+    fixture_put(fixture, "/sys/class/powercap/intel-rapl:0/name", "package-0\n");
+    snprintf(path, sizeof path, "%s/max_energy_range_uj", zone);
+    fixture_put(fixture, path, "262143328850\n");
+    snprintf(path, sizeof path, "%s/energy_uj", zone);
+    fixture_put(fixture, path, "1000000\n");
+    pwr_record_t *leader = open_page(fixture, "job", 0);
+    for (int i = 0; i < 10; i++) {
+        nanosleep(&moment, NULL);
+    }
+    assert_int_equal(lead(fixture, leader, 1, "off"), PWR_OK);
+    for (int i = 0; i < 100 && pwr_record_node_uj(leader) == 0; i++) {
+        char text[32];
+        uj += 10000000; /* 10 J in 0.1 s */
+        snprintf(text, sizeof text, "%llu\n", (unsigned long long)uj);
+        fixture_put(fixture, path, text);
+        nanosleep(&moment, NULL);
+    }
+    assert_true(pwr_record_node_uj(leader) > 0);
+    finish(leader);
+    void *packed = ledger_of(leader, &bytes);
+    free(publish(leader, packed, bytes, why, sizeof why));
+    json_t *document = load(fixture, "job.json");
+    json_t *totals = json_object_get(document, "totals");
+    double counted = 1e-6 * (double)pwr_record_node_uj(leader);
+    double joules = json_number_value(json_object_get(totals, "joules"));
+    assert_true(json_number_value(json_object_get(totals, "seconds")) >= 1.0);
+    assert_true(joules > counted);
+    assert_true(joules - counted <=
+                json_number_value(json_object_get(totals, "uncertainty_j")) + 1e-3);
+    json_decref(document);
+    free(packed);
+    pwr_record_close(leader);
+}
+
 static void test_who_is_late_is_waited_for(void **state)
 {
     fixture_t *fixture = *state;
@@ -479,6 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORD_TEST(test_processes_add_up_to_a_document),
+        RECORD_TEST(test_energy_counts_from_the_first_page),
         RECORD_TEST(test_who_is_late_is_waited_for),
         RECORD_TEST(test_a_killed_job_leaves_what_is_known),
         RECORD_TEST(test_a_job_killed_with_its_recorder_leaves_a_partial_document),

@@ -113,6 +113,7 @@ static void sample(recorder_t *self)
     energy_sample(&self->energy);
     if (self->knows) {
         node_look(&self->node);
+        node_tell(&self->node, &self->energy);
     }
     self->next_sample_ns = pwr_clock_ns(CLOCK_MONOTONIC) + energy_interval_ns(&self->energy);
 }

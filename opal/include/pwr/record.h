@@ -48,6 +48,10 @@ typedef struct pwr_record_end {
 /* This process's time ends here. */
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end);
 
+/* What the node has used since the recorder's first reading, microjoules, as it read last; 0 where
+   there is no recorder or no meter. */
+uint64_t pwr_record_node_uj(const pwr_record_t *record);
+
 /* Removes the page and, of a leader, dismisses the recorder.  NULL is allowed. */
 void pwr_record_close(pwr_record_t *record);
 

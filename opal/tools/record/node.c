@@ -116,6 +116,14 @@ void node_look(node_t *node)
     }
 }
 
+void node_tell(const node_t *node, const energy_t *energy)
+{
+    for (unsigned i = 0; i < node->num_members; i++) {
+        atomic_store_explicit(&node->members[i].mapped.page->node_uj, energy->counted_uj,
+                              memory_order_relaxed);
+    }
+}
+
 void node_beat(const node_t *node)
 {
     for (unsigned i = 0; i < node->num_members; i++) {

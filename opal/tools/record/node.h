@@ -29,6 +29,8 @@ void node_close(node_t *node);
 
 /* Looks for processes that are new, and how much CPU time each has used. */
 void node_look(node_t *node);
+/* Tells them what the node has used. */
+void node_tell(const node_t *node, const energy_t *energy);
 /* Lets them see that somebody looks at them. */
 void node_beat(const node_t *node);
 /* Whether all that have been found have finished or are dead. */
