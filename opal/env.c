@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 512, NUMBER_MAX_BYTES = 64 };
@@ -117,6 +118,35 @@ pwr_status_t pwr_env_opened(pwr_status_t status, int opened, int *fd)
         close(opened);
     }
     return status;
+}
+
+pwr_status_t pwr_env_read_all(int fd, size_t most, char **content, size_t *size)
+{
+    struct stat info;
+    size_t length = 0;
+    ssize_t got = 1;
+    if (fstat(fd, &info) != 0) {
+        return pwr_status_from_errno(errno);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return PWR_ERR_ARG;
+    }
+    size_t room = (size_t)info.st_size < most ? (size_t)info.st_size + 1 : most + 1;
+    char *bytes = malloc(room);
+    if (!bytes) {
+        return PWR_ERR_NOMEM;
+    }
+    while (got > 0 && length < room) {
+        got = pread(fd, bytes + length, room - length, (off_t)length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0) {
+        free(bytes);
+        return pwr_status_from_errno(errno);
+    }
+    *content = bytes;
+    *size = length;
+    return PWR_OK;
 }
 
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)

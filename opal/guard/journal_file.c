@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pwr/clock.h"
@@ -226,34 +225,6 @@ pwr_status_t pwr_journal_create(const pwr_rundir_t *rundir, const pwr_journal_he
 
 /* ---- reading ---- */
 
-static pwr_status_t read_all(const pwr_journal_file_t *file, char **text, size_t *size)
-{
-    struct stat info;
-    size_t length = 0;
-    ssize_t got = 1;
-    if (fstat(file->fd, &info) != 0) {
-        return pwr_status_from_errno(errno);
-    }
-    /* One byte more than a journal has tells that it is too large. */
-    size_t room = info.st_size < PWR_JOURNAL_MAX_BYTES ? (size_t)info.st_size + 1
-                                                       : (size_t)PWR_JOURNAL_MAX_BYTES + 1;
-    char *bytes = malloc(room);
-    if (!bytes) {
-        return PWR_ERR_NOMEM;
-    }
-    while (got > 0 && length < room) {
-        got = pread(file->fd, bytes + length, room - length, (off_t)length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    if (got < 0) {
-        free(bytes);
-        return pwr_status_from_errno(errno);
-    }
-    *text = bytes;
-    *size = length;
-    return PWR_OK;
-}
-
 static pwr_status_t check_owner(const pwr_journal_t *journal, pwr_journal_flaw_t *flaw)
 {
     if (!journal->has_header || journal->header.uid == geteuid()) {
@@ -270,7 +241,7 @@ static pwr_status_t read_journal(pwr_journal_file_t *file, char *why, unsigned w
     pwr_journal_flaw_t flaw = {0};
     char *text = NULL;
     size_t size = 0;
-    pwr_status_t status = read_all(file, &text, &size);
+    pwr_status_t status = pwr_env_read_all(file->fd, PWR_JOURNAL_MAX_BYTES, &text, &size);
     if (status == PWR_OK) {
         status = pwr_journal_parse(text, size, &file->journal, &flaw);
         free(text);

@@ -7,13 +7,11 @@
 
 #include "pwr/policy.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "why.h"
@@ -63,48 +61,26 @@ pwr_status_t pwr_policy_user_path(char *path, unsigned size)
 
 /* ---- reading a file ---- */
 
-/* The whole of a regular file, which the caller frees. */
-static pwr_status_t read_open_file(int fd, char **content, size_t *size)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0) {
-        return pwr_status_from_errno(errno);
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return PWR_ERR_ARG;
-    }
-    char *made = malloc(FILE_BYTES_MAX + 1);
-    if (!made) {
-        return PWR_ERR_NOMEM;
-    }
-    size_t length = 0;
-    ssize_t got = 1;
-    while (got > 0 && length < FILE_BYTES_MAX + 1) {
-        got = read(fd, made + length, FILE_BYTES_MAX + 1 - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    pwr_status_t status = got < 0                   ? pwr_status_from_errno(errno)
-                          : length > FILE_BYTES_MAX ? PWR_ERR_RANGE
-                                                    : PWR_OK;
-    if (status != PWR_OK) {
-        free(made);
-        return status;
-    }
-    *content = made;
-    *size = length;
-    return PWR_OK;
-}
-
 static pwr_status_t read_file(const pwr_env_t *env, const char *path, char **content, size_t *size)
 {
     int fd;
+    char *text;
+    size_t length;
     /* O_NONBLOCK: a FIFO must not hold the job up. */
     pwr_status_t status = pwr_env_open(env, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd);
     if (status != PWR_OK) {
         return status;
     }
-    status = read_open_file(fd, content, size);
+    status = pwr_env_read_all(fd, FILE_BYTES_MAX, &text, &length);
     close(fd);
+    if (status == PWR_OK && length > FILE_BYTES_MAX) {
+        free(text);
+        return PWR_ERR_RANGE;
+    }
+    if (status == PWR_OK) {
+        *content = text;
+        *size = length;
+    }
     return status;
 }
 

@@ -6,6 +6,7 @@
 #ifndef PWR_ENV_H
 #define PWR_ENV_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -57,6 +58,9 @@ pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int
 /* How a function ends that has opened a descriptor and looked at it: gives it out if status is OK,
    else closes it.  Returns status. */
 pwr_status_t pwr_env_opened(pwr_status_t status, int opened, int *fd);
+/* All of an open regular file, to be freed; of one that is larger than most one byte more than
+   that.  ARG: it is of another kind. */
+pwr_status_t pwr_env_read_all(int fd, size_t most, char **content, size_t *size);
 
 /* The same for reading a file line by line; to be closed with fclose. */
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream);
