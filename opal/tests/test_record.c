@@ -207,8 +207,8 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_true(fixture_eventually(has_no_pages, fixture));
 }
 
-/* What the recorder reads is told to all processes, and what was used before its first reading is
-   in the document: a second at 100 W, about. */
+/* What the recorder reads is told to all processes; time counts from the first page, and what was
+   used before the first reading is no more than the uncertainty. */
 static void test_energy_counts_from_the_first_page(void **state)
 {
     fixture_t *fixture = *state;
@@ -227,7 +227,7 @@ static void test_energy_counts_from_the_first_page(void **state)
         nanosleep(&moment, NULL);
     }
     assert_int_equal(lead(fixture, leader, 1, "off"), PWR_OK);
-    for (int i = 0; i < 100 && pwr_record_node_uj(leader) == 0; i++) {
+    for (int i = 0; i < 1200 && pwr_record_node_uj(leader) == 0; i++) {
         char text[32];
         uj += 10000000; /* 10 J in 0.1 s */
         snprintf(text, sizeof text, "%llu\n", (unsigned long long)uj);
@@ -243,7 +243,7 @@ static void test_energy_counts_from_the_first_page(void **state)
     double counted = 1e-6 * (double)pwr_record_node_uj(leader);
     double joules = json_number_value(json_object_get(totals, "joules"));
     assert_true(json_number_value(json_object_get(totals, "seconds")) >= 1.0);
-    assert_true(joules > counted);
+    assert_true(joules >= counted); /* equal where the first interval had none */
     assert_true(joules - counted <=
                 json_number_value(json_object_get(totals, "uncertainty_j")) + 1e-3);
     json_decref(document);
