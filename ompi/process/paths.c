@@ -71,14 +71,13 @@ static bool own_directory(char *path, size_t room, const char *directory)
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending)
 {
     char job[32];
-    unsigned rank = OPAL_PROC_MY_NAME.vpid;
     bool fits = own_directory(path, room, directory);
     size_t used = fits ? strlen(path) : 0;
     pwr_job_name(job, sizeof job);
-    const char *of_job = 0 == strcmp(job, "job") ? "" : job;
-    const char *between = '\0' == of_job[0] ? "" : "-";
-    fits = fits && snprintf(path + used, room - used, "/%s%srank-%u.%s", of_job, between, rank,
-                            ending) < (int)(room - used);
+    bool spawned = 0 != strcmp(job, "job");
+    fits =
+        fits && snprintf(path + used, room - used, "/%s%srank-%u.%s", spawned ? job : "",
+                         spawned ? "-" : "", OPAL_PROC_MY_NAME.vpid, ending) < (int)(room - used);
     if (!fits) {
         pwr_say(1, "cannot write below %.60s...: the name is too long", directory);
     }

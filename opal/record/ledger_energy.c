@@ -94,6 +94,57 @@ void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
     charge(&account->rest.sums, uj_per_weight, &weights, &left_uj);
 }
 
+/* ---- one window ---- */
+
+static void add_power(pwr_ledger_t *ledger, size_t i, uint64_t begin_ns, uint64_t end_ns,
+                      uint64_t uj)
+{
+    if (end_ns > begin_ns && uj > 0) {
+        pwr_series_add(&ledger->power, begin_ns, end_ns, uj);
+        if (ledger->series) {
+            pwr_series_add(&ledger->series[i], begin_ns, end_ns, uj);
+        }
+    }
+}
+
+static void extend(pwr_ledger_t *ledger, size_t i, uint64_t begin_ns, uint64_t end_ns)
+{
+    pwr_ledger_node_t *node = &ledger->nodes[i];
+    double own_ns = (double)(node->end_ns - node->begin_ns);
+    double before = (double)(node->begin_ns - begin_ns) / own_ns;
+    double after = (double)(end_ns - node->end_ns) / own_ns;
+    uint64_t before_uj = (uint64_t)(before * (double)node->uj);
+    uint64_t after_uj = (uint64_t)(after * (double)node->uj);
+    add_power(ledger, i, begin_ns, node->begin_ns, before_uj);
+    add_power(ledger, i, node->end_ns, end_ns, after_uj);
+    node->uj += before_uj + after_uj;
+    node->uncertainty_uj += before_uj + after_uj;
+    for (int kind = 0; kind < PWR_LEDGER_DOMAINS; kind++) {
+        uint64_t more_uj = (uint64_t)((before + after) * (double)node->domains[kind].uj);
+        node->domains[kind].uj += more_uj;
+        node->domains[kind].uncertainty_uj += more_uj;
+    }
+    node->begin_ns = begin_ns;
+    node->end_ns = end_ns;
+}
+
+void pwr_ledger_align_windows(pwr_ledger_t *ledger)
+{
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        const pwr_ledger_node_t *node = &ledger->nodes[i];
+        begin_ns = node->begin_ns < begin_ns ? node->begin_ns : begin_ns;
+        end_ns = node->end_ns > end_ns ? node->end_ns : end_ns;
+    }
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        const pwr_ledger_node_t *node = &ledger->nodes[i];
+        if (node->end_ns > node->begin_ns &&
+            end_ns - begin_ns <= 2 * (node->end_ns - node->begin_ns)) {
+            extend(ledger, i, begin_ns, end_ns);
+        }
+    }
+}
+
 /* ---- machines of several nodes ---- */
 
 /* Of all nodes, without GPUs. */

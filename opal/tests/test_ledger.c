@@ -293,6 +293,40 @@ static void test_slow_calls_are_charged_less(void **state)
     pwr_ledger_free(ledger);
 }
 
+/* Node 1 begins a fifth of its own time late, node 2 is an hour late by its clock. */
+static void test_all_nodes_have_the_window_of_the_job(void **state)
+{
+    (void)state;
+    for (unsigned num = 2; num <= 3; num++) {
+        pwr_ledger_t *ledger = pwr_ledger_new();
+        for (unsigned i = 0; i < num; i++) {
+            pwr_series_t power = {0};
+            pwr_ledger_node_t node = node_of(i);
+            node.uj = node.domains[PWR_DOMAIN_PACKAGE].uj = 12000000;
+            node.uncertainty_uj = 5;
+            node.begin_ns = now + (i == 0 ? 0 : 2 * s) + (i == 2 ? 3600 * s : 0);
+            node.end_ns = now + 12 * s + (i == 2 ? 3600 * s : 0);
+            pwr_series_add(&power, node.begin_ns, node.end_ns, node.uj);
+            assert_int_equal(pwr_ledger_add_node(ledger, &node, &power), PWR_OK);
+        }
+        pwr_ledger_align_windows(ledger);
+        if (num == 2) {
+            assert_int_equal(ledger->nodes[0].uj, 12000000);
+            assert_int_equal(ledger->nodes[1].uj, 12000000 + 2400000);
+            assert_int_equal(ledger->nodes[1].uncertainty_uj, 5 + 2400000);
+            assert_int_equal(ledger->nodes[1].domains[PWR_DOMAIN_PACKAGE].uj, 14400000);
+            assert_int_equal(ledger->nodes[1].begin_ns, now);
+            assert_int_equal(pwr_series_sum(&ledger->series[1]), 14400000);
+            assert_int_equal(pwr_series_sum(&ledger->power), 12000000 + 14400000);
+        } else {
+            assert_int_equal(ledger->nodes[1].uj, 12000000);
+            assert_int_equal(ledger->nodes[1].begin_ns, now + 2 * s);
+            assert_int_equal(pwr_series_sum(&ledger->power), 3 * 12000000);
+        }
+        pwr_ledger_free(ledger);
+    }
+}
+
 static void test_calls_are_never_charged_more_than_there_is(void **state)
 {
     (void)state;
@@ -328,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_containers_share_a_machine),
         cmocka_unit_test(test_emulated_machines_are_no_containers),
         cmocka_unit_test(test_an_empty_one_adds_nothing),
+        cmocka_unit_test(test_all_nodes_have_the_window_of_the_job),
         cmocka_unit_test(test_wrong_bytes_are_refused),
         cmocka_unit_test(test_energy_is_attributed_by_time_and_state),
         cmocka_unit_test(test_slow_calls_are_charged_less),

@@ -218,8 +218,11 @@ static bool finish(recorder_t *self, const void *packed, size_t bytes)
     char reason[PWR_RECORD_REASON] = "";
     char *summary = NULL;
     pwr_ledger_t *ledger = pwr_ledger_new();
-    if (ledger && pwr_ledger_add_packed(ledger, packed, bytes) == PWR_OK &&
-        pwr_ledger_share_machines(ledger) == PWR_OK) {
+    bool sound = ledger && pwr_ledger_add_packed(ledger, packed, bytes) == PWR_OK;
+    if (sound) {
+        pwr_ledger_align_windows(ledger);
+    }
+    if (sound && pwr_ledger_share_machines(ledger) == PWR_OK) {
         const char *why_incomplete =
             is_complete(&self->about, ledger, why, sizeof why) ? NULL : why;
         write_document(self, ledger, why_incomplete, reason, sizeof reason);

@@ -109,8 +109,6 @@ static uint64_t sound_begin(const energy_t *energy, uint64_t begin_ns)
     return is_sound ? begin_ns : energy->first_ns;
 }
 
-/* ---- in all ---- */
-
 static void add(pwr_ledger_domain_t *sum, const pwr_ledger_domain_t *more)
 {
     sum->counters += more->counters;
