@@ -88,8 +88,6 @@ void energy_close(energy_t *energy)
     free(energy->early_watts);
 }
 
-/* ---- before the first reading ---- */
-
 static void note_early_watts(energy_t *energy)
 {
     if (energy->last_ns <= energy->first_ns) {
