@@ -124,10 +124,8 @@ static int register_pvars(const mca_base_component_t *component)
                                "Calls of this process that took an algorithm of ours, number",
                                MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
     const pwr_process_config_t config = process_config();
-    const char *note = pwr_process_wants_report(&config)
-                           ? ""
-                           : "; not counted, as coll_poweraware_report and "
-                             "coll_poweraware_report_dir want no report";
+    const char *note =
+        pwr_process_wants_report(&config) ? "" : "; not counted: no report is wanted";
     return OMPI_SUCCESS == rc ? pwr_pvars_register(component, SELF->first_operation,
                                                    COLL_POWERAWARE_NUM_COLLECTIVES, note)
                               : rc;

@@ -35,10 +35,9 @@ static bool could_open(const pwr_power_t *power, pwr_lever_id_t id, char *why, u
 
 static void keep_off_without_cpus(pwr_power_t *power, const char *reason)
 {
-    char why[REASON_BYTES];
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
-        why[0] = '\0';
         if (power->levers[id].use) {
+            char why[REASON_BYTES] = "";
             bool could = could_open(power, (pwr_lever_id_t)id, why, sizeof why);
             pwr_power_note_off(power, (pwr_lever_id_t)id, could || !why[0] ? reason : why);
         }

@@ -27,7 +27,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pwr/clock.h"
 #include "pwr/json.h"
 #include "pwr/ledger.h"
 #include "pwr_ompi/doorbell.h"

@@ -50,15 +50,26 @@ static bool register_one(const mca_base_component_t *component)
            OMPI_SUCCESS == component->mca_register_component_params();
 }
 
+/* We are; for ompi_info, which ignores selections, all components are. */
+static bool is_listed(const mca_base_framework_t *framework, const mca_base_component_t *component)
+{
+    bool listed = false;
+    mca_base_component_list_item_t *item;
+    OPAL_LIST_FOREACH(item, &framework->framework_components, mca_base_component_list_item_t)
+    {
+        listed = listed || component == item->cli_component;
+    }
+    return listed;
+}
+
 /* Step 3: moves those that register to the framework's list and adds their names. */
-static void adopt(mca_base_framework_t *framework, opal_list_t *found, const char *ourselves,
-                  char ***names)
+static void adopt(mca_base_framework_t *framework, opal_list_t *found, char ***names)
 {
     opal_list_item_t *item;
     while (NULL != (item = opal_list_remove_first(found))) {
         const mca_base_component_t *component =
             ((mca_base_component_list_item_t *)item)->cli_component;
-        if (0 == strcmp(component->mca_component_name, ourselves) || !register_one(component)) {
+        if (is_listed(framework, component) || !register_one(component)) {
             OBJ_RELEASE(item);
             continue;
         }
@@ -78,7 +89,7 @@ int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *comp
     char **names = NULL;
     opal_argv_append_nosize(&names, component);
     if (OMPI_SUCCESS == rc) {
-        adopt(framework, &all.framework_components, component, &names);
+        adopt(framework, &all.framework_components, &names);
     }
     OBJ_DESTRUCT(&all.framework_components);
 

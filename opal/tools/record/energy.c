@@ -90,9 +90,6 @@ void energy_close(energy_t *energy)
 
 static void note_early_watts(energy_t *energy)
 {
-    if (energy->last_ns <= energy->first_ns) {
-        return;
-    }
     double uj_per_watt = 1e-3 * (double)(energy->last_ns - energy->first_ns);
     for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
         const pwr_meter_reading_t used = pwr_meter_between(&energy->first[i], &energy->last[i]);
@@ -157,7 +154,7 @@ void energy_sample(energy_t *energy)
     if (!read_now(energy, energy->last, &energy->last_ns)) {
         return; /* said once by the library; the next sample has what this one lacks */
     }
-    if (before_ns == energy->first_ns) {
+    if (before_ns == energy->first_ns && before_ns < energy->last_ns) {
         note_early_watts(energy);
     }
     uint64_t uj = total(energy, energy->first_ns).uj;
@@ -207,7 +204,6 @@ void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
 pwr_series_t energy_series(const energy_t *energy, uint64_t begin_ns)
 {
     pwr_series_t series = energy->power;
-    begin_ns = sound_begin(energy, begin_ns);
     if (energy->meter && begin_ns < energy->first_ns) {
         uint64_t early_uj = total(energy, begin_ns).uj - total(energy, energy->first_ns).uj;
         pwr_series_add(&series, begin_ns, energy->first_ns, early_uj);
