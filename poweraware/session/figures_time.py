@@ -3,7 +3,7 @@
 """Pictures over time: power of the schemes, and the states of one node's CPUs."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy
 from matplotlib.figure import Figure
@@ -33,18 +33,7 @@ def power(document: Document) -> Picture:
     )
     if picture.why_absent is not None:
         return picture
-    benchmarks = document.benchmarks()
-    figure, axes = panels(benchmarks, 2.7)
-    for axis, benchmark in zip(axes, benchmarks):
-        for scheme in document.schemes():
-            run = _median_run(document, benchmark, scheme)
-            if run is not None:
-                _power_line(axis, document, run)
-        axis.set(title=benchmark, xlabel="time since start of run (s)", ylabel="power (W)")
-        from_zero(axis)
-        axis.set_xlim(left=0)
-    legend_above(figure, axes[0])
-    picture.svg = render(figure)
+    picture.svg = _power_panels(document, [None])
     return picture
 
 
@@ -54,6 +43,18 @@ def power_per_node(document: Document) -> Optional[Picture]:
     nodes = sorted({item.node for run in document.runs for item in run.energy})
     if len(nodes) < 2:
         return None
+    return Picture(
+        title="Power of each node",
+        caption=f"The same runs as above, a line for each of {len(nodes)} nodes: lines of a scheme that lie on one another are nodes "
+        f"that draw alike. {words.power_caption(document)}; {words.time_caption(document)}.",
+        alt=f"Power in watts against seconds; one panel per benchmark ({', '.join(benchmarks)}), for each scheme a line per node.",
+        svg=_power_panels(document, nodes),
+    )
+
+
+def _power_panels(document: Document, nodes: Sequence[Optional[int]]) -> bytes:
+    """One panel per benchmark, with a line per scheme and node; None: all nodes together."""
+    benchmarks = document.benchmarks()
     figure, axes = panels(benchmarks, 2.7)
     for axis, benchmark in zip(axes, benchmarks):
         for run in (_median_run(document, benchmark, scheme) for scheme in document.schemes()):
@@ -63,13 +64,7 @@ def power_per_node(document: Document) -> Optional[Picture]:
         from_zero(axis)
         axis.set_xlim(left=0)
     legend_above(figure, axes[0])
-    return Picture(
-        title="Power of each node",
-        caption=f"The same runs as above, a line for each of {len(nodes)} nodes: lines of a scheme that lie on one another are nodes "
-        f"that draw alike. {words.power_caption(document)}; {words.time_caption(document)}.",
-        alt=f"Power in watts against seconds; one panel per benchmark ({', '.join(benchmarks)}), for each scheme a line per node.",
-        svg=render(figure),
-    )
+    return render(figure)
 
 
 def states_schemes(document: Document) -> List[str]:
