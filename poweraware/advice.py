@@ -7,12 +7,15 @@ Joules are by the model of the document's attribution, which tells its weights: 
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
-from poweraware.job import Job
+from poweraware.job import CallClass, Job
 from poweraware.wording import levers_off, number
 
 _LITTLE = 0.005  # of the job's energy: not worth a sentence
+_LATE = 0.05  # of the job's time that others wait for a rank: worth a sentence
+_LATE_RANKS = 3  # sentences
+_ENDS_FOR_ALL = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "reduce_scatter", "reduce_scatter_block")
 _SHORT = 0.05  # of the processes' time: set-up is worth one
 
 
@@ -32,6 +35,7 @@ def advice(job: Job) -> List[str]:
     """Sentences, at least one."""
     joules = _PerSecond.of(job)
     lines = [] if joules is None else [*_of_sleep(job, joules), *_of_levers(job, joules)]
+    lines += _of_late_ranks(job)
     if job.totals.setup_s > _SHORT * job.totals.process_s:
         lines.append(f"Setting up poweraware took {_percent(job.totals.setup_s, job.totals.process_s)} of the time: this job is short.")
     if not lines:
@@ -80,6 +84,23 @@ def _of_levers(job: Job, joules: _PerSecond) -> List[str]:
             (off,) = levers_off([(title, max(reasons, key=reasons.count))])
             lines.append(f"{off}. With them collectives would use up to {number(worth)} J less (modelled); poweraware-info says how to get them.")
     return lines
+
+
+def _of_late_ranks(job: Job) -> List[str]:
+    """Of each communicator the rank that spends least time in calls that end for all at once: the others wait for it there."""
+    found: Dict[Tuple[Optional[str], int], List[CallClass]] = {}
+    for each in job.calls:
+        if each.collective in _ENDS_FOR_ALL and each.processes > 1 and each.processes == each.size:
+            found.setdefault((each.communicator, each.least_process), []).append(each)
+    lines = {}
+    for (communicator, rank), calls in found.items():
+        least_s = sum(each.least_s for each in calls)
+        others_s = sum((each.seconds - each.least_s) / (each.processes - 1) for each in calls)
+        if others_s - least_s > _LATE * job.totals.seconds:
+            names = ", ".join(sorted({each.collective for each in calls}))
+            lines[f"{communicator} waits for rank {rank}: it spent {number(least_s)} s in {names}, the others "
+                  f"{number(others_s)} s each (measured)."] = others_s - least_s  # fmt: skip
+    return sorted(lines, key=lambda line: -lines[line])[:_LATE_RANKS]
 
 
 def _weights(job: Job) -> Dict[str, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from poweraware.job import CallClass, Job
+from poweraware.job import CallClass, Job, Region
 
 _OF_SYSTEM = ("platform", "package", "dram", "gpu")
 _TAGS = ("job", "scheme", "benchmark", "repetition")  # what tells lines of several jobs apart
@@ -61,6 +61,17 @@ def series_csv(jobs: Sequence[Exported]) -> str:
     return _csv(heads, rows)
 
 
+def regions_csv(jobs: Sequence[Exported]) -> str:
+    """One line per region that a program has marked; all processes together."""
+    heads = ["region", "entered", "time", "cpu_time", "mpi_time", "sleep_time", "energy", *_TAGS]
+    rows = [
+        [region.name or "", str(region.entered), f"{region.process_s:.9f}", f"{region.cpu_s:.9f}", f"{region.calls.seconds:.9f}",
+         f"{region.calls.sleep_s:.9f}", _number(region.joules), *each.tags()]
+        for each in jobs for region in each.job.regions
+    ]  # fmt: skip
+    return _csv(heads, rows)
+
+
 def prometheus(jobs: Sequence[Exported]) -> str:
     """Gauges with labels that tell jobs apart; those of calls by collective."""
     lines: List[str] = []
@@ -78,8 +89,21 @@ def prometheus(jobs: Sequence[Exported]) -> str:
                 found = getattr(sums, name)
                 if found is not None:
                     lines.append(f"poweraware_collective_{name}{_labels(each, collective=collective)} {_number(found)}")
+    for name, text, of_region in _OF_REGION:
+        lines += [f"# HELP poweraware_region_{name} {text}", f"# TYPE poweraware_region_{name} gauge"]
+        for each in jobs:
+            for region in each.job.regions:
+                found = of_region(region)
+                if found is not None:
+                    lines.append(f"poweraware_region_{name}{_labels(each, region=region.name or '')} {_number(found)}")
     return "\n".join(lines) + "\n"
 
+
+_OF_REGION: Tuple[Tuple[str, str, Callable[[Region], Optional[float]]], ...] = (
+    ("seconds", "Time of all processes in a region.", lambda region: region.process_s),
+    ("collective_seconds", "Of that, in collectives.", lambda region: region.calls.seconds),
+    ("joules", "Energy attributed to a region (modelled).", lambda region: region.joules),
+)
 
 _GAUGES: Tuple[Tuple[str, str, Callable[[Job], Optional[float]]], ...] = (
     ("joules", "Energy of the job's nodes while it ran.", lambda job: job.totals.joules),
@@ -99,6 +123,7 @@ _GAUGES: Tuple[Tuple[str, str, Callable[[Job], Optional[float]]], ...] = (
 FORMATS: Dict[str, Callable[[Sequence[Exported]], str]] = {
     "csv": summary_csv,
     "csv-calls": calls_csv,
+    "csv-regions": regions_csv,
     "csv-series": series_csv,
     "prometheus": prometheus,
 }

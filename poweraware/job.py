@@ -21,6 +21,7 @@ _BEGIN = re.compile(r'"begin_ns": ?(\d+),')
 _HEAD = 1024  # characters in which it is
 _SPAWNED = re.compile(r"job-\d+\.json$")
 _ROUNDING = 1e-6  # relative: figures have nine digits
+_IN_REGIONS = 0.01  # relative, and seconds: of a killed process both are as the recorder saw them last
 
 
 @dataclass
@@ -101,6 +102,16 @@ class CallClass(Sums):
     collective: str = ""
     algorithm: str = ""
     up_to_bytes: Optional[int] = None
+    processes: int = 0
+    least_s: float = 0.0
+    least_process: int = 0
+
+    def add_class(self, more: CallClass) -> None:
+        """Adds the calls of other processes."""
+        if more.processes and (not self.processes or more.least_s < self.least_s):
+            self.least_s, self.least_process = more.least_s, more.least_process
+        self.processes += more.processes
+        self.add(more)
 
     def key(self) -> Tuple[Optional[str], Optional[int], str, str, Optional[int]]:
         """What its calls have in common."""
@@ -112,6 +123,24 @@ class Outside:
     seconds: float
     cpu_s: float
     joules: Optional[float]
+
+
+@dataclass
+class Region:
+    name: Optional[str]
+    entered: int = 0
+    process_s: float = 0.0
+    cpu_s: float = 0.0
+    joules: Optional[float] = None
+    calls: Sums = field(default_factory=Sums)
+
+    def add(self, more: Region) -> None:
+        """Adds the same region of other processes."""
+        for name in ("entered", "process_s", "cpu_s"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        if more.joules is not None:
+            self.joules = (self.joules or 0.0) + more.joules
+        self.calls.add(more.calls)
 
 
 @dataclass
@@ -186,6 +215,7 @@ class Job:
     calls: List[CallClass]
     other_calls: Sums
     outside: Outside
+    regions: List[Region]
     nodes: List[Node]
 
     def lever_titles(self) -> Dict[str, str]:
@@ -270,6 +300,9 @@ def _inconsistencies(data: Dict[str, Any]) -> Iterator[Problem]:
             yield f"$.{name}", "is not the sum over nodes"
     for name in ("process_s", "cpu_s", "setup_s"):
         yield from _not_equal(f"$.totals.{name}", data["totals"][name], [node[name] for node in nodes])
+    in_regions = sum(region["process_s"] for region in data["regions"])
+    if in_regions > data["totals"]["process_s"] * (1 + _IN_REGIONS) + _IN_REGIONS:
+        yield "$.regions", f"come to {in_regions} s, all processes to {data['totals']['process_s']}"
     joules = data["totals"]["joules"]
     parts = [node["energy"]["joules"] for node in nodes if node["energy"]["joules"] is not None]
     if (joules is None) != (not parts):
@@ -300,14 +333,17 @@ def merge(parts: List[Job]) -> Job:
     first = min(parts, key=lambda part: part.begin_ns)
     end_s = max(_after(first, part) + part.totals.seconds for part in parts)
     calls: Dict[Any, CallClass] = {}
+    regions: Dict[Optional[str], Region] = {}
     other = Sums()
     for part in parts:
         other.add(part.other_calls)
         for each in part.calls:
             if each.key() in calls:
-                calls[each.key()].add(each)
+                calls[each.key()].add_class(each)
             else:
                 calls[each.key()] = dataclasses.replace(each)
+        for region in part.regions:
+            regions.setdefault(region.name, Region(region.name)).add(region)
     joules = _sum(part.totals.joules for part in parts)
     reported = sum(part.reported for part in parts)
     return dataclasses.replace(
@@ -334,6 +370,7 @@ def merge(parts: List[Job]) -> Job:
             sum(part.outside.cpu_s for part in parts),
             _sum(part.outside.joules for part in parts),
         ),
+        regions=list(regions.values()),
         nodes=[_moved(node, _after(first, part)) for part in parts for node in part.nodes],
     )
 
@@ -371,6 +408,7 @@ def _share(part: Job, among: int) -> Job:
     )
     calls = [dataclasses.replace(each, joules=_shared(each.joules, 0.0, among)) for each in part.calls]
     other = dataclasses.replace(part.other_calls, joules=_shared(part.other_calls.joules, 0.0, among))
+    regions = [dataclasses.replace(each, joules=_shared(each.joules, 0.0, among)) for each in part.regions]
     watts = part.totals.mean_watts and scale * part.totals.mean_watts
     origin = dataclasses.replace(
         part.provenance.energy,
@@ -384,6 +422,7 @@ def _share(part: Job, among: int) -> Job:
         calls=calls,
         other_calls=other,
         outside=dataclasses.replace(part.outside, joules=_shared(part.outside.joules, gpu.joules, among)),
+        regions=regions,
         nodes=[dataclasses.replace(node, energy=energy, power=power)],
     )
 

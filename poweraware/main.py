@@ -215,8 +215,8 @@ def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     found = commands.add_parser(
         "export",
         help="CSV or Prometheus text",
-        description="Prints documents in another format: csv (a line per job), csv-calls (per class of calls) and "
-        "csv-series (power over time) with COUNTDOWN's column names, or prometheus (for node_exporter's textfile "
+        description="Prints documents in another format: csv (a line per job), csv-calls (per class of calls), csv-regions (per region) "
+        "and csv-series (power over time) with COUNTDOWN's column names, or prometheus (for node_exporter's textfile "
         "collector).",
     )
     found.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help=_DOCUMENTS)

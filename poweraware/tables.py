@@ -15,7 +15,7 @@ _ATTRIBUTED = "energy of calls"
 
 def all_tables(job: Job) -> List[Table]:
     """In the order of the page."""
-    return [totals(job), classes(job), nodes(job)]
+    return [totals(job), *([regions(job)] if job.regions else []), classes(job), nodes(job)]
 
 
 def totals(job: Job) -> Table:
@@ -38,6 +38,22 @@ def totals(job: Job) -> Table:
         if seconds > 0.0:
             rows.insert(-1, [f"of it with {title} lowered", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
     return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
+
+
+def regions(job: Job) -> Table:
+    """One row per region that the program has marked, and what is outside of them."""
+    outside = [job.totals.process_s - sum(each.process_s for each in job.regions), job.totals.cpu_s - sum(each.cpu_s for each in job.regions)]
+    rows = [
+        [each.name or "(others)", str(each.entered), number(each.process_s), _percent(each.process_s, job.totals.process_s),
+         _percent(each.cpu_s, each.process_s), _percent(each.calls.seconds, each.process_s), _percent(each.calls.sleep_s, each.process_s),
+         "-" if each.joules is None else number(each.joules)]
+        for each in job.regions
+    ]  # fmt: skip
+    rows.append(["outside of regions", "", number(max(0.0, outside[0])), _percent(max(0.0, outside[0]), job.totals.process_s),
+                 _percent(max(0.0, outside[1]), outside[0]), "", "", ""])  # fmt: skip
+    heads = ["region", "entered", "time (s)", "of all (%)", "CPU (%)", "in collectives (%)", "asleep (%)", "energy (J)"]
+    note = f"All processes together; time counts for the innermost region. Energy: {job.provenance.attribution.kind}, calls included."
+    return Table("Regions of the program", heads, rows, note)
 
 
 def classes(job: Job) -> Table:

@@ -29,9 +29,24 @@ static pwr_power_counters_t lever_use(void)
                                      : pwr_power_counters(pwr_process.power);
 }
 
+static unsigned comm_of(pwr_operations_t *of)
+{
+    if (!of->account_comm_known) {
+        char name[MPI_MAX_OBJECT_NAME];
+        pwr_ompi_comm_name(of->comm, name, sizeof name);
+        of->account_comm =
+            pwr_account_comm(pwr_process.account, name, (uint64_t)ompi_comm_size(of->comm));
+        of->account_comm_known = true;
+    }
+    return of->account_comm;
+}
+
 void pwr_operation_account_open(pwr_operation_t *operation)
 {
     pwr_operation_start_t *start = &operation->start;
+    pwr_operations_t *of = operation->of;
+    uint64_t call = pwr_account_call((uint32_t)of->calls, comm_of(of), operation->name);
+    atomic_store_explicit(&pwr_process.account->now.call, call, memory_order_relaxed);
     start->cpu_ns = measures_cpu(operation->class) ? pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
     start->ticks = pwr_ticks_now(&pwr_process.ticks);
 }
@@ -48,18 +63,6 @@ static void add_levers(const pwr_operation_start_t *start, pwr_account_sums_t *s
         sums->held_ns[i] = now.lever[i].held_ns - start->levers.lever[i].held_ns;
         sums->transitions += now.lever[i].writes - start->levers.lever[i].writes;
     }
-}
-
-static unsigned comm_of(pwr_operations_t *of)
-{
-    if (!of->account_comm_known) {
-        char name[MPI_MAX_OBJECT_NAME];
-        pwr_ompi_comm_name(of->comm, name, sizeof name);
-        of->account_comm =
-            pwr_account_comm(pwr_process.account, name, (uint64_t)ompi_comm_size(of->comm));
-        of->account_comm_known = true;
-    }
-    return of->account_comm;
 }
 
 static pwr_account_cell_t *find_cell(const pwr_operation_t *operation)
@@ -91,6 +94,7 @@ static pwr_account_cell_t *cell_of(const pwr_operation_t *operation)
 
 void pwr_operation_account_close(pwr_operation_t *operation)
 {
+    pwr_account_t *account = pwr_process.account;
     const pwr_operation_start_t *start = &operation->start;
     uint64_t ns =
         pwr_ticks_ns(&pwr_process.ticks, pwr_ticks_now(&pwr_process.ticks) - start->ticks);
@@ -110,5 +114,10 @@ void pwr_operation_account_close(pwr_operation_t *operation)
         sums.cpu_ns = pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start->cpu_ns;
         sums.cpu_of_ns = ns > sums.sleep_ns ? ns - sums.sleep_ns : 0;
     }
-    pwr_account_add(cell_of(operation), &sums, pwr_process.mpi_threads);
+    pwr_account_add(&cell_of(operation)->sums, &sums, pwr_process.mpi_threads);
+    pwr_account_region_t *region = pwr_account_open_region(account);
+    if (NULL != region) {
+        pwr_account_add(&region->calls, &sums, pwr_process.mpi_threads);
+    }
+    atomic_store_explicit(&account->now.call, 0, memory_order_relaxed);
 }

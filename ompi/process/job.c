@@ -195,6 +195,7 @@ static int end_of(int rc, ompi_request_t *request, int peer)
 static void finish_page(void)
 {
     pwr_record_end_t end = {.setup_ns = pwr_process.setup_ns};
+    pwr_regions_end();
     if (NULL != pwr_process.power) {
         pwr_power_levers(pwr_process.power, end.levers);
     } else {

@@ -16,6 +16,9 @@ void pwr_job_open(void);
 void pwr_job_begin(void);
 void pwr_job_close(void);
 
+/* region.c: all regions end.  Before the report is finished. */
+void pwr_regions_end(void);
+
 /* waits.c: how ranks wait; in MPI_Init, once the pml is selected and levers are opened.  policy:
    what waiting costs here; NULL: not known. */
 void pwr_waits_prepare(const pwr_process_config_t *config, const pwr_policy_t *policy,

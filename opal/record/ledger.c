@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x70776c04 /* last byte: version */, MOST_NODES = 1 << 24 };
+enum { MAGIC = 0x70776c05 /* last byte: version */, MOST_NODES = 1 << 24 };
 
 typedef struct packed_head {
     uint32_t magic;

@@ -72,6 +72,17 @@ static double node_weight(const pwr_account_t *account, const pwr_ledger_node_t 
     return weight + weight_of(outside_ns, outside_cpu_ns, 1.0, weights->asleep);
 }
 
+/* Calls in it, and what the program did beside them. */
+static double weight_of_region(const pwr_account_region_t *region,
+                               const pwr_ledger_weights_t *weights)
+{
+    double cpu_ns = (double)region->cpu_ns - pwr_account_cpu_ns(&region->calls);
+    double ns = (double)region->ns - (double)region->calls.ns;
+    cpu_ns = cpu_ns < 0.0 ? 0.0 : cpu_ns;
+    ns = ns < cpu_ns ? cpu_ns : ns;
+    return weight_of_calls(&region->calls, weights) + weight_of(ns, cpu_ns, 1.0, weights->asleep);
+}
+
 static void charge(pwr_account_sums_t *sums, double uj_per_weight,
                    const pwr_ledger_weights_t *weights, uint64_t *left_uj)
 {
@@ -85,6 +96,7 @@ void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
 {
     double weight = node_weight(account, node, &weights);
     uint64_t left_uj = node->uj - gpus_uj(node);
+    const uint64_t all_uj = left_uj;
     double uj_per_weight = weight > 0.0 ? (double)left_uj / weight : 0.0;
     for (unsigned i = 0; i < PWR_ACCOUNT_CELLS; i++) {
         if (atomic_load_explicit(&account->cells[i].key, memory_order_relaxed) != 0) {
@@ -92,6 +104,11 @@ void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
         }
     }
     charge(&account->rest.sums, uj_per_weight, &weights, &left_uj);
+    for (unsigned i = 0; i < PWR_ACCOUNT_REGIONS; i++) {
+        pwr_account_region_t *region = &account->regions[i];
+        uint64_t uj = (uint64_t)(uj_per_weight * weight_of_region(region, &weights));
+        region->uj = uj < all_uj ? uj : all_uj;
+    }
 }
 
 /* ---- one window ---- */
@@ -228,6 +245,9 @@ static void scale_calls(pwr_account_t *account, double part)
         account->cells[i].sums.uj = (uint64_t)((double)account->cells[i].sums.uj * part);
     }
     account->rest.sums.uj = (uint64_t)((double)account->rest.sums.uj * part);
+    for (unsigned i = 0; i < PWR_ACCOUNT_REGIONS; i++) {
+        account->regions[i].uj = (uint64_t)((double)account->regions[i].uj * part);
+    }
 }
 
 pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger)

@@ -17,7 +17,7 @@
 #include "pwr/record.h"
 #include "rundir.h"
 
-enum { PWR_PAGE_MAGIC = 0x70777005, PWR_PAGE_NAME = 128 };
+enum { PWR_PAGE_MAGIC = 0x70777006, PWR_PAGE_NAME = 128 };
 
 typedef struct pwr_page {
     uint32_t magic;

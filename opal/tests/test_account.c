@@ -52,7 +52,7 @@ static pwr_account_sums_t total(const pwr_account_t *account)
     unsigned index = 0;
     const pwr_account_cell_t *next;
     while ((next = pwr_account_next(account, &index)) != NULL) {
-        pwr_account_add(&sum, &next->sums, false);
+        pwr_account_add(&sum.sums, &next->sums, false);
     }
     return sum.sums;
 }
@@ -64,8 +64,8 @@ static void test_calls_add_up(void **state)
     pwr_account_cell_t *mine = cell(account, 1, BCAST, PWR_ACCOUNT_NO_ALGORITHM, 3);
     pwr_account_sums_t longer = one_call;
     longer.longest_ns = 7000;
-    pwr_account_add(mine, &longer, false);
-    pwr_account_add(mine, &one_call, false);
+    pwr_account_add(&mine->sums, &longer, false);
+    pwr_account_add(&mine->sums, &one_call, false);
     assert_int_equal(mine->sums.calls, 2);
     assert_int_equal(mine->sums.ns, 2000);
     assert_int_equal(mine->sums.longest_ns, 7000);
@@ -153,7 +153,8 @@ static void test_what_has_no_room_is_counted(void **state)
     enum { MORE = 3 * PWR_ACCOUNT_CELLS };
     pwr_account_t *account = new_account();
     for (unsigned i = 0; i < MORE; i++) {
-        pwr_account_add(cell(account, i % 100, i / 100, (int)(i % 7), i % 16), &one_call, false);
+        pwr_account_add(&cell(account, i % 100, i / 100, (int)(i % 7), i % 16)->sums, &one_call,
+                        false);
     }
     assert_int_equal(total(account).calls, MORE);
     assert_int_equal(account->rest.sums.calls, MORE - PWR_ACCOUNT_CELLS);
@@ -165,7 +166,7 @@ static void *add_calls(void *arg)
     pwr_account_t *account = arg;
     for (int i = 0; i < CALLS; i++) {
         unsigned comm = pwr_account_comm(account, i % 2 == 0 ? "even" : "odd", 2);
-        pwr_account_add(cell(account, comm, (unsigned)i % KINDS, 0, 0), &one_call, true);
+        pwr_account_add(&cell(account, comm, (unsigned)i % KINDS, 0, 0)->sums, &one_call, true);
     }
     return NULL;
 }
@@ -195,8 +196,8 @@ static void fill(pwr_account_t *account, const char *first, const char *second, 
 {
     unsigned comms[] = {pwr_account_comm(account, first, 4), pwr_account_comm(account, second, 2)};
     for (int i = 0; i < calls; i++) {
-        pwr_account_add(cell(account, comms[i % 2], BCAST, i % 3 - 1, (unsigned)i % 4), &one_call,
-                        false);
+        pwr_account_add(&cell(account, comms[i % 2], BCAST, i % 3 - 1, (unsigned)i % 4)->sums,
+                        &one_call, false);
     }
 }
 
@@ -230,14 +231,14 @@ static void test_tables_are_merged(void **state)
         fill(left, "world", "row", 100);
         fill(right, "row", "world", 30);
         fill(right, "column", "x", 10);
-        pwr_account_add(&right->rest, &one_call, false);
+        pwr_account_add(&right->rest.sums, &one_call, false);
         if (packs) {
             size_t bytes;
             void *packed = packed_of(right, &bytes);
             assert_int_equal(pwr_account_merge_packed(left, packed, bytes), PWR_OK);
             free(packed);
         } else {
-            pwr_account_merge(left, right);
+            pwr_account_merge(left, right, 0);
         }
         assert_int_equal(total(left).calls, 141);
         assert_int_equal(total(left).ns, 141000);
@@ -250,6 +251,104 @@ static void test_tables_are_merged(void **state)
     }
 }
 
+/* A table of a process, which made so many calls of one kind. */
+static pwr_account_t *of_process(int calls)
+{
+    pwr_account_t *account = new_account();
+    unsigned world = pwr_account_comm(account, "world", 3);
+    for (int i = 0; i < calls; i++) {
+        pwr_account_add(&cell(account, world, BARRIER, 0, 0)->sums, &one_call, false);
+    }
+    (void)cell(account, world, BCAST, 0, 0); /* which it never made */
+    return account;
+}
+
+static void test_who_spends_least_time_is_known(void **state)
+{
+    (void)state;
+    static const int calls[] = {7, 3, 5};
+    pwr_account_t *all = new_account();
+    for (unsigned node = 0; node < 2; node++) {
+        size_t bytes;
+        pwr_account_t *sum = new_account();
+        for (unsigned process = node; process < 3; process += 2) {
+            pwr_account_t *mine = of_process(calls[process]);
+            pwr_account_merge(sum, mine, process);
+            free(mine);
+        }
+        void *packed = packed_of(sum, &bytes);
+        assert_int_equal(pwr_account_merge_packed(all, packed, bytes), PWR_OK);
+        free(packed);
+        free(sum);
+    }
+    unsigned world = pwr_account_comm(all, "world", 3);
+    const pwr_account_cell_t *barrier = cell(all, world, BARRIER, 0, 0);
+    assert_int_equal(barrier->processes, 3);
+    assert_int_equal(barrier->least_ns, 3000);
+    assert_int_equal(barrier->least_process, 1);
+    assert_int_equal(cell(all, world, BCAST, 0, 0)->processes, 0);
+    free(all);
+}
+
+/* ---- regions ---- */
+
+static void test_time_counts_for_the_region_that_is_open(void **state)
+{
+    (void)state;
+    pwr_account_t *account = new_account();
+    pwr_account_region_t *solve = pwr_account_region(account, "solve");
+    pwr_account_region_t *halo = pwr_account_region(account, "solve/halo");
+    assert_ptr_not_equal(solve, halo);
+    assert_ptr_equal(pwr_account_region(account, "solve"), solve);
+    assert_null(pwr_account_open_region(account));
+    pwr_account_enter(account, solve, 100, 10);
+    assert_ptr_equal(pwr_account_open_region(account), solve);
+    pwr_account_enter(account, halo, 130, 11);
+    pwr_account_enter(account, solve, 200, 31);
+    pwr_account_enter(account, NULL, 205, 32);
+    pwr_account_enter(account, NULL, 900, 90);
+    assert_null(pwr_account_open_region(account));
+    assert_int_equal(solve->ns, 35);
+    assert_int_equal(solve->cpu_ns, 2);
+    assert_int_equal(halo->ns, 70);
+    assert_int_equal(halo->cpu_ns, 20);
+    free(account);
+}
+
+static void test_regions_are_merged(void **state)
+{
+    (void)state;
+    size_t bytes;
+    pwr_account_t *left = new_account(), *right = new_account();
+    for (int i = 0; i < 2 * PWR_ACCOUNT_REGIONS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "region %d", i);
+        pwr_account_region_t *region = pwr_account_region(right, name);
+        region->entered++;
+        region->ns += 10;
+        region->calls.calls += 2;
+    }
+    pwr_account_region(left, "region 1")->ns = 5;
+    pwr_account_merge(left, right, 0);
+    void *packed = packed_of(right, &bytes);
+    assert_int_equal(pwr_account_merge_packed(left, packed, bytes), PWR_OK);
+    assert_int_equal(pwr_account_region(left, "region 1")->ns, 25);
+    assert_int_equal(pwr_account_region(left, "region 1")->calls.calls, 4);
+    uint64_t ns = 0;
+    for (int i = 0; i < PWR_ACCOUNT_REGIONS; i++) {
+        ns += left->regions[i].ns;
+    }
+    assert_int_equal(ns, 5 + 2 * 2 * PWR_ACCOUNT_REGIONS * 10);
+    free(packed);
+    /* a table that its program has written over */
+    memset(right->regions, 'x', sizeof right->regions);
+    right->now.region = UINT32_MAX;
+    assert_null(pwr_account_open_region(right));
+    pwr_account_merge(left, right, 0);
+    free(left);
+    free(right);
+}
+
 static void test_full_tables_are_merged(void **state)
 {
     (void)state;
@@ -258,11 +357,12 @@ static void test_full_tables_are_merged(void **state)
     char name[32];
     for (int i = 0; i < PWR_ACCOUNT_COMMS; i++) {
         snprintf(name, sizeof name, "left %d", i);
-        pwr_account_add(cell(left, pwr_account_comm(left, name, 2), 1, 0, 0), &one_call, false);
+        pwr_account_add(&cell(left, pwr_account_comm(left, name, 2), 1, 0, 0)->sums, &one_call,
+                        false);
         snprintf(name, sizeof name, "right %d", i);
         unsigned comm = pwr_account_comm(right, name, 2);
         for (int c = 0; c < 20; c++) {
-            pwr_account_add(cell(right, comm, (unsigned)c, 0, 0), &one_call, false);
+            pwr_account_add(&cell(right, comm, (unsigned)c, 0, 0)->sums, &one_call, false);
         }
     }
     void *packed = packed_of(right, &bytes);
@@ -329,6 +429,9 @@ int main(void)
         cmocka_unit_test(test_what_has_no_room_is_counted),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_tables_are_merged),
+        cmocka_unit_test(test_who_spends_least_time_is_known),
+        cmocka_unit_test(test_time_counts_for_the_region_that_is_open),
+        cmocka_unit_test(test_regions_are_merged),
         cmocka_unit_test(test_full_tables_are_merged),
         cmocka_unit_test(test_wrong_bytes_are_refused),
     };

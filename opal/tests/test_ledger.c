@@ -259,6 +259,13 @@ static void test_energy_is_attributed_by_time_and_state(void **state)
     pwr_ledger_attribute(account, &node, half_asleep);
     assert_about(cell(account, 1, 0)->uj, 1000000.0 * 8 / 33);
     assert_about(cell(account, 2, 0)->uj, 1000000.0 * 9 / 33);
+    /* a region has its calls, A's, and what was computed in it: 10 s of 24 */
+    pwr_account_region_t *region = pwr_account_region(account, "solve");
+    region->ns = 18 * s;
+    region->cpu_ns = 18 * s;
+    region->calls = *cell(account, 1, 0);
+    pwr_ledger_attribute(account, &node, half_asleep);
+    assert_about(region->uj, 1000000.0 * 18 / 33);
     /* what GPUs used is not theirs */
     node.domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, 500000, 0};
     pwr_ledger_attribute(account, &node, half_asleep);

@@ -44,7 +44,7 @@ static void count_calls(pwr_record_t *record, uint64_t calls)
                                      .algorithm = ALGORITHM,
                                      .size_class = 1};
     const pwr_account_sums_t sums = {.calls = calls, .ns = calls * 1000, .longest_ns = 1000};
-    pwr_account_add(pwr_account_cell(account, &kind), &sums, false);
+    pwr_account_add(&pwr_account_cell(account, &kind)->sums, &sums, false);
 }
 
 static void finish(pwr_record_t *record)

@@ -34,7 +34,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     kind = "emulated" if energy else "absent"
     return {
         "format": "poweraware-job",
-        "version": 4,
+        "version": 5,
         "begin": "2026-11-22T12:00:00Z",
         "begin_ns": 1795348800000000000,
         "complete": True,
@@ -67,6 +67,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
             "cpu_s": cpu_s - 0.5 * in_calls,
             "joules": nodes * joules_of_node - calls_j if joules_of_node is not None else None,
         },
+        "regions": [],
         "nodes": [_node(number, wall, joules_of_node) for number in range(nodes)],
     }
 
@@ -101,7 +102,13 @@ def _sums(calls: int, seconds: float, joules: Optional[float]) -> Json:
 
 def _class(comm: str, size: int, name: str, algorithm: str, up_to: Optional[int], calls: int, seconds: float) -> Json:
     return {"communicator": comm, "size": size, "collective": name, "algorithm": algorithm, "up_to_bytes": up_to,
-            **_sums(calls, seconds, None)}  # fmt: skip
+            "processes": 8, "least_s": seconds / 10, "least_process": 3, **_sums(calls, seconds, None)}  # fmt: skip
+
+
+def make_region(name: Optional[str], process_s: float) -> Json:
+    """A region that all processes of a job spent so much time in."""
+    return {"name": name, "entered": 8, "process_s": process_s, "cpu_s": process_s / 2, "joules": 10 * process_s,
+            "calls": _sums(80, process_s / 4, 2 * process_s)}  # fmt: skip
 
 
 def _lever(name: str, title: str, backend: Optional[str], writes: int) -> Json:

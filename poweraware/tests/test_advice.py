@@ -3,6 +3,8 @@
 """What a job's page says in sentences."""
 from __future__ import annotations
 
+import dataclasses
+
 from poweraware import advice, job
 from poweraware.tests.synthetic import make_job
 
@@ -51,3 +53,16 @@ def test_a_short_job_and_one_with_nothing_to_gain() -> None:
     idle = made()
     idle.totals.joules = 1e9
     assert advice.advice(idle) == ["Nothing else would save a noticeable part of this job's energy in collectives."]
+
+
+def test_who_is_waited_for() -> None:
+    """8 processes; 14 s of Barriers, of which rank 3 had none."""
+    found = made()
+    barrier = dataclasses.replace(found.calls[0], collective="barrier", seconds=14.0, least_s=0.0, least_process=3, processes=8, size=8)
+    found.calls.append(barrier)
+    (line,) = [line for line in advice.advice(found) if "waits for" in line]
+    assert line == ("MPI_COMM_WORLD waits for rank 3: it spent 0.3 s in allreduce, alltoall, barrier, the others 2.386 s each (measured).")
+    barrier.collective = "bcast"  # where a root leaves first, and is not late for that
+    assert not any("waits for" in line for line in advice.advice(found))
+    barrier.collective, barrier.size = "barrier", 2  # several communicators of one name
+    assert not any("waits for" in line for line in advice.advice(found))

@@ -16,7 +16,7 @@ import pytest
 
 from poweraware import export, job, run, tables, words
 from poweraware.documents import DocumentError, read_json
-from poweraware.tests.synthetic import make_job, part_of
+from poweraware.tests.synthetic import make_job, make_region, part_of
 
 Json = Dict[str, Any]
 
@@ -37,7 +37,7 @@ def test_every_field_has_words_and_a_unit() -> None:
 
 
 WRONG: Dict[str, Callable[[Json], Any]] = {
-    "$.version: 4 was expected": lambda d: d.update(version=1),
+    "$.version: 5 was expected": lambda d: d.update(version=1),
     "$.calls[1].sleep_s: -1 is less than": lambda d: d["calls"][1].update(sleep_s=-1),
     "$.nodes[0].energy.domains: Additional properties are not allowed ('cpu'": lambda d: d["nodes"][0]["energy"]["domains"].update(cpu={}),
     "$.settings.scheme: 'fast' is not one of": lambda d: d["settings"].update(scheme="fast"),
@@ -45,6 +45,7 @@ WRONG: Dict[str, Callable[[Json], Any]] = {
     "$.totals.cpu_s: is 1.0, its parts come to 56.0": lambda d: d["totals"].update(cpu_s=1.0),
     "$.totals.joules: is 2000.0, its parts come to 2001.0": lambda d: d["outside"].update(joules=d["outside"]["joules"] + 1),
     "$.calls: have no joules although there is energy": lambda d: d["calls"][0].update(joules=None),
+    "$.regions: come to 90.0 s, all processes to 80.0": lambda d: d.update(regions=[make_region("solve", 90.0)]),
     "$.complete: is true of a job that is not": lambda d: d.update(processes=9),
 }
 
@@ -146,6 +147,32 @@ def test_text_has_all_tables() -> None:
 
 def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter=";"))
+
+
+def test_regions_are_in_tables_and_exports() -> None:
+    document = make_job()
+    document["regions"] = [make_region("solve", 40.0), make_region("solve/halo", 20.0), make_region(None, 1.0)]
+    found = job.from_json(document, "d")
+    table = tables.regions(found)
+    assert [row[0] for row in table.rows] == ["solve", "solve/halo", "(others)", "outside of regions"]
+    assert table.rows[1] == ["solve/halo", "8", "20", "25.0", "50.0", "25.0", "12.5", "200"]
+    assert table.rows[-1][2:4] == ["19", "23.8"] and "Regions of the program" in tables.as_text(found)
+    assert "Regions" not in tables.as_text(job.from_json(make_job(), "d")), "most programs mark none"
+    rows = rows_of(export.regions_csv([export.Exported(found)]))
+    assert [row["region"] for row in rows] == ["solve", "solve/halo", ""] and float(rows[0]["time"]) == 40.0
+    assert 'region="solve/halo"} 20' in export.prometheus([export.Exported(found)])
+
+
+def test_regions_of_parts_are_merged(tmp_path: Path) -> None:
+    whole = make_job()
+    for number in (0, 1):
+        part = part_of(whole, number)
+        part["regions"] = [make_region("solve", 10.0), make_region(f"of node {number}", 1.0)]
+        part["calls"][0].update(processes=4, least_s=1.0 - 0.5 * number, least_process=number)
+        save(part, tmp_path / f"job.n{number}.partial.json")
+    merged = job.load(tmp_path)
+    assert [(each.name, each.process_s, each.calls.calls) for each in merged.regions] == [("solve", 20.0, 160), ("of node 0", 1.0, 80), ("of node 1", 1.0, 80)]
+    assert (merged.calls[0].processes, merged.calls[0].least_s, merged.calls[0].least_process) == (8, 0.5, 1)
 
 
 def test_csv_has_countdowns_names() -> None:

@@ -19,7 +19,7 @@
 
 #include "pwr/json.h"
 
-enum { FORMAT_VERSION = 4 };
+enum { FORMAT_VERSION = 5 };
 
 /* ---- totals ---- */
 
@@ -209,6 +209,9 @@ static json_t *class_of(const about_t *about, const pwr_account_t *account,
                               "collective", about_collective(about, kind.operation), "algorithm",
                               about_algorithm(about, kind.algorithm), "up_to_bytes",
                               about_class_bytes(about, kind.size_class));
+    pwr_json_take(class, json_pack("{s:I, s:o, s:I}", "processes", (json_int_t)cell->processes,
+                                   "least_s", pwr_json_seconds(cell->least_ns), "least_process",
+                                   (json_int_t)cell->least_process));
     pwr_json_take(class, sums_of(&cell->sums, has_energy));
     return class;
 }
@@ -222,6 +225,25 @@ static json_t *classes_of(const about_t *about, const pwr_account_t *account, bo
         json_array_append_new(classes, class_of(about, account, cells[i], has_energy));
     }
     return classes;
+}
+
+static json_t *regions_of(const pwr_account_t *account, bool has_energy)
+{
+    json_t *regions = json_array();
+    for (unsigned i = 0; i < PWR_ACCOUNT_REGIONS; i++) {
+        const pwr_account_region_t *region = &account->regions[i];
+        if (region->entered > 0) {
+            json_array_append_new(
+                regions,
+                json_pack("{s:o, s:I, s:o, s:o, s:o, s:o}", "name",
+                          pwr_json_text_or_null(region->name, sizeof region->name), "entered",
+                          (json_int_t)region->entered, "process_s", pwr_json_seconds(region->ns),
+                          "cpu_s", pwr_json_seconds(region->cpu_ns), "joules",
+                          real_or_null(has_energy, 1e-6 * (double)region->uj), "calls",
+                          sums_of(&region->calls, has_energy)));
+        }
+    }
+    return regions;
 }
 
 /* What the program did outside of the calls that are accounted for. */
@@ -314,7 +336,7 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
     const pwr_account_t *account = &ledger->account;
     bool has_energy = totals.metered > 0;
     json_t *document = json_pack(
-        "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "format", "poweraware-job", "version", FORMAT_VERSION, "begin", time_text(totals.begin_ns),
         "begin_ns", (json_int_t)totals.begin_ns, "complete", why_incomplete == NULL,
         "why_incomplete", why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
@@ -322,7 +344,7 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
         "provenance", provenance_of(&totals, ledger), "totals", totals_of(&totals), "power",
         power_of(&ledger->power, totals.begin_ns), "calls", classes_of(about, account, has_energy),
         "other_calls", sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals),
-        "nodes", nodes_of(ledger, totals.begin_ns));
+        "regions", regions_of(account, has_energy), "nodes", nodes_of(ledger, totals.begin_ns));
     if (document) {
         json_object_update(document, about->facts);
     }

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pwr/clock.h"
+
 pwr_status_t node_open(node_t *node, const pwr_env_t *env, const about_t *about)
 {
     *node = (node_t){.about = about};
@@ -56,7 +58,7 @@ static void add(node_t *node, const char *name)
     }
     node->members = members;
     if (pwr_page_open(node->rundir, name, &members[node->num_members].mapped) == PWR_OK) {
-        members[node->num_members].cpu_ns = 0;
+        members[node->num_members].cpu_ns = members[node->num_members].seen_ns = 0;
         node->num_members++;
     }
 }
@@ -109,9 +111,9 @@ void node_look(node_t *node)
     for (unsigned i = 0; i < node->num_members; i++) {
         member_t *member = &node->members[i];
         uint64_t cpu_ns;
-        if (!is_finished(member) && read_cpu_ns(member->mapped.page->pid, &cpu_ns) &&
-            cpu_ns > member->cpu_ns) {
-            member->cpu_ns = cpu_ns;
+        if (!is_finished(member) && read_cpu_ns(member->mapped.page->pid, &cpu_ns)) {
+            member->cpu_ns = cpu_ns > member->cpu_ns ? cpu_ns : member->cpu_ns;
+            member->seen_ns = pwr_now_ns();
         }
     }
 }
@@ -189,6 +191,22 @@ static void add_page(const member_t *member, pwr_ledger_node_t *entry)
     }
 }
 
+/* The region that a process is in, or was in when it died: what has passed there is not in its page
+   yet. */
+static void add_open_region(const member_t *member, pwr_account_t *sum)
+{
+    const pwr_account_t *account = &member->mapped.page->account;
+    uint32_t region = atomic_load_explicit(&account->now.region, memory_order_relaxed);
+    if (is_finished(member) || region == 0 || region > PWR_ACCOUNT_REGIONS) {
+        return;
+    }
+    pwr_account_region_t open = account->regions[region - 1];
+    open.name[sizeof open.name - 1] = '\0';
+    pwr_account_region_t *into = pwr_account_region(sum, open.name);
+    into->ns += difference(member->seen_ns, account->now.since_ns);
+    into->cpu_ns += difference(member->cpu_ns, account->now.since_cpu_ns);
+}
+
 pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
 {
     pwr_ledger_node_t entry = {.processes = node->about->node_processes,
@@ -205,7 +223,9 @@ pwr_ledger_t *node_ledger(const node_t *node, const energy_t *energy)
     energy_describe(energy, &entry);
     for (unsigned i = 0; i < node->num_members; i++) {
         add_page(&node->members[i], &entry);
-        pwr_account_merge(&ledger->account, &node->members[i].mapped.page->account);
+        const pwr_page_t *page = node->members[i].mapped.page;
+        pwr_account_merge(&ledger->account, &page->account, page->process);
+        add_open_region(&node->members[i], &ledger->account);
     }
     pwr_ledger_attribute(&ledger->account, &entry, pwr_ledger_weights());
     const pwr_series_t power = energy_series(energy, entry.begin_ns);

@@ -12,7 +12,8 @@
 
 typedef struct member {
     pwr_mapped_page_t mapped;
-    uint64_t cpu_ns; /* as the kernel told last */
+    uint64_t cpu_ns;  /* as the kernel told last, ... */
+    uint64_t seen_ns; /* ... at this time (pwr_now_ns); 0: never */
 } member_t;
 
 typedef struct node {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_ROWS = 5, PERCENT = 100 };
+enum { SHORT_ROWS = 5, PERCENT = 100, JOULES = 24 };
 
 static const char *or_unknown(const json_t *text)
 {
@@ -75,6 +75,41 @@ static void print_totals(FILE *out, const document_totals_t *totals, const pwr_l
     number_row(out, "  of it asleep [s]", 1e-9 * (double)totals->calls.sleep_ns, note);
 }
 
+static void print_joules(char text[JOULES], bool known, uint64_t uj)
+{
+    strcpy(text, "-");
+    if (known) {
+        snprintf(text, JOULES, "%.3f", 1e-6 * (double)uj);
+    }
+}
+
+static void print_region(FILE *out, const pwr_account_region_t *region,
+                         const document_totals_t *totals)
+{
+    char joules[JOULES];
+    double seconds = 1e-9 * (double)region->ns;
+    print_joules(joules, totals->metered > 0, region->uj);
+    fprintf(out, "| %-32.32s | %10" PRIu64 " | %10.3f | %6.1f | %6.1f | %6.1f | %10s |\n",
+            region->name[0] == '\0' ? "(others)" : region->name, region->entered, seconds,
+            share(seconds, totals->wall_s), share((double)region->cpu_ns, (double)region->ns),
+            share((double)region->calls.ns, (double)region->ns), joules);
+}
+
+static void print_regions(FILE *out, const pwr_account_t *account, const document_totals_t *totals)
+{
+    bool has_head = false;
+    for (unsigned i = 0; i < PWR_ACCOUNT_REGIONS; i++) {
+        if (account->regions[i].entered > 0 && !has_head) {
+            has_head = true;
+            fprintf(out, "| %-32s | %10s | %10s | %6s | %6s | %6s | %10s |\n", "region", "entered",
+                    "s", "of all", "CPU %", "coll.", totals->metered > 0 ? "J (model)" : "J");
+        }
+        if (account->regions[i].entered > 0) {
+            print_region(out, &account->regions[i], totals);
+        }
+    }
+}
+
 static void print_class(FILE *out, const about_t *about, const pwr_account_t *account,
                         const pwr_account_cell_t *cell, bool has_energy)
 {
@@ -82,14 +117,12 @@ static void print_class(FILE *out, const about_t *about, const pwr_account_t *ac
     const pwr_account_sums_t *sums = &cell->sums;
     json_t *bytes = about_class_bytes(about, kind.size_class);
     char up_to[24] = "-";
-    char joules[24] = "-";
+    char joules[JOULES];
     if (json_is_integer(bytes)) {
         snprintf(up_to, sizeof up_to, "%" JSON_INTEGER_FORMAT, json_integer_value(bytes));
     }
     json_decref(bytes);
-    if (has_energy) {
-        snprintf(joules, sizeof joules, "%.3f", 1e-6 * (double)sums->uj);
-    }
+    print_joules(joules, has_energy, sums->uj);
     fprintf(out,
             "| %-16.16s | %-15s | %-16s | %10s | %10" PRIu64 " | %10.3f | %6.1f | %6.1f | %10s |\n",
             kind.comm == PWR_ACCOUNT_OTHERS ? "(others)" : account->comms[kind.comm].name,
@@ -132,6 +165,7 @@ static void print(FILE *out, const about_t *about, const pwr_ledger_t *ledger,
         row(out, "INCOMPLETE", "", why_incomplete);
     }
     print_totals(out, &totals, ledger);
+    print_regions(out, &ledger->account, &totals);
     print_classes(out, about, &ledger->account, totals.metered > 0,
                   strcmp(about->summary, "full") == 0);
 }
