@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, export, job, run, sessions, tables, trace
+from poweraware import advice, compare, decide, export, job, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
 from poweraware.session import text
 
@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = options.add_subparsers(metavar="COMMAND", required=True)
     _add_run(commands)
+    _add_top(commands)
     _add_report(commands)
     _add_show(commands)
     _add_compare(commands)
@@ -109,6 +110,37 @@ def _write_report(folder: Path, with_timeline: bool) -> None:
     if with_timeline:
         _write_timeline(folder, folder / "timeline.html", None, None)
         run.say(str(folder / "timeline.html"))
+
+
+def _add_top(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "top",
+        help="who waits where, now",
+        description="Shows the ranks of your running jobs on this node: which collective or region they are in and for how long, "
+        "CPU, and the node's power. With DIR, the nodes of the job that writes its report there. Only jobs with a report "
+        "(poweraware run, coll_poweraware_report or _report_dir) can be seen. Nothing is written.",
+        epilog="example: ssh NODE poweraware top",
+    )
+    found.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="folder of a job's report (coll_poweraware_report_dir)")
+    found.add_argument("-d", "--delay", type=float, default=1.0, metavar="SECONDS", help="between two looks (default 1)")
+    found.add_argument("-n", "--iterations", type=int, metavar="N", help="end after so many looks (default: when interrupted)")
+    found.add_argument("--run-dir", metavar="DIR", help="where ranks keep their pages (coll_poweraware_run_dir)")
+    found.add_argument("--build", type=Path, metavar="DIR", help="use the programs that are built in DIR, not installed ones")
+    found.set_defaults(function=_top)
+
+
+def _top(options: argparse.Namespace) -> int:
+    if not 0.1 <= options.delay <= 3600:
+        raise DocumentError(f"top: --delay {options.delay:g} is not from 0.1 to 3600 seconds")
+    if options.iterations is not None and options.iterations < 1:
+        raise DocumentError(f"top: --iterations {options.iterations} is not a positive number")
+    helpers = options.build.resolve() / "opal" if options.build else None
+    watch = top.Watch()
+    if options.folder is not None:
+        top.follow(lambda: top.of_folder(options.folder), options.delay, options.iterations)
+    else:
+        top.follow(lambda: watch.text(top.look(helpers, options.run_dir)), options.delay, options.iterations)
+    return 0
 
 
 def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

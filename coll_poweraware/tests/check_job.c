@@ -11,6 +11,7 @@
  *   self        an attribute of MPI_COMM_SELF that calls Allreduce once more when it is deleted
  *   names       a communicator whose name is no text, and 300 others
  *   sleep       calls for a minute
+ *   wait        rank 0 calls what the others wait in ten minutes later
  *   kill        1.2 s later the last rank is killed
  *   abort       rank 0 calls MPI_Abort after 1.2 s
  *   exit        the last rank ends without MPI_Finalize after 1.2 s
@@ -94,6 +95,9 @@ int main(int argc, char **argv)
             call(MPI_COMM_WORLD, 1);
             usleep(100000);
         }
+    } else if (0 == strcmp(way, "wait")) {
+        sleep(0 == rank ? 600 : 0);
+        call(MPI_COMM_WORLD, 1);
     } else if (0 == strcmp(way, "kill") || 0 == strcmp(way, "abort") || 0 == strcmp(way, "exit")) {
         sleep(1);
         compute_ms(200);

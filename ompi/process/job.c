@@ -377,6 +377,10 @@ void pwr_job_begin(void)
         pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
         return;
     }
+    for (unsigned i = 0; NULL != pwr_process.record && i < pwr_process_num_names(PWR_OPERATION);
+         ++i) {
+        pwr_record_name(pwr_process.record, i, pwr_process_name(PWR_OPERATION, (int)i));
+    }
     if (recorder_runs) {
         pwr_status_t status = pwr_record_tell(pwr_process.record, about());
         recorder_runs = PWR_OK == status;

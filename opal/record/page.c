@@ -44,9 +44,10 @@ bool pwr_page_is_name(const char *name, const char *job)
     return strncmp(name, wanted, strlen(wanted)) == 0;
 }
 
-static pwr_page_t *map(int fd)
+static pwr_page_t *map(int fd, bool writes)
 {
-    void *memory = mmap(NULL, sizeof(pwr_page_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int access = writes ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *memory = mmap(NULL, sizeof(pwr_page_t), access, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -96,7 +97,7 @@ static pwr_status_t fill(pwr_mapped_page_t *mapped, unsigned process)
         errno = err;
         return PWR_ERR_NOMEM;
     }
-    mapped->page = map(mapped->fd);
+    mapped->page = map(mapped->fd, true);
     if (!mapped->page) {
         return PWR_ERR_NOMEM;
     }
@@ -129,7 +130,8 @@ pwr_status_t pwr_page_create(const pwr_rundir_t *rundir, const char *job, unsign
     return status;
 }
 
-pwr_status_t pwr_page_open(const pwr_rundir_t *rundir, const char *name, pwr_mapped_page_t *mapped)
+pwr_status_t pwr_page_open(const pwr_rundir_t *rundir, const char *name, bool writes,
+                           pwr_mapped_page_t *mapped)
 {
     char why[512];
     struct stat info;
@@ -138,12 +140,13 @@ pwr_status_t pwr_page_open(const pwr_rundir_t *rundir, const char *name, pwr_map
         return PWR_ERR_PARSE;
     }
     strcpy(mapped->name, name);
-    pwr_status_t status = pwr_rundir_open_file(rundir, name, O_RDWR, why, sizeof why, &mapped->fd);
+    pwr_status_t status = pwr_rundir_open_file(rundir, name, writes ? O_RDWR : O_RDONLY, why,
+                                               sizeof why, &mapped->fd);
     if (status != PWR_OK) {
         return status;
     }
     if (fstat(mapped->fd, &info) == 0 && info.st_size == (off_t)sizeof(pwr_page_t)) {
-        const pwr_page_t *page = mapped->page = map(mapped->fd);
+        const pwr_page_t *page = mapped->page = map(mapped->fd, writes);
         if (page && page->magic == PWR_PAGE_MAGIC && page->bytes == sizeof *page) {
             return PWR_OK;
         }

@@ -88,6 +88,13 @@ pwr_account_t *pwr_record_account(pwr_record_t *record)
     return &record->page.page->account;
 }
 
+void pwr_record_name(pwr_record_t *record, unsigned operation, const char *name)
+{
+    if (operation < PWR_RECORD_NAMES) {
+        snprintf(record->page.page->operations[operation], PWR_RECORD_NAME, "%s", name);
+    }
+}
+
 void pwr_record_finish(pwr_record_t *record, const pwr_record_end_t *end)
 {
     pwr_page_t *page = record->page.page;

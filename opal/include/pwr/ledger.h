@@ -87,8 +87,8 @@ pwr_status_t pwr_ledger_add_packed(pwr_ledger_t *ledger, const void *packed, siz
 pwr_status_t pwr_ledger_share_machines(pwr_ledger_t *ledger);
 
 /* Gives all nodes the window of the job: what a node used at either end is reckoned by its mean
-   power, and is part of its uncertainty.  A node whose own window would be more than doubled (clocks
-   differ) stays as it is.  For the ledger of a whole job, before machines are shared. */
+   power, and is part of its uncertainty.  A node whose own window would be more than doubled
+   (clocks differ) stays as it is.  For the ledger of a whole job, before machines are shared. */
 void pwr_ledger_align_windows(pwr_ledger_t *ledger);
 
 /* ---- energy of calls ---- */

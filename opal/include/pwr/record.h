@@ -40,6 +40,10 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
 /* Valid until record is closed. */
 pwr_account_t *pwr_record_account(pwr_record_t *record);
 
+/* What an operation's number in the account means, for whoever looks at the page (poweraware top). */
+enum { PWR_RECORD_NAMES = 128, PWR_RECORD_NAME = 32 };
+void pwr_record_name(pwr_record_t *record, unsigned operation, const char *name);
+
 /* What else there is to say of a process that has ended well. */
 typedef struct pwr_record_end {
     uint64_t setup_ns; /* of its time, what went to setting up this library and its users */

@@ -171,12 +171,11 @@ uint64_t energy_interval_ns(const energy_t *energy)
     return width_ns < longest_ns ? width_ns : longest_ns;
 }
 
-/* That of the least sure. */
-static pwr_meter_provenance_t provenance(const pwr_meter_t *meter)
+pwr_meter_provenance_t energy_provenance(const energy_t *energy)
 {
     pwr_meter_provenance_t worst = PWR_METER_MEASURED;
-    for (unsigned i = 0; i < pwr_meter_num_domains(meter); i++) {
-        pwr_meter_provenance_t one = pwr_meter_domain(meter, i)->provenance;
+    for (unsigned i = 0; i < pwr_meter_num_domains(energy->meter); i++) {
+        pwr_meter_provenance_t one = pwr_meter_domain(energy->meter, i)->provenance;
         worst = one > worst ? one : worst;
     }
     return worst;
@@ -196,7 +195,7 @@ void energy_describe(const energy_t *energy, pwr_ledger_node_t *node)
         node->uj = sum.uj;
         node->uncertainty_uj = sum.uncertainty_uj;
         snprintf(node->source, sizeof node->source, "%s", pwr_meter_backend(energy->meter));
-        node->provenance = provenance(energy->meter);
+        node->provenance = energy_provenance(energy);
         add_up(energy, node->begin_ns, true, node->domains);
     }
 }

@@ -33,6 +33,8 @@ uint64_t energy_interval_ns(const energy_t *energy);
 /* Fills in what the node's entry says of energy since node->begin_ns and of the machine.  A begin
    that is not a little before the first reading (clocks jump) becomes that reading's. */
 void energy_describe(const energy_t *energy, pwr_ledger_node_t *node);
+/* That of the least sure domain; there is a meter. */
+pwr_meter_provenance_t energy_provenance(const energy_t *energy);
 /* Power over time since that begin. */
 pwr_series_t energy_series(const energy_t *energy, uint64_t begin_ns);
 

@@ -57,7 +57,7 @@ static void add(node_t *node, const char *name)
         return;
     }
     node->members = members;
-    if (pwr_page_open(node->rundir, name, &members[node->num_members].mapped) == PWR_OK) {
+    if (pwr_page_open(node->rundir, name, true, &members[node->num_members].mapped) == PWR_OK) {
         members[node->num_members].cpu_ns = members[node->num_members].seen_ns = 0;
         node->num_members++;
     }
@@ -121,7 +121,10 @@ void node_look(node_t *node)
 void node_tell(const node_t *node, const energy_t *energy)
 {
     for (unsigned i = 0; i < node->num_members; i++) {
-        atomic_store_explicit(&node->members[i].mapped.page->node_uj, energy->counted_uj,
+        pwr_page_t *page = node->members[i].mapped.page;
+        atomic_store_explicit(&page->node_uj, energy->counted_uj, memory_order_relaxed);
+        atomic_store_explicit(&page->node_energy,
+                              energy->meter ? energy_provenance(energy) + 1U : 0U,
                               memory_order_relaxed);
     }
 }
