@@ -98,7 +98,7 @@ def _of_late_ranks(job: Job) -> List[str]:
         others_s = sum((each.seconds - each.least_s) / (each.processes - 1) for each in calls)
         if others_s - least_s > _LATE * job.totals.seconds:
             names = ", ".join(sorted({each.collective for each in calls}))
-            lines[f"{communicator} waits for rank {rank}: it spent {number(least_s)} s in {names}, the others "
+            lines[f"{communicator} waits for rank {rank}: it spent {_seconds(least_s)} in {names}, the others "
                   f"{number(others_s)} s each (measured)."] = others_s - least_s  # fmt: skip
     return sorted(lines, key=lambda line: -lines[line])[:_LATE_RANKS]
 
@@ -111,6 +111,10 @@ def _weights(job: Job) -> Dict[str, float]:
 
 def _counts(job: Job, joules: float) -> bool:
     return job.totals.joules is not None and joules > _LITTLE * job.totals.joules
+
+
+def _seconds(value: float) -> str:
+    return "less than 0.01 s" if value < 0.01 else f"{number(value)} s"
 
 
 def _percent(part: float, whole: float) -> str:

@@ -26,7 +26,7 @@ _STATES: Tuple[Tuple[str, str, str], ...] = (
 
 def all_pictures(job: Job) -> List[Picture]:
     """In the order of the page."""
-    return [power(job), states(job), energy(job), plane(job)]
+    return [power(job), *([regions(job)] if job.regions else []), states(job), energy(job), plane(job)]
 
 
 def power(job: Job) -> Picture:
@@ -56,6 +56,21 @@ def power(job: Job) -> Picture:
     return picture
 
 
+def regions(job: Job) -> Picture:
+    """What ranks did in the regions that the program has marked."""
+    found = sorted(job.regions, key=lambda each: -each.process_s)[:_MOST_ROWS]
+    rows = [(each.name or "(others)", [max(0.0, each.process_s - each.calls.seconds), *_parts(each.calls)]) for each in found]
+    states_of = (("outside of collectives", "#E69F00", "\\\\"), *_STATES)
+    picture = Picture(
+        title="Where time in regions went",
+        caption=f"All processes together, the regions in which most time was spent. Time: {job.provenance.time.kind}.",
+        alt="Horizontal bars, one per region, of seconds outside of collectives and of those in them: "
+        + ", ".join(f"{name} {number(sum(parts))} s" for name, parts in rows) + ".",
+    )  # fmt: skip
+    picture.svg = _stacked(rows, states_of)
+    return picture
+
+
 def states(job: Job) -> Picture:
     """How ranks spent their time in calls, by class."""
     rows = _rows(job, lambda each: each.seconds)
@@ -69,15 +84,19 @@ def states(job: Job) -> Picture:
         why_absent=None if rows else "there were no calls",
     )
     if rows:
-        figure, axis = _bars(len(rows))
-        for k, (label, colour, hatch) in enumerate(_STATES):
-            left = [sum(_parts(each)[:k]) for _, each in rows]
-            widths = [_parts(each)[k] for _, each in rows]
-            axis.barh(range(len(rows)), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=label)
-        _finish_bars(figure, axis, [name for name, _ in rows], "time, all processes (s)")
-        legend_above(figure, axis)
-        picture.svg = render(figure)
+        picture.svg = _stacked([(name, _parts(each)) for name, each in rows], _STATES)
     return picture
+
+
+def _stacked(rows: Sequence[Tuple[str, List[float]]], states_of: Sequence[Tuple[str, str, str]]) -> bytes:
+    """A bar per row, of the seconds in each of the states."""
+    figure, axis = _bars(len(rows))
+    for k, (label, colour, hatch) in enumerate(states_of):
+        left = [sum(parts[:k]) for _, parts in rows]
+        axis.barh(range(len(rows)), [parts[k] for _, parts in rows], left=left, color=colour, hatch=hatch, edgecolor="white", label=label)
+    _finish_bars(figure, axis, [name for name, _ in rows], "time, all processes (s)")
+    legend_above(figure, axis)
+    return render(figure)
 
 
 def energy(job: Job) -> Picture:

@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from poweraware import job, page  # noqa: E402
 from poweraware.session.tests.browser import screenshot  # noqa: E402
-from poweraware.tests.synthetic import make_job, part_of  # noqa: E402
+from poweraware.tests.synthetic import make_job, make_region, part_of  # noqa: E402
 
 
 def parse(html: str) -> ElementTree.Element:
@@ -34,6 +34,15 @@ def test_it_is_well_formed_and_every_picture_has_words(html: str) -> None:
         assert image is not None and len(image.get("alt", "")) > 40 and image.get("src", "").startswith("data:")
         assert caption is not None and re.search("measured|emulated|modelled", caption.text or "")
     assert "a &lt;b&gt; &amp; c" in html and not re.search("https?://", html)
+
+
+def test_regions_have_a_picture_and_a_table() -> None:
+    document = make_job()
+    document["regions"] = [make_region("solve", 40.0), make_region("solve/<halo>", 20.0)]
+    html = page.render([job.from_json(document, "d")], ["regions"])
+    images = [figure.find("img") for figure in parse(html).iter("figure")]
+    (words,) = [image.get("alt", "") for image in images if image is not None and "one per region" in image.get("alt", "")]
+    assert "solve 40 s, solve/<halo> 20 s" in words and ">solve/&lt;halo&gt;</t" in html
 
 
 def test_the_same_document_gives_the_same_page(html: str) -> None:
