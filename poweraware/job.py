@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -329,7 +330,7 @@ def _not_equal(path: str, total: float, parts: List[float]) -> Iterator[Problem]
 
 def merge(parts: List[Job]) -> Job:
     """What is left of a job, one part per node, as one document."""
-    parts = _share_machines(parts)
+    parts = _share_machines(_align_windows(parts))
     first = min(parts, key=lambda part: part.begin_ns)
     end_s = max(_after(first, part) + part.totals.seconds for part in parts)
     calls: Dict[Any, CallClass] = {}
@@ -375,6 +376,65 @@ def merge(parts: List[Job]) -> Job:
     )
 
 
+def _align_windows(parts: List[Job]) -> List[Job]:
+    """As pwr_ledger_align_windows does for jobs that end: all nodes have the window of the job."""
+    first = min(parts, key=lambda part: part.begin_ns)
+    end_s = max(_after(first, part) + part.totals.seconds for part in parts)
+    return [_extend(part, _after(first, part), end_s) if _may_extend(part, end_s) else part for part in parts]
+
+
+def _may_extend(part: Job, job_s: float) -> bool:
+    """Not where clocks differ so much that its own window would be more than doubled."""
+    return len(part.nodes) == 1 and 0 < job_s <= 2 * part.totals.seconds
+
+
+def _extend(part: Job, late_s: float, job_s: float) -> Job:
+    """What its node used at either end is reckoned by its mean power."""
+    (node,) = part.nodes
+    own_s = part.totals.seconds
+    more = (job_s - own_s) / own_s
+    power = node.power
+    if power is not None and node.energy.joules is not None:
+        watts = node.energy.joules / own_s
+        power = _add_power(power, -late_s, 0.0, watts)
+        power = _add_power(power, own_s, job_s - late_s, watts)
+    more_j = more * (node.energy.joules or 0.0)
+    energy = dataclasses.replace(
+        node.energy,
+        joules=_plus(node.energy.joules, more_j),
+        uncertainty_j=_plus(node.energy.uncertainty_j, more_j),
+        domains={
+            kind: Domain(domain.counters, (1 + more) * domain.joules, domain.uncertainty_j + more * domain.joules)
+            for kind, domain in node.energy.domains.items()
+        },
+    )
+    return dataclasses.replace(
+        part,
+        totals=dataclasses.replace(part.totals, joules=energy.joules, uncertainty_j=energy.uncertainty_j),
+        outside=dataclasses.replace(part.outside, joules=_plus(part.outside.joules, more_j)),
+        nodes=[dataclasses.replace(node, begin_s=-late_s, end_s=job_s - late_s, energy=energy, power=power)],
+    )
+
+
+def _plus(joules: Optional[float], more: float) -> Optional[float]:
+    return None if joules is None else joules + more
+
+
+def _add_power(power: Power, begin_s: float, end_s: float, watts: float) -> Power:
+    """So many watts more from begin_s to end_s."""
+    width_s = power.width_s
+    before = max(0, math.ceil((power.begin_s - begin_s) / width_s))
+    after = max(0, math.ceil((end_s - power.begin_s) / width_s) - len(power.watts))
+    first_s = power.begin_s - before * width_s
+
+    def added(index: int) -> float:
+        of_s = min(end_s, first_s + (index + 1) * width_s) - max(begin_s, first_s + index * width_s)
+        return watts * max(0.0, of_s) / width_s
+
+    bins = [0.0] * before + power.watts + [0.0] * after
+    return Power(first_s, width_s, [there + added(index) for index, there in enumerate(bins)])
+
+
 def _share_machines(parts: List[Job]) -> List[Job]:
     """As pwr_ledger_share_machines does for jobs that end: containers on one machine divide its energy."""
     machines = [_machine(part) for part in parts]
@@ -409,7 +469,6 @@ def _share(part: Job, among: int) -> Job:
     calls = [dataclasses.replace(each, joules=_shared(each.joules, 0.0, among)) for each in part.calls]
     other = dataclasses.replace(part.other_calls, joules=_shared(part.other_calls.joules, 0.0, among))
     regions = [dataclasses.replace(each, joules=_shared(each.joules, 0.0, among)) for each in part.regions]
-    watts = part.totals.mean_watts and scale * part.totals.mean_watts
     origin = dataclasses.replace(
         part.provenance.energy,
         note=part.provenance.energy.note + "  Containers that share a machine each have their part of its energy.",
@@ -417,8 +476,7 @@ def _share(part: Job, among: int) -> Job:
     return dataclasses.replace(
         part,
         provenance=dataclasses.replace(part.provenance, energy=origin),
-        totals=dataclasses.replace(part.totals, joules=joules, uncertainty_j=uncertainty_j, mean_watts=watts),
-        power=power,
+        totals=dataclasses.replace(part.totals, joules=joules, uncertainty_j=uncertainty_j),
         calls=calls,
         other_calls=other,
         outside=dataclasses.replace(part.outside, joules=_shared(part.outside.joules, gpu.joules, among)),

@@ -71,9 +71,7 @@ def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     merged = job.load(tmp_path)
     assert not merged.complete and merged.reported == 8 and merged.finished == 0
     assert merged.why_incomplete == "the job was ended before it had finished; 8 of 8 processes are known"
-    assert merged.totals.joules == pytest.approx(whole["totals"]["joules"])
     assert merged.totals.seconds == pytest.approx(whole["totals"]["seconds"] + 0.5)
-    assert [node.begin_s for node in merged.nodes] == [0.0, 0.5]
     assert [each.calls for each in merged.calls] == [1000, 5000, 100]
     assert merged.all_calls().seconds == pytest.approx(3.5)
     save({**whole, "begin_ns": whole["begin_ns"] - 1}, tmp_path / "job.json")
@@ -101,6 +99,46 @@ def test_a_folder_of_many_jobs_is_not_read_whole(tmp_path: Path, monkeypatch: py
     assert job.load(tmp_path).begin_ns == whole["begin_ns"] + 49 and loaded == ["job-7-n1-99.json"]
 
 
+def of_parts(folder: Path, first: Json, second: Json) -> job.Job:
+    for number, part in enumerate((first, second)):
+        save(part, folder / f"job.n{number}.partial.json")
+    return job.load(folder)
+
+
+def test_parts_have_the_window_of_the_job(tmp_path: Path) -> None:
+    """Node 1 begins a twentieth of its own time late, and ends so much later."""
+    whole = make_job()
+    merged = of_parts(tmp_path, part_of(whole, 0), part_of(whole, 1))
+    assert [(node.begin_s, node.end_s) for node in merged.nodes] == [(0.0, 10.5), (0.0, 10.5)]
+    assert merged.totals.joules == pytest.approx(2 * 1050.0)
+    assert merged.totals.mean_watts == pytest.approx(200.0)
+    for node in merged.nodes:
+        power = node.power
+        assert power is not None and power.begin_s == 0.0 and power.watts == pytest.approx([100.0] * 21)
+        assert (node.energy.joules, node.energy.uncertainty_j) == pytest.approx((1050.0, 50.5))
+        assert node.energy.domains["package"].joules == pytest.approx(1050.0)
+    calls = (merged.all_calls().joules or 0.0) + (merged.outside.joules or 0.0)
+    assert calls == pytest.approx(merged.totals.joules), "sums over classes equal totals"
+    late = part_of(whole, 1)
+    late["begin_ns"] += 3600_000_000_000
+    merged = of_parts(tmp_path, part_of(whole, 0), late)
+    assert merged.totals.joules == pytest.approx(2000.0), "a clock that is an hour late makes energy"
+    assert [node.begin_s for node in merged.nodes] == pytest.approx([0.0, 3600.5])
+
+
+def test_parts_without_energy_have_it_too(tmp_path: Path) -> None:
+    whole = make_job()
+    for number in (0, 1):
+        part = part_of(whole, number)
+        part["nodes"][0].update(energy=make_job(energy=False)["nodes"][0]["energy"], power=None)
+        for place in (part["totals"], part["outside"], part["other_calls"], *part["calls"]):
+            place["joules"] = None
+        save(part, tmp_path / f"job.n{number}.partial.json")
+    merged = job.load(tmp_path)
+    assert merged.totals.joules is None and merged.outside.joules is None
+    assert [node.end_s for node in merged.nodes] == [10.5, 10.5]
+
+
 def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:
     whole = make_job()
     for node in whole["nodes"]:
@@ -108,17 +146,17 @@ def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:
         node["energy"]["domains"]["gpu"] = {"counters": 1, "joules": 100.0, "uncertainty_j": 0.1}
     for number in (0, 1):
         save(part_of(whole, number), tmp_path / f"job.n{number}.partial.json")
-    assert job.load(tmp_path).totals.joules == pytest.approx(2000.0), "emulated machines are no containers"
+    assert job.load(tmp_path).totals.joules == pytest.approx(2100.0), "emulated machines are no containers"
     for number in (0, 1):
         part = part_of(whole, number)
         part["nodes"][0]["energy"]["provenance"] = part["provenance"]["energy"]["kind"] = "measured"
         save(part, tmp_path / f"job.n{number}.partial.json")
     merged = job.load(tmp_path)
-    assert merged.totals.joules == pytest.approx(100 + 900 / 2 + 100 + 900 / 2)
-    assert merged.totals.uncertainty_j == pytest.approx(2 * (0.1 + 0.4 / 2))
+    assert merged.totals.joules == pytest.approx(2 * (105 + 945 / 2))
+    assert merged.totals.uncertainty_j == pytest.approx(2 * (5.1 + (0.4 + 45) / 2))
     assert [node.energy.shared_by for node in merged.nodes] == [2, 2]
-    assert merged.nodes[0].energy.domains["gpu"].joules == 100.0
-    assert merged.nodes[0].energy.domains["package"].joules == 500.0
+    assert merged.nodes[0].energy.domains["gpu"].joules == pytest.approx(105.0)
+    assert merged.nodes[0].energy.domains["package"].joules == pytest.approx(525.0)
     calls = (merged.all_calls().joules or 0.0) + (merged.outside.joules or 0.0)
     assert calls == pytest.approx(merged.totals.joules), "sums over classes equal totals"
     assert merged.nodes[0].power is not None and merged.nodes[0].power.watts[0] == pytest.approx(55.0)
