@@ -49,16 +49,6 @@ static bool recorder_runs; /* this rank's, who leads its node */
 
 /* ---- 1. ---- */
 
-static const char *job_name(char *room, size_t size)
-{
-    const char *space = getenv("PMIX_NAMESPACE");
-    if (NULL == space) { /* started without mpirun */
-        snprintf(room, size, "process-%d", (int)getpid());
-        space = room;
-    }
-    return space;
-}
-
 static void start_recorder(void)
 {
     pwr_status_t status = pwr_record_start(pwr_process.record);
@@ -76,7 +66,7 @@ void pwr_job_publish(void)
     char room[32];
     const pwr_record_config_t config = {
         .run_directory = pwr_process.config.run_dir,
-        .job = job_name(room, sizeof room),
+        .job = pwr_job_id(room, sizeof room),
         .process = (unsigned)OPAL_PROC_MY_NAME.vpid,
     };
     if (!pwr_process_wants_report(&pwr_process.config)) {
@@ -135,7 +125,7 @@ static json_t *facts(void)
     return json_pack(
         "{s:{s:o}, s:{s:o}, s:o}", "software", "open_mpi",
         json_sprintf("%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
-        "job", "id", pwr_json_text(job_name(room, sizeof room), PATH_MAX), "settings",
+        "job", "id", pwr_json_text(pwr_job_id(room, sizeof room), PATH_MAX), "settings",
         pwr_process.config.settings());
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What files of a job and of its ranks are called.
+ * What a job, its files and those of its ranks are called.
  */
 #include "pwr_ompi/process.h"
 
@@ -14,12 +14,28 @@
 
 #include "opal/util/proc.h"
 
+/* PMIx's name of this job; NULL when it was started without mpirun. */
+static const char *job_space(void)
+{
+    return getenv("PMIX_NAMESPACE");
+}
+
+const char *pwr_job_id(char *room, size_t size)
+{
+    const char *space = job_space();
+    if (NULL == space) {
+        snprintf(room, size, "process-%d", (int)getpid());
+        space = room;
+    }
+    return space;
+}
+
 /* Number of this job among those that MPI_Comm_spawn has made from one mpirun; 0 for a job that was
    not spawned.  PMIx names of jobs end in @<number>, those of 4.1 are one number whose lower half
    it is. */
 static unsigned long spawned_job(void)
 {
-    const char *space = getenv("PMIX_NAMESPACE");
+    const char *space = job_space();
     if (NULL == getenv("OMPI_PARENT_PORT") || NULL == space) {
         return 0;
     }
@@ -36,7 +52,7 @@ void pwr_job_name(char *name, size_t room)
 /* What all jobs of one mpirun have in common: their names without the number. */
 static void name_of_mpirun(char *name, size_t room)
 {
-    const char *space = getenv("PMIX_NAMESPACE");
+    const char *space = job_space();
     if (NULL == space || isdigit((unsigned char)space[0])) {
         snprintf(name, room, "%lu", (unsigned long)OPAL_PROC_MY_NAME.jobid >> 16);
     } else {

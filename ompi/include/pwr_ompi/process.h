@@ -117,6 +117,8 @@ int pwr_level_alike(int level);
 /* What is said: 0 as good as nothing, 1 what the user must know, 2 every rank's reasons. */
 void pwr_set_verbose(int verbose);
 
+/* What mpirun calls this job; "process-<pid>", in room, when it was started without. */
+const char *pwr_job_id(char *room, size_t size);
 /* "job", or "job-<J>" when MPI_Comm_spawn has made it. */
 void pwr_job_name(char *name, size_t room);
 /* Where a rank writes: <directory>/rank-<N>.<ending>, or job-<J>-rank-<N>.<ending> when
