@@ -326,6 +326,29 @@ int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture)
     return WEXITSTATUS(result);
 }
 
+pid_t fixture_start(fixture_t *fixture, bool (*body)(fixture_t *fixture))
+{
+    int done[2];
+    char byte = 'x';
+    assert_int_equal(pipe(done), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(done[0]);
+        _exit(body(fixture) && write(done[1], &byte, 1) == 1 ? pause() : 1);
+    }
+    close(done[1]);
+    assert_int_equal(read(done[0], &byte, 1), 1);
+    close(done[0]);
+    return child;
+}
+
+void fixture_kill(pid_t pid)
+{
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 void fixture_limit_writes(uint64_t limit)
 {
     struct rlimit bytes;

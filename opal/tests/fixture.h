@@ -84,6 +84,11 @@ void fixture_open_ceiling(fixture_t *fixture, unsigned cpu, struct pwr_control *
 
 /* Runs body in a child without root's rights, and returns its result (0..255). */
 int fixture_run_unprivileged(fixture_t *fixture, int (*body)(fixture_t *fixture));
+/* A process that does body and then sleeps until fixture_kill; returns when body is done.  False:
+   the test fails. */
+pid_t fixture_start(fixture_t *fixture, bool (*body)(fixture_t *fixture));
+/* Ends it without a chance to clean up. */
+void fixture_kill(pid_t pid);
 /* From now on no byte of a file at or behind limit can be written (RLIM_INFINITY lifts it). */
 void fixture_limit_writes(uint64_t limit);
 /* Polls condition for a minute, which means for ever; false when it never came true. */
