@@ -253,6 +253,14 @@ static void uncore_path(unsigned package, const char *file, char path[128])
              package, file);
 }
 
+void fixture_put_uncore_file(fixture_t *fixture, unsigned package, const char *file,
+                             const char *text)
+{
+    char path[128];
+    uncore_path(package, file, path);
+    fixture_put(fixture, path, text);
+}
+
 void fixture_put_uncore(fixture_t *fixture, unsigned package, unsigned first, unsigned last)
 {
     static const char *const files[][2] = {
@@ -261,10 +269,9 @@ void fixture_put_uncore(fixture_t *fixture, unsigned package, unsigned first, un
         {"initial_max_freq_khz", "2400000\n"},
         {"initial_min_freq_khz", "1200000\n"},
     };
-    char path[128], text[32];
+    char text[32];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        uncore_path(package, files[i][0], path);
-        fixture_put(fixture, path, files[i][1]);
+        fixture_put_uncore_file(fixture, package, files[i][0], files[i][1]);
     }
     for (unsigned cpu = first; cpu <= last; cpu++) {
         snprintf(text, sizeof text, "%u\n", package);

@@ -68,6 +68,8 @@ void fixture_put_cpufreq_file(fixture_t *fixture, unsigned cpu, const char *file
 /* The uncore of a package, one die with CPUs first to last: 1.2 to 2.4 GHz, and how its CPUs tell
  * it. */
 void fixture_put_uncore(fixture_t *fixture, unsigned package, unsigned first, unsigned last);
+void fixture_put_uncore_file(fixture_t *fixture, unsigned package, const char *file,
+                             const char *text);
 unsigned long fixture_get_uncore_khz(const fixture_t *fixture, unsigned package, const char *file);
 /* Leading number of a cpufreq file. */
 unsigned long fixture_get_khz(const fixture_t *fixture, unsigned cpu, const char *file);
