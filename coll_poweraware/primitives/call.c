@@ -25,6 +25,7 @@ coll_poweraware_call_t *coll_poweraware_call_new(struct ompi_communicator_t *com
     call->settings = settings;
     call->hierarchy = h;
     call->segment = segment;
+    call->boxes = &segment->boxes;
     call->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                             sizeof *call->messages);
     call->numbers = calloc(coll_poweraware_max_numbers(h), sizeof *call->numbers);

@@ -66,7 +66,8 @@ typedef struct coll_poweraware_call {
     const coll_poweraware_settings_t *settings;
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
-    int *pids; /* [num_local] for single copy; NULL: there is none, on no rank */
+    pwr_boxes_t *boxes; /* the segment's */
+    int *pids;          /* [num_local] for single copy; NULL: there is none, on no rank */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
     char *scratch;   /* [COLL_POWERAWARE_SCRATCH_BYTES], see coll_poweraware_scratch */
@@ -205,75 +206,23 @@ void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
 
 /* ---- boxes: small messages between the ranks of a node (pwr_ompi/boxes.h) ----
    Every rank of the node goes through the same rounds, each of a kind that all of them know.
-   local is an index of hierarchy->local_ranks; bytes is known to writer and readers alike. */
+   local is an index of hierarchy->local_ranks; bytes is known to writer and readers alike, and is
+   at most segment->box_bytes of a box, boxes->set_bytes of a set.  Errors are OMPI_* codes: after
+   one the message means nothing.  In a round in which everybody has a message for the only one who
+   reads, all of them are in pwr_boxes_area after wait_all. */
 void coll_poweraware_wait_in_round(void *call, pwr_box_wait_t what, pwr_flag_t *flag,
                                    uint32_t target);
 static inline void coll_poweraware_begin_round(coll_poweraware_call_t *call)
 {
-    pwr_boxes_begin(&call->segment->boxes, coll_poweraware_wait_in_round, call);
-}
-/* I read nothing more of this round and those before.  Not needed where every rank waits for all.
- */
-static inline void coll_poweraware_end_round(coll_poweraware_call_t *call)
-{
-    pwr_boxes_end(&call->segment->boxes);
-}
-
-/* A round in which everybody has a message of up to segment->box_bytes.  Every rank fills its box,
-   waiting first until nobody reads what was in it, and joins; who reads others' waits for all.
-   error: an OMPI_* code; after an error the message means nothing.  Who waits gets the first. */
-static inline unsigned char *coll_poweraware_my_box(coll_poweraware_call_t *call, size_t bytes)
-{
-    return pwr_boxes_fill(&call->segment->boxes, bytes);
-}
-static inline void coll_poweraware_join(coll_poweraware_call_t *call, int error)
-{
-    pwr_boxes_join(&call->segment->boxes, error);
-}
-static inline int coll_poweraware_wait_all(coll_poweraware_call_t *call)
-{
-    return pwr_boxes_wait_all(&call->segment->boxes);
+    pwr_boxes_begin(call->boxes, coll_poweraware_wait_in_round, call);
 }
 /* A round without messages: all wait for all.  Returns the first error. */
 static inline int coll_poweraware_meet(coll_poweraware_call_t *call, int error)
 {
     coll_poweraware_begin_round(call);
-    coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call, error);
-    return coll_poweraware_wait_all(call);
-}
-static inline const unsigned char *coll_poweraware_box(const coll_poweraware_call_t *call,
-                                                       int local, size_t bytes)
-{
-    return pwr_boxes_read(&call->segment->boxes, local, bytes);
-}
-/* For who goes on to post a set without ending the round before: the boxes of that. */
-static inline const unsigned char *coll_poweraware_last_box(const coll_poweraware_call_t *call,
-                                                            int local, size_t bytes)
-{
-    return pwr_boxes_read_last(&call->segment->boxes, local, bytes);
-}
-
-/* A round in which one rank has a message for all others, of up to
-   coll_poweraware_set_bytes(call). */
-static inline size_t coll_poweraware_set_bytes(const coll_poweraware_call_t *call)
-{
-    return call->segment->boxes.set_bytes;
-}
-static inline unsigned char *coll_poweraware_my_set(coll_poweraware_call_t *call, size_t bytes)
-{
-    return pwr_boxes_fill_set(&call->segment->boxes, bytes);
-}
-/* coll_poweraware_set_bytes(call) of room: for the poster before it posts, and in a round in which
-   everybody has a message for the only one who reads, after wait_all: the boxes lie in here. */
-static inline unsigned char *coll_poweraware_all_boxes(coll_poweraware_call_t *call)
-{
-    return pwr_boxes_area(&call->segment->boxes);
-}
-/* error: the poster's OMPI_* code; after an error the message means nothing. */
-static inline void coll_poweraware_post_set(coll_poweraware_call_t *call, int error)
-{
-    pwr_boxes_post(&call->segment->boxes, error);
+    pwr_boxes_fill(call->boxes, 0);
+    pwr_boxes_join(call->boxes, error);
+    return pwr_boxes_wait_all(call->boxes);
 }
 /* poster: a rank of the communicator that is on the network before it posts. */
 const unsigned char *coll_poweraware_rest_for_set(coll_poweraware_call_t *call, int poster,

@@ -99,7 +99,7 @@ static void rest(void *who, pwr_box_wait_t what, pwr_flag_t *flag, uint32_t targ
 const unsigned char *coll_poweraware_rest_for_set(coll_poweraware_call_t *call, int poster,
                                                   size_t bytes, int *error)
 {
-    pwr_boxes_t *boxes = &call->segment->boxes;
+    pwr_boxes_t *boxes = call->boxes;
     int local = call->hierarchy->local_of[poster];
     resting_t resting = {call, poster};
     *error = pwr_boxes_wait_for(boxes, local, rest, &resting);

@@ -32,7 +32,7 @@ int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
     size_t bytes = block_bytes * (size_t)(h->num_local - 1);
     pwr_events_add(PWR_EVENT_LOCAL, h->my_node, -1, 0);
     coll_poweraware_begin_round(call);
-    unsigned char *box = coll_poweraware_my_box(call, bytes);
+    unsigned char *box = pwr_boxes_fill(call->boxes, bytes);
     int rc = OMPI_SUCCESS;
     for (int i = 0; i < h->num_local; ++i) { /* 1 */
         if (i != h->my_local) {
@@ -41,13 +41,13 @@ int coll_poweraware_exchange_box(const coll_poweraware_exchange_t *x)
             rc = coll_poweraware_first_error(rc, coll_poweraware_block_pack(&block, box + place));
         }
     }
-    coll_poweraware_join(call, rc);
+    pwr_boxes_join(call->boxes, rc);
     rc = coll_poweraware_first_error(rc, coll_poweraware_copy_own_block(x));
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(call->boxes));
     for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) { /* 2 */
         if (i != h->my_local) {
             coll_poweraware_block_t block = coll_poweraware_block_from(x, h->local_ranks[i]);
-            const unsigned char *theirs = coll_poweraware_box(call, i, bytes);
+            const unsigned char *theirs = pwr_boxes_read(call->boxes, i, bytes);
             size_t place = place_of(block_bytes, i, h->my_local);
             rc = coll_poweraware_first_error(rc,
                                              coll_poweraware_block_unpack(&block, theirs + place));

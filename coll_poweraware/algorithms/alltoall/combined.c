@@ -66,21 +66,21 @@ static void post_sizes(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
     coll_poweraware_begin_round(c->call);
-    uint64_t *to_node = (uint64_t *)(void *)coll_poweraware_my_box(c->call, posted_bytes(h));
+    uint64_t *to_node = (uint64_t *)(void *)pwr_boxes_fill(c->call->boxes, posted_bytes(h));
     uint64_t *from_rank = to_node + h->num_nodes;
     memset(to_node, 0, (size_t)h->num_nodes * sizeof *to_node);
     for (int peer = 0; peer < h->size; ++peer) {
         to_node[h->node_of[peer]] += coll_poweraware_block_to(&c->x, peer).bytes;
         from_rank[peer] = coll_poweraware_block_from(&c->x, peer).bytes;
     }
-    coll_poweraware_join(c->call, OMPI_SUCCESS);
-    coll_poweraware_wait_all(c->call);
+    pwr_boxes_join(c->call->boxes, OMPI_SUCCESS);
+    pwr_boxes_wait_all(c->call->boxes);
 }
 
 static const uint64_t *sizes_of(const combined_t *c, int local)
 {
-    return (const uint64_t *)(const void *)coll_poweraware_box(c->call, local,
-                                                               posted_bytes(c->call->hierarchy));
+    return (const uint64_t *)(const void *)pwr_boxes_read(c->call->boxes, local,
+                                                          posted_bytes(c->call->hierarchy));
 }
 
 /* Bytes from a rank of my node to all ranks of node. */
@@ -296,7 +296,7 @@ int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
     }
     coll_poweraware_release_chunk(call, &c.chunk);
     if (c.uneven) {
-        coll_poweraware_end_round(call);
+        pwr_boxes_end(call->boxes);
     }
     return c.error;
 }

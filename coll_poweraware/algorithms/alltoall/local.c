@@ -129,7 +129,7 @@ static void fill_box(local_t *l)
 {
     const pwr_hierarchy_t *h = l->call->hierarchy;
     coll_poweraware_begin_round(l->call);
-    unsigned char *box = coll_poweraware_my_box(l->call, l->call->segment->box_bytes);
+    unsigned char *box = pwr_boxes_fill(l->call->boxes, l->call->segment->box_bytes);
     for (int d = 1; d < h->num_local; ++d) {
         fill_slot(l, neighbour(l, d), box + (size_t)neighbour(l, d) * l->slot);
     }
@@ -137,13 +137,13 @@ static void fill_box(local_t *l)
         header_t *header = (header_t *)(void *)(box + (size_t)neighbour(l, d) * l->slot);
         header->gives_some = true;
     }
-    coll_poweraware_join(l->call, OMPI_SUCCESS);
+    pwr_boxes_join(l->call->boxes, OMPI_SUCCESS);
 }
 
 /* *data is what follows the header. */
 static header_t offer_from(local_t *l, int local, const unsigned char **data)
 {
-    const unsigned char *box = coll_poweraware_box(l->call, local, l->call->segment->box_bytes);
+    const unsigned char *box = pwr_boxes_read(l->call->boxes, local, l->call->segment->box_bytes);
     const unsigned char *slot = box + (size_t)l->call->hierarchy->my_local * l->slot;
     header_t header;
     memcpy(&header, slot, sizeof header);
@@ -205,7 +205,7 @@ static void exchange_apart(local_t *l)
             coll_poweraware_send_block(l->x, peer, &l->sent);
         }
     }
-    coll_poweraware_wait_all(l->call);
+    pwr_boxes_wait_all(l->call->boxes);
     for (int d = 1; d < h->num_local; ++d) { /* 4 */
         exchange_with(l, neighbour(l, d));
     }
@@ -263,7 +263,7 @@ static void exchange_in_place(local_t *l, bool headers)
     const pwr_hierarchy_t *h = l->call->hierarchy;
     int rounds = coll_poweraware_tournament_rounds(h->num_local);
     if (headers) {
-        coll_poweraware_wait_all(l->call);
+        pwr_boxes_wait_all(l->call->boxes);
     }
     for (int round = 0; round < rounds; ++round) {
         int local = coll_poweraware_opponent(h->num_local, h->my_local, round);
@@ -282,11 +282,11 @@ static void exchange_in_place(local_t *l, bool headers)
 static void end_single_copy(local_t *l)
 {
     coll_poweraware_begin_round(l->call);
-    *coll_poweraware_my_box(l->call, 1) = l->failed;
-    coll_poweraware_join(l->call, OMPI_SUCCESS);
-    coll_poweraware_wait_all(l->call);
+    *pwr_boxes_fill(l->call->boxes, 1) = l->failed;
+    pwr_boxes_join(l->call->boxes, OMPI_SUCCESS);
+    pwr_boxes_wait_all(l->call->boxes);
     for (int d = 1; d < l->call->hierarchy->num_local; ++d) {
-        if (0 != *coll_poweraware_box(l->call, neighbour(l, d), 1)) {
+        if (0 != *pwr_boxes_read(l->call->boxes, neighbour(l, d), 1)) {
             keep_first(l, OMPI_ERROR);
         }
     }
@@ -305,7 +305,7 @@ static void exchange_with_offers(local_t *l)
     if (l->second) {
         end_single_copy(l);
     }
-    coll_poweraware_end_round(l->call);
+    pwr_boxes_end(l->call->boxes);
 }
 
 /* Without boxes: all in one window. */

@@ -28,7 +28,7 @@ bool coll_poweraware_box_allgather_can(const coll_poweraware_call_t *call, args_
         largest = block > largest ? block : largest;
     }
     return largest <= call->segment->box_bytes &&
-           (1 == h->num_nodes || bytes <= coll_poweraware_set_bytes(call));
+           (1 == h->num_nodes || bytes <= call->boxes->set_bytes);
 }
 
 /* 1. */
@@ -36,8 +36,8 @@ static int fill_and_join(coll_poweraware_call_t *call, args_t *args)
 {
     coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
     coll_poweraware_begin_round(call);
-    int rc = coll_poweraware_block_pack(&own, coll_poweraware_my_box(call, own.bytes));
-    coll_poweraware_join(call, rc);
+    int rc = coll_poweraware_block_pack(&own, pwr_boxes_fill(call->boxes, own.bytes));
+    pwr_boxes_join(call->boxes, rc);
     return rc;
 }
 
@@ -45,11 +45,12 @@ static int gather_on_node(coll_poweraware_call_t *call, args_t *args,
                           const coll_poweraware_blocks_t *blocks)
 {
     int rc = fill_and_join(call, args);
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(call->boxes));
     for (int rank = 0; rank < call->hierarchy->size && OMPI_SUCCESS == rc; ++rank) { /* 2 */
         if (MPI_IN_PLACE != args->sbuf || rank != call->hierarchy->my_rank) {
             coll_poweraware_block_t block = coll_poweraware_block_of(blocks, rank);
-            rc = coll_poweraware_block_unpack(&block, coll_poweraware_box(call, rank, block.bytes));
+            rc = coll_poweraware_block_unpack(&block,
+                                              pwr_boxes_read(call->boxes, rank, block.bytes));
         }
     }
     return rc;
@@ -63,7 +64,7 @@ static void collect(const coll_poweraware_call_t *call, const coll_poweraware_bl
     size_t at = coll_poweraware_bytes_before_node(call, blocks, h->my_node);
     for (int i = 0; i < h->num_local; ++i) {
         size_t bytes = coll_poweraware_block_bytes(blocks, h->local_ranks[i]);
-        memcpy(all + at, coll_poweraware_last_box(call, i, bytes), bytes);
+        memcpy(all + at, pwr_boxes_read_last(call->boxes, i, bytes), bytes);
         at += bytes;
     }
 }
@@ -72,14 +73,14 @@ static void collect(const coll_poweraware_call_t *call, const coll_poweraware_bl
 static const unsigned char *lead(coll_poweraware_call_t *call,
                                  const coll_poweraware_blocks_t *blocks, size_t total, int *rc)
 {
-    int rc_join = coll_poweraware_wait_all(call);
+    int rc_join = pwr_boxes_wait_all(call->boxes);
     coll_poweraware_begin_round(call);
-    unsigned char *all = coll_poweraware_my_set(call, total);
+    unsigned char *all = pwr_boxes_fill_set(call->boxes, total);
     collect(call, blocks, all);
     coll_poweraware_begin_network(call, rc_join);
     *rc = coll_poweraware_box_leaders_allgather(call, blocks, all);
     coll_poweraware_end_network(call);
-    coll_poweraware_post_set(call, *rc);
+    pwr_boxes_post(call->boxes, *rc);
     return all;
 }
 
@@ -95,7 +96,7 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
     if (h->my_rank == leader) {
         all = lead(call, blocks, total, &rc_net);
     } else {
-        coll_poweraware_end_round(call);
+        pwr_boxes_end(call->boxes);
         coll_poweraware_begin_round(call);
         all = coll_poweraware_rest_for_set(call, leader, total, &rc_net);
     }
@@ -108,7 +109,7 @@ static int gather_over_nodes(coll_poweraware_call_t *call, args_t *args,
         }
         all += block.bytes;
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }
 

@@ -17,25 +17,25 @@ static int barrier_of_nodes(coll_poweraware_call_t *call)
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     bool leading = call->hierarchy->my_rank == leader;
     coll_poweraware_begin_round(call); /* 1 */
-    coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call, OMPI_SUCCESS);
+    pwr_boxes_fill(call->boxes, 0);
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
     int rc = OMPI_SUCCESS;
     if (leading) {
-        coll_poweraware_wait_all(call);
+        pwr_boxes_wait_all(call->boxes);
         coll_poweraware_begin_network(call, OMPI_SUCCESS); /* 2 */
         rc = coll_poweraware_box_leaders_meet(call);
         coll_poweraware_end_network(call);
     } else {
-        coll_poweraware_end_round(call);
+        pwr_boxes_end(call->boxes);
     }
     coll_poweraware_begin_round(call); /* 3 */
     if (leading) {
-        coll_poweraware_my_set(call, 0);
-        coll_poweraware_post_set(call, rc);
+        pwr_boxes_fill_set(call->boxes, 0);
+        pwr_boxes_post(call->boxes, rc);
     } else {
         coll_poweraware_rest_for_set(call, leader, 0, &rc);
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }
 

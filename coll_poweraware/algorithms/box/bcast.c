@@ -21,7 +21,7 @@ bool coll_poweraware_box_bcast_can(const coll_poweraware_call_t *call,
 static int lead(coll_poweraware_call_t *call, int root, const coll_poweraware_block_t *message)
 {
     bool is_root = call->hierarchy->my_rank == root;
-    unsigned char *set = coll_poweraware_my_set(call, message->bytes);
+    unsigned char *set = pwr_boxes_fill_set(call->boxes, message->bytes);
     int rc = OMPI_SUCCESS;
     if (is_root) {
         rc = coll_poweraware_block_pack(message, set); /* 1 */
@@ -31,7 +31,7 @@ static int lead(coll_poweraware_call_t *call, int root, const coll_poweraware_bl
         rc = coll_poweraware_box_leaders_receive(call, root, set, message->bytes); /* 1 */
     }
     coll_poweraware_box_leaders_forward(call, root, set, message->bytes); /* 2 */
-    coll_poweraware_post_set(call, rc);
+    pwr_boxes_post(call->boxes, rc);
     if (!is_root && OMPI_SUCCESS == rc) {
         rc = coll_poweraware_block_unpack(message, set); /* 3 */
     }
@@ -58,6 +58,6 @@ int coll_poweraware_box_bcast(coll_poweraware_call_t *call, const coll_powerawar
     coll_poweraware_begin_round(call);
     int rc = call->hierarchy->my_rank == leader ? lead(call, args->root, &message)
                                                 : follow(call, leader, &message);
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }

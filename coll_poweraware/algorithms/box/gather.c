@@ -46,7 +46,7 @@ static rooted_t at_root(coll_poweraware_call_t *call, args_t *args)
         .call = call,
         .blocks = blocks,
         .block = blocks.count * blocks.size,
-        .room = coll_poweraware_all_boxes(call),
+        .room = pwr_boxes_area(call->boxes),
     };
 }
 
@@ -77,7 +77,7 @@ static int end_of_group(const rooted_t *r, int first)
     enum { MOST_MESSAGES = 32 };
     int last = first + 1;
     while (last < r->call->hierarchy->num_nodes && last - first < MOST_MESSAGES &&
-           bytes_between(r, first, last + 1) <= coll_poweraware_set_bytes(r->call)) {
+           bytes_between(r, first, last + 1) <= r->call->boxes->set_bytes) {
         ++last;
     }
     return last;
@@ -156,7 +156,7 @@ static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
     for (int i = 0; i < h->num_local && OMPI_SUCCESS == rc; ++i) {
         if (MPI_IN_PLACE != args->sbuf || i != h->my_local) {
             coll_poweraware_block_t block = coll_poweraware_block_of(&r.blocks, h->local_ranks[i]);
-            rc = coll_poweraware_block_unpack(&block, coll_poweraware_box(call, i, r.block));
+            rc = coll_poweraware_block_unpack(&block, pwr_boxes_read(call->boxes, i, r.block));
         }
     }
     coll_poweraware_begin_network(call, rc);
@@ -168,10 +168,10 @@ static int gather_at_root(coll_poweraware_call_t *call, args_t *args, int error)
 /* The boxes are further apart than the blocks are long. */
 static int send_to_root(coll_poweraware_call_t *call, size_t block, int root, int error)
 {
-    unsigned char *together = coll_poweraware_all_boxes(call);
+    unsigned char *together = pwr_boxes_area(call->boxes);
     size_t bytes = 0;
     for (int i = 0; i < call->hierarchy->num_local; ++i, bytes += block) {
-        memmove(together + bytes, coll_poweraware_box(call, i, block), block);
+        memmove(together + bytes, pwr_boxes_read(call->boxes, i, block), block);
     }
     return move_to_or_from_root(call, true, together, bytes, root, error);
 }
@@ -181,15 +181,15 @@ int coll_poweraware_box_gather(coll_poweraware_call_t *call, args_t *args)
     bool is_root = call->hierarchy->my_rank == args->root;
     coll_poweraware_block_t own = coll_poweraware_own_block(call, args);
     coll_poweraware_begin_round(call); /* 1 */
-    unsigned char *box = coll_poweraware_my_box(call, own.bytes);
+    unsigned char *box = pwr_boxes_fill(call->boxes, own.bytes);
     int rc = MPI_IN_PLACE == args->sbuf ? OMPI_SUCCESS : coll_poweraware_block_pack(&own, box);
-    coll_poweraware_join(call, rc);
+    pwr_boxes_join(call->boxes, rc);
     if (call->hierarchy->my_rank == coll_poweraware_my_leader(call, args->root)) {
-        rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+        rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(call->boxes));
         rc = is_root ? gather_at_root(call, args, rc)                 /* 3 */
                      : send_to_root(call, own.bytes, args->root, rc); /* 2 */
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }
 
@@ -216,11 +216,11 @@ int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
     int rc;
     coll_poweraware_begin_round(call);
     if (h->my_rank == leader) {
-        unsigned char *set = coll_poweraware_my_set(call, bytes);
+        unsigned char *set = pwr_boxes_fill_set(call->boxes, bytes);
         rc = is_root
                  ? scatter_from_root(call, args, set)
                  : move_to_or_from_root(call, false, set, bytes, args->root, OMPI_SUCCESS); /* 2 */
-        coll_poweraware_post_set(call, rc);
+        pwr_boxes_post(call->boxes, rc);
         blocks = set;
     } else {
         blocks = coll_poweraware_rest_for_set(call, leader, bytes, &rc);
@@ -228,6 +228,6 @@ int coll_poweraware_box_scatter(coll_poweraware_call_t *call, args_t *args)
     if (OMPI_SUCCESS == rc && MPI_IN_PLACE != args->rbuf) { /* 3 */
         rc = coll_poweraware_block_unpack(&own, blocks + (size_t)h->my_local * own.bytes);
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }

@@ -45,9 +45,9 @@ static int all_of(const reduction_t *r)
 static int reduce_part(const reduction_t *r, size_t first, size_t count, char *to)
 {
     int rc = coll_poweraware_box_contribute(r, true);
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(r->call->boxes));
     if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), first, count, to);
+        rc = coll_poweraware_box_combine(r, pwr_boxes_read, all_of(r), first, count, to);
     }
     return rc;
 }
@@ -85,15 +85,15 @@ static int reduce_in_slices(const reduction_t *r)
     size_t bytes = slice_bytes(r);
     int rc = reduce_part(r, slice_start(r, me), slice_count(r, me), slice_of(r, me));
     coll_poweraware_begin_round(r->call);
-    char *mine = coll_poweraware_in_box(r, coll_poweraware_my_box(r->call, bytes));
+    char *mine = coll_poweraware_in_box(r, pwr_boxes_fill(r->call->boxes, bytes));
     int rc_copy =
         coll_poweraware_copy_operands(&r->operands, mine, slice_of(r, me), slice_count(r, me));
     rc = coll_poweraware_first_error(rc, rc_copy);
-    coll_poweraware_join(r->call, rc);
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(r->call));
+    pwr_boxes_join(r->call->boxes, rc);
+    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(r->call->boxes));
     for (int i = 0; i < r->call->hierarchy->num_local && OMPI_SUCCESS == rc; ++i) { /* 3 */
         if (i != me) {
-            const char *from = coll_poweraware_in_box(r, coll_poweraware_box(r->call, i, bytes));
+            const char *from = coll_poweraware_in_box(r, pwr_boxes_read(r->call->boxes, i, bytes));
             rc = coll_poweraware_copy_operands(&r->operands, slice_of(r, i), from,
                                                slice_count(r, i));
         }
@@ -107,14 +107,14 @@ static int reduce_in_slices(const reduction_t *r)
    box, which nobody else reads. */
 static const unsigned char *lead(const reduction_t *r, int error, int *rc)
 {
-    *rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
+    *rc = coll_poweraware_first_error(error, pwr_boxes_wait_all(r->call->boxes));
     coll_poweraware_begin_round(r->call);
-    unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
+    unsigned char *set = pwr_boxes_fill_set(r->call->boxes, r->bytes);
     char *sum = coll_poweraware_in_box(r, set);
     char *spare = coll_poweraware_in_box(
-        r, coll_poweraware_last_box(r->call, r->call->hierarchy->my_local, r->bytes));
+        r, pwr_boxes_read_last(r->call->boxes, r->call->hierarchy->my_local, r->bytes));
     if (OMPI_SUCCESS == *rc) {
-        *rc = coll_poweraware_box_combine(r, coll_poweraware_last_box, all_of(r), 0, r->total, sum);
+        *rc = coll_poweraware_box_combine(r, pwr_boxes_read_last, all_of(r), 0, r->total, sum);
     }
     coll_poweraware_begin_network(r->call, *rc);
     coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
@@ -124,7 +124,7 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     if (OMPI_SUCCESS == *rc) {
         *rc = coll_poweraware_copy_operands(&r->operands, sum, result, r->total);
     }
-    coll_poweraware_post_set(r->call, *rc);
+    pwr_boxes_post(r->call->boxes, *rc);
     return set;
 }
 
@@ -138,7 +138,7 @@ static int reduce_through_leaders(const reduction_t *r)
     if (leading) {
         set = lead(r, rc, &rc_lead);
     } else {
-        coll_poweraware_end_round(r->call);
+        pwr_boxes_end(r->call->boxes);
         coll_poweraware_begin_round(r->call);
         set = coll_poweraware_rest_for_set(r->call, leader, r->bytes, &rc_lead);
     }
@@ -148,7 +148,7 @@ static int reduce_through_leaders(const reduction_t *r)
             coll_poweraware_in_box(r, set) + (ptrdiff_t)r->first * r->operands.extent;
         rc = coll_poweraware_copy_operands(&r->operands, r->operands.rbuf, from, r->count);
     }
-    coll_poweraware_end_round(r->call);
+    pwr_boxes_end(r->call->boxes);
     return rc;
 }
 
@@ -210,10 +210,10 @@ static char *spare_box(const reduction_t *r)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     if (1 == h->max_local) {
-        return coll_poweraware_in_box(r, coll_poweraware_last_box(r->call, 0, r->bytes));
+        return coll_poweraware_in_box(r, pwr_boxes_read_last(r->call->boxes, 0, r->bytes));
     }
-    return coll_poweraware_in_box(r,
-                                  coll_poweraware_box(r->call, 0 == h->my_local ? 1 : 0, r->bytes));
+    return coll_poweraware_in_box(
+        r, pwr_boxes_read(r->call->boxes, 0 == h->my_local ? 1 : 0, r->bytes));
 }
 
 /* Going round to the root's node changes the order of nodes. */
@@ -234,10 +234,10 @@ static int lead_reduce(const reduction_t *r, int error)
     char *sum =
         h->my_rank == r->root
             ? r->operands.rbuf
-            : coll_poweraware_in_box(r, coll_poweraware_box(r->call, h->my_local, r->bytes));
-    int rc = coll_poweraware_first_error(error, coll_poweraware_wait_all(r->call));
+            : coll_poweraware_in_box(r, pwr_boxes_read(r->call->boxes, h->my_local, r->bytes));
+    int rc = coll_poweraware_first_error(error, pwr_boxes_wait_all(r->call->boxes));
     if (OMPI_SUCCESS == rc) {
-        rc = coll_poweraware_box_combine(r, coll_poweraware_box, all_of(r), 0, r->total, sum);
+        rc = coll_poweraware_box_combine(r, pwr_boxes_read, all_of(r), 0, r->total, sum);
     }
     if (h->num_nodes > 1) {
         coll_poweraware_begin_network(r->call, rc);
@@ -256,6 +256,6 @@ int coll_poweraware_box_reduce(coll_poweraware_call_t *call, args_t *args)
     if (leading) {
         rc = lead_reduce(&r, rc);
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }

@@ -38,13 +38,13 @@ coll_poweraware_leaders_t coll_poweraware_box_leaders(const reduction_t *r)
 int coll_poweraware_box_contribute(const reduction_t *r, bool others_read)
 {
     coll_poweraware_begin_round(r->call);
-    unsigned char *box = coll_poweraware_my_box(r->call, r->bytes);
+    unsigned char *box = pwr_boxes_fill(r->call->boxes, r->bytes);
     int rc = OMPI_SUCCESS;
     if (others_read || r->operands.in_place) {
         rc = coll_poweraware_copy_operands(&r->operands, coll_poweraware_in_box(r, box),
                                            r->operands.contribution, r->total);
     }
-    coll_poweraware_join(r->call, rc);
+    pwr_boxes_join(r->call->boxes, rc);
     return rc;
 }
 
@@ -53,7 +53,7 @@ static char *operand(const reduction_t *r, coll_poweraware_box_fn_t box, int i, 
 {
     const char *start = i == r->call->hierarchy->my_local && !r->operands.in_place
                             ? r->operands.contribution
-                            : coll_poweraware_in_box(r, box(r->call, i, r->bytes));
+                            : coll_poweraware_in_box(r, box(r->call->boxes, i, r->bytes));
     return (char *)start + (ptrdiff_t)first * r->operands.extent;
 }
 

@@ -39,9 +39,8 @@ static inline char *coll_poweraware_in_box(const coll_poweraware_box_reduction_t
    its own box, unless its operand is about to be overwritten.  Returns an OMPI_* code. */
 int coll_poweraware_box_contribute(const coll_poweraware_box_reduction_t *r, bool others_read);
 
-/* coll_poweraware_box, or of the round before coll_poweraware_last_box. */
-typedef const unsigned char *(*coll_poweraware_box_fn_t)(const coll_poweraware_call_t *, int,
-                                                         size_t);
+/* pwr_boxes_read, or of the round before pwr_boxes_read_last. */
+typedef const unsigned char *(*coll_poweraware_box_fn_t)(const pwr_boxes_t *, int, size_t);
 
 /* Combines count elements of the operands of the node's first num ranks, num > 0, from element
    first on, from the right.  Returns an OMPI_* code. */

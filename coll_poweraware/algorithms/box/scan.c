@@ -30,8 +30,7 @@ bool coll_poweraware_box_scan_can(const coll_poweraware_call_t *call, args_t *ar
 static bool combine_mine(const reduction_t *r, int num, int *rc)
 {
     if (OMPI_SUCCESS == *rc && num > 0) {
-        *rc =
-            coll_poweraware_box_combine(r, coll_poweraware_box, num, 0, r->total, r->operands.rbuf);
+        *rc = coll_poweraware_box_combine(r, pwr_boxes_read, num, 0, r->total, r->operands.rbuf);
     }
     return num > 0;
 }
@@ -61,16 +60,16 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     char *sum = NULL == scratch ? r->operands.rbuf : coll_poweraware_in_box(r, scratch + step);
     *rc = NULL == scratch && OMPI_SUCCESS == error ? OMPI_ERR_OUT_OF_RESOURCE : error;
     if (OMPI_SUCCESS == *rc) {
-        *rc = coll_poweraware_box_combine(r, coll_poweraware_last_box,
-                                          r->call->hierarchy->num_local, 0, r->total, sum);
+        *rc = coll_poweraware_box_combine(r, pwr_boxes_read_last, r->call->hierarchy->num_local, 0,
+                                          r->total, sum);
     }
-    unsigned char *set = coll_poweraware_my_set(r->call, r->bytes);
+    unsigned char *set = pwr_boxes_fill_set(r->call->boxes, r->bytes);
     coll_poweraware_begin_network(r->call, *rc);
     coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
     coll_poweraware_sum_before(&leaders, sum, spare, coll_poweraware_in_box(r, set), r->total);
     coll_poweraware_end_network(r->call);
     *rc = r->call->error;
-    coll_poweraware_post_set(r->call, *rc);
+    pwr_boxes_post(r->call->boxes, *rc);
     return set;
 }
 
@@ -83,12 +82,12 @@ int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
     int rc = coll_poweraware_box_contribute(&r, true); /* 1 */
     int rc_lead = OMPI_SUCCESS;
     const unsigned char *set = NULL;
-    rc = coll_poweraware_first_error(rc, coll_poweraware_wait_all(call));
+    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(call->boxes));
     bool has_some = combine_mine(&r, exclusive ? h->my_local : h->my_local + 1, &rc);
     if (h->num_nodes > 1) {
         bool leading = h->my_rank == leader;
         if (!leading) {
-            coll_poweraware_end_round(call);
+            pwr_boxes_end(call->boxes);
         }
         coll_poweraware_begin_round(call);
         set = leading ? lead(&r, rc, &rc_lead)
@@ -98,6 +97,6 @@ int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
             rc = add_nodes_before(&r, set, has_some);
         }
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return rc;
 }

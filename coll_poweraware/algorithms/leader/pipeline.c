@@ -176,7 +176,7 @@ static void open_ahead(run_t *run, size_t index)
    network, and where ranks share CPUs, so does a change of rank. */
 static bool waits_long(const coll_poweraware_call_t *call)
 {
-    return pwr_boxes_are_crowded(&call->segment->boxes) ||
+    return pwr_boxes_are_crowded(call->boxes) ||
            (call->hierarchy->num_nodes > 1 && coll_poweraware_throttles(call));
 }
 

@@ -14,7 +14,7 @@ bool coll_poweraware_single_copy_can(const coll_poweraware_call_t *call, size_t 
 {
     enum { SHORTEST = 2 * COLL_POWERAWARE_SHORTEST_SINGLE_COPY }; /* two rounds are to be paid */
     return bytes >= SHORTEST && 1 == call->hierarchy->num_nodes && call->hierarchy->num_local > 1 &&
-           NULL != call->pids && !pwr_boxes_are_crowded(&call->segment->boxes);
+           NULL != call->pids && !pwr_boxes_are_crowded(call->boxes);
 }
 
 /* ---- what it costs ---- */
@@ -50,7 +50,7 @@ void coll_poweraware_report_work(const coll_poweraware_call_t *call, pwr_copy_wa
 coll_poweraware_exposed_t coll_poweraware_exposed_by(const coll_poweraware_call_t *call, int local)
 {
     coll_poweraware_exposed_t exposed;
-    memcpy(&exposed, coll_poweraware_box(call, local, sizeof exposed), sizeof exposed);
+    memcpy(&exposed, pwr_boxes_read(call->boxes, local, sizeof exposed), sizeof exposed);
     return exposed;
 }
 
@@ -64,9 +64,9 @@ bool coll_poweraware_expose_all(coll_poweraware_call_t *call, coll_poweraware_ex
         mine.measures = pwr_copier_measures(copier, class);
     }
     coll_poweraware_begin_round(call);
-    memcpy(coll_poweraware_my_box(call, sizeof mine), &mine, sizeof mine);
-    coll_poweraware_join(call, OMPI_SUCCESS);
-    coll_poweraware_wait_all(call);
+    memcpy(pwr_boxes_fill(call->boxes, sizeof mine), &mine, sizeof mine);
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+    pwr_boxes_wait_all(call->boxes);
     coll_poweraware_exposed_t first = coll_poweraware_exposed_by(call, 0);
     bool exposes = PWR_COPY_SINGLE == (pwr_copy_way_t)first.way;
     for (int i = 0; i < call->hierarchy->num_local && exposes; ++i) {

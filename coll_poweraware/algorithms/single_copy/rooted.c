@@ -42,13 +42,13 @@ static exposed_t agree(coll_poweraware_call_t *call, message_t *message)
     coll_poweraware_begin_round(call);
     if (call->hierarchy->my_rank == message->root) {
         exposed = expose_mine(call, message);
-        memcpy(coll_poweraware_my_set(call, sizeof exposed), &exposed, sizeof exposed);
-        coll_poweraware_post_set(call, OMPI_SUCCESS);
+        memcpy(pwr_boxes_fill_set(call->boxes, sizeof exposed), &exposed, sizeof exposed);
+        pwr_boxes_post(call->boxes, OMPI_SUCCESS);
     } else {
         memcpy(&exposed, coll_poweraware_rest_for_set(call, message->root, sizeof exposed, &rc),
                sizeof exposed);
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return exposed;
 }
 
@@ -82,11 +82,11 @@ bool coll_poweraware_rooted_single_copy(coll_poweraware_call_t *call, message_t 
     bool root = call->hierarchy->my_rank == message->root;
     *rc = root ? OMPI_SUCCESS : copy(call, message, &exposed);
     coll_poweraware_begin_round(call); /* 3 */
-    coll_poweraware_my_box(call, 0);
-    coll_poweraware_join(call, *rc);
+    pwr_boxes_fill(call->boxes, 0);
+    pwr_boxes_join(call->boxes, *rc);
     if (root) {
-        *rc = coll_poweraware_wait_all(call);
+        *rc = pwr_boxes_wait_all(call->boxes);
     }
-    coll_poweraware_end_round(call);
+    pwr_boxes_end(call->boxes);
     return true;
 }
