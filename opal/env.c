@@ -149,6 +149,38 @@ pwr_status_t pwr_env_read_all(int fd, size_t most, char **content, size_t *size)
     return PWR_OK;
 }
 
+pwr_status_t pwr_env_read_file(const pwr_env_t *env, const char *path, size_t most, char **content,
+                               size_t *size)
+{
+    int fd;
+    char *text;
+    size_t length;
+    /* O_NONBLOCK: a FIFO must not hold the job up. */
+    pwr_status_t status = pwr_env_open(env, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = pwr_env_read_all(fd, most, &text, &length);
+    close(fd);
+    if (status == PWR_OK && length > most) {
+        free(text);
+        return PWR_ERR_RANGE;
+    }
+    if (status == PWR_OK) {
+        *content = text;
+        *size = length;
+    }
+    return status;
+}
+
+const char *pwr_env_why_unread(pwr_status_t status)
+{
+    return status == PWR_ERR_UNSUPPORTED ? "no such file"
+           : status == PWR_ERR_ARG       ? "not a file with an absolute path"
+           : status == PWR_ERR_RANGE     ? "larger than any table"
+                                         : pwr_status_text(status);
+}
+
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)
 {
     int fd;

@@ -8,8 +8,8 @@
 
 #include "choose/decision.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "pwr/env.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FORMAT_VERSION = 1 };
 
@@ -186,15 +184,18 @@ static coll_poweraware_decision_t *read_document(reader_t *reader, json_t *docum
     return decision;
 }
 
-/* document: taken over; NULL: error says why. */
-static coll_poweraware_decision_t *take_document(reader_t *reader, json_t *document,
-                                                 const json_error_t *error)
+static coll_poweraware_decision_t *parse(const char *text, size_t size,
+                                         const coll_poweraware_decision_words_t *words, char *why,
+                                         size_t why_size)
 {
+    reader_t reader = {.words = words, .why = why, .why_size = why_size};
+    json_error_t error;
+    json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (!document) {
-        refuse(reader, "line %d: %s", error->line, error->text);
+        refuse(&reader, "line %d: %s", error.line, error.text);
         return NULL;
     }
-    coll_poweraware_decision_t *decision = read_document(reader, document);
+    coll_poweraware_decision_t *decision = read_document(&reader, document);
     json_decref(document);
     return decision;
 }
@@ -203,41 +204,22 @@ coll_poweraware_decision_t *
 coll_poweraware_decision_parse(const char *text, const coll_poweraware_decision_words_t *words,
                                char *why, size_t why_size)
 {
-    reader_t reader = {.words = words, .why = why, .why_size = why_size};
-    json_error_t error;
-    return take_document(&reader, json_loads(text, JSON_REJECT_DUPLICATES, &error), &error);
-}
-
-static int why_not_read(int fd)
-{
-    struct stat about;
-    if (fstat(fd, &about) != 0) {
-        return errno;
-    }
-    return !S_ISREG(about.st_mode)                             ? EINVAL
-           : about.st_size > COLL_POWERAWARE_DECISION_FILE_MAX ? EFBIG
-                                                               : 0;
+    return parse(text, strlen(text), words, why, why_size);
 }
 
 coll_poweraware_decision_t *
 coll_poweraware_decision_load(const char *path, const coll_poweraware_decision_words_t *words,
                               char *why, size_t why_size)
 {
-    reader_t reader = {.words = words, .why = why, .why_size = why_size};
-    json_error_t error;
-    /* O_NONBLOCK: a FIFO must not hang the job */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int err = fd < 0 ? errno : why_not_read(fd);
-    FILE *file = err == 0 ? fdopen(fd, "r") : NULL;
-    if (!file) {
-        snprintf(why, why_size, "%s", strerror(err != 0 ? err : errno));
-        if (fd >= 0) {
-            close(fd);
-        }
+    char *text;
+    size_t size;
+    pwr_status_t status =
+        pwr_env_read_file(&pwr_env_real, path, COLL_POWERAWARE_DECISION_FILE_MAX, &text, &size);
+    if (status != PWR_OK) {
+        snprintf(why, why_size, "%s", pwr_env_why_unread(status));
         return NULL;
     }
-    coll_poweraware_decision_t *decision =
-        take_document(&reader, json_loadf(file, JSON_REJECT_DUPLICATES, &error), &error);
-    fclose(file);
+    coll_poweraware_decision_t *decision = parse(text, size, words, why, why_size);
+    free(text);
     return decision;
 }

@@ -7,7 +7,6 @@
 
 #include "pwr/policy.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,31 +58,6 @@ pwr_status_t pwr_policy_user_path(char *path, unsigned size)
     return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_RANGE;
 }
 
-/* ---- reading a file ---- */
-
-static pwr_status_t read_file(const pwr_env_t *env, const char *path, char **content, size_t *size)
-{
-    int fd;
-    char *text;
-    size_t length;
-    /* O_NONBLOCK: a FIFO must not hold the job up. */
-    pwr_status_t status = pwr_env_open(env, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd);
-    if (status != PWR_OK) {
-        return status;
-    }
-    status = pwr_env_read_all(fd, FILE_BYTES_MAX, &text, &length);
-    close(fd);
-    if (status == PWR_OK && length > FILE_BYTES_MAX) {
-        free(text);
-        return PWR_ERR_RANGE;
-    }
-    if (status == PWR_OK) {
-        *content = text;
-        *size = length;
-    }
-    return status;
-}
-
 /* ---- choosing ---- */
 
 typedef struct search {
@@ -124,16 +98,12 @@ static bool try_file(search_t *search, const char *path, bool asked_for)
     char *text = NULL;
     size_t size = 0;
     char reason[REASON_BYTES];
-    pwr_status_t status = read_file(search->env, path, &text, &size);
+    pwr_status_t status = pwr_env_read_file(search->env, path, FILE_BYTES_MAX, &text, &size);
     if (status == PWR_ERR_UNSUPPORTED && !asked_for) {
         return false;
     }
     if (status != PWR_OK) {
-        pwr_why_add(&search->why, "%s: %s", path,
-                    status == PWR_ERR_UNSUPPORTED ? "no such file"
-                    : status == PWR_ERR_ARG       ? "not a file with an absolute path"
-                    : status == PWR_ERR_RANGE     ? "larger than any calibration"
-                                                  : pwr_status_text(status));
+        pwr_why_add(&search->why, "%s: %s", path, pwr_env_why_unread(status));
         return false;
     }
     status = pwr_policy_parse(text, size, reason, sizeof reason, &search->table);

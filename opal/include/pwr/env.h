@@ -62,7 +62,13 @@ pwr_status_t pwr_env_opened(pwr_status_t status, int opened, int *fd);
    that.  ARG: it is of another kind. */
 pwr_status_t pwr_env_read_all(int fd, size_t most, char **content, size_t *size);
 
-/* The same for reading a file line by line; to be closed with fclose. */
+/* The same of a file that a user has named.  RANGE: it is larger than most. */
+pwr_status_t pwr_env_read_file(const pwr_env_t *env, const char *path, size_t most, char **content,
+                               size_t *size);
+/* What that status says of the file. */
+const char *pwr_env_why_unread(pwr_status_t status);
+
+/* As pwr_env_open, for reading a file line by line; to be closed with fclose. */
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream);
 
 /* Reads one decimal or 0x number from a small text file (sysfs style).
