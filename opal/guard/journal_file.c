@@ -282,11 +282,9 @@ static pwr_status_t check_client(const pwr_journal_file_t *file, const pwr_journ
     return explain(file, PWR_ERR_PARSE, "it is not this process's journal", why, why_size);
 }
 
-/* Opens, takes the locks, reads.  header: of the client whose guardian this is to be; NULL for a
-   restorer. */
-static pwr_status_t open_locked(const pwr_rundir_t *rundir, const char *name,
-                                const pwr_journal_header_t *header, char *why, unsigned why_size,
-                                pwr_journal_file_t **file)
+pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name,
+                              const pwr_journal_header_t *header, char *why, unsigned why_size,
+                              pwr_journal_file_t **file)
 {
     pwr_journal_file_t *made;
     pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
@@ -308,19 +306,6 @@ static pwr_status_t open_locked(const pwr_rundir_t *rundir, const char *name,
     }
     *file = made;
     return PWR_OK;
-}
-
-pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
-                              unsigned why_size, pwr_journal_file_t **file)
-{
-    return open_locked(rundir, name, NULL, why, why_size, file);
-}
-
-pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
-                                   const pwr_journal_header_t *header, char *why, unsigned why_size,
-                                   pwr_journal_file_t **file)
-{
-    return open_locked(rundir, name, header, why, why_size, file);
 }
 
 /* ---- the rest ---- */

@@ -38,18 +38,14 @@ typedef struct pwr_journal_file {
 pwr_status_t pwr_journal_create(const pwr_rundir_t *rundir, const pwr_journal_header_t *header,
                                 char *why, unsigned why_size, pwr_journal_file_t **file);
 
-/* For a guardian whose predecessor was killed: the same journal, with all it says.  header is what
-   the client would begin a new one with.  Errors: SHARED (the predecessor lives), UNSUPPORTED (not
-   there), PARSE (damaged, or another client's), PERM, IO, NOMEM. */
-pwr_status_t pwr_journal_take_over(const pwr_rundir_t *rundir, const char *name,
-                                   const pwr_journal_header_t *header, char *why, unsigned why_size,
-                                   pwr_journal_file_t **file);
-
-/* For a restorer (2.).  Waits up to two seconds for a guardian whose client is gone: it is at work.
-   Errors: SHARED (in use), UNSUPPORTED (gone meanwhile), PARSE (damaged: file, line and reason),
-   PERM (not a file of ours), IO, NOMEM. */
-pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name, char *why,
-                              unsigned why_size, pwr_journal_file_t **file);
+/* For a restorer (2.; header NULL): waits up to two seconds for a guardian whose client is gone: it
+   is at work.  For a guardian whose predecessor was killed (header: what the client would begin a
+   new one with): the same journal, with all it says.  Errors: SHARED (in use), UNSUPPORTED (gone
+   meanwhile), PARSE (damaged: file, line and reason; another client's), PERM (not a file of ours),
+   IO, NOMEM. */
+pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name,
+                              const pwr_journal_header_t *header, char *why, unsigned why_size,
+                              pwr_journal_file_t **file);
 
 /* For a client: opens the journal that its guardian made and holds the client's lock, until fd is
    closed or the process ends.  Errors: PERM, UNSUPPORTED, TIMEOUT, IO. */

@@ -77,7 +77,7 @@ static pwr_status_t open_status(const pwr_rundir_t *rundir, const char *name, ch
 {
     pwr_journal_file_t *file = NULL;
     why[0] = '\0';
-    pwr_status_t status = pwr_journal_open(rundir, name, why, WHY_BYTES, &file);
+    pwr_status_t status = pwr_journal_open(rundir, name, NULL, why, WHY_BYTES, &file);
     assert_int_equal(status == PWR_OK, file != NULL);
     pwr_journal_close(file);
     return status;
@@ -112,7 +112,7 @@ static void test_is_there_for_a_restorer(void **state)
     add(file, &ours); /* known: no line */
     assert_int_equal(file->journal.lines, 3);
     pwr_journal_close(file);
-    assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
+    assert_int_equal(pwr_journal_open(rundir, name, NULL, why, sizeof why, &file), PWR_OK);
     const pwr_journal_t *journal = &file->journal;
     assert_string_equal(journal->header.root, "/emulated");
     assert_int_equal(journal->header.pid, getpid());
@@ -210,7 +210,7 @@ static void test_two_restorers(void **state)
     pwr_journal_file_t *file = create(rundir);
     name_of(file, name);
     pwr_journal_close(file);
-    assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
+    assert_int_equal(pwr_journal_open(rundir, name, NULL, why, sizeof why, &file), PWR_OK);
     expect_open(rundir, name, PWR_ERR_SHARED, "in use");
     assert_int_equal(pwr_journal_remove(file), PWR_OK);
     pwr_journal_close(file);
@@ -278,7 +278,7 @@ static void test_client_waits_for_a_restorer(void **state)
     pwr_journal_file_t *file = create(rundir);
     name_of(file, name);
     pwr_journal_close(file);
-    assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
+    assert_int_equal(pwr_journal_open(rundir, name, NULL, why, sizeof why, &file), PWR_OK);
     pid_t restorer = fork();
     assert_true(restorer >= 0);
     if (restorer == 0) {
@@ -313,11 +313,11 @@ static void test_successor_goes_on_where_the_first_was_killed(void **state)
     pwr_journal_close(file);
     /* Killed in the middle of a line that is longer than the next one. */
     append_text(rundir, name, "original clock_modulation msr_safe 3 0x1f 1234567");
-    assert_int_equal(pwr_journal_take_over(rundir, name, &header, why, sizeof why, &file), PWR_OK);
+    assert_int_equal(pwr_journal_open(rundir, name, &header, why, sizeof why, &file), PWR_OK);
     assert_int_equal(file->journal.lines, 2);
     add(file, &ours);
     pwr_journal_close(file);
-    assert_int_equal(pwr_journal_open(rundir, name, why, sizeof why, &file), PWR_OK);
+    assert_int_equal(pwr_journal_open(rundir, name, NULL, why, sizeof why, &file), PWR_OK);
     assert_false(file->journal.torn);
     assert_int_equal(file->journal.records[0].num_ours, 1);
     pwr_journal_close(file);
@@ -332,16 +332,15 @@ static void test_nobody_takes_over_what_is_not_theirs(void **state)
     pwr_journal_file_t *file = create(rundir);
     pwr_journal_file_t *second = NULL;
     name_of(file, name);
-    assert_int_equal(pwr_journal_take_over(rundir, name, &header, why, sizeof why, &second),
+    assert_int_equal(pwr_journal_open(rundir, name, &header, why, sizeof why, &second),
                      PWR_ERR_SHARED);
     pwr_journal_close(file);
     header.start++; /* another process of the same number */
-    assert_int_equal(pwr_journal_take_over(rundir, name, &header, why, sizeof why, &second),
+    assert_int_equal(pwr_journal_open(rundir, name, &header, why, sizeof why, &second),
                      PWR_ERR_PARSE);
     assert_non_null(strstr(why, "not this process's"));
-    assert_int_equal(
-        pwr_journal_take_over(rundir, "journal-none", &header, why, sizeof why, &second),
-        PWR_ERR_UNSUPPORTED);
+    assert_int_equal(pwr_journal_open(rundir, "journal-none", &header, why, sizeof why, &second),
+                     PWR_ERR_UNSUPPORTED);
     assert_null(second);
     pwr_rundir_close(rundir);
 }
@@ -430,7 +429,7 @@ static int fill_a_file_system(fixture_t *fixture)
     size_t lines = file->journal.lines;
     pwr_journal_close(file);
     char why[WHY_BYTES];
-    bool whole = pwr_journal_open(rundir, name, why, sizeof why, &file) == PWR_OK &&
+    bool whole = pwr_journal_open(rundir, name, NULL, why, sizeof why, &file) == PWR_OK &&
                  file->journal.lines == lines && !file->journal.torn;
     return cause == ENOSPC && lines > 50 && whole ? 0 : 1;
 }

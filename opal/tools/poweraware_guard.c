@@ -89,8 +89,8 @@ static pwr_status_t open_journal(guardian_t *self, const pwr_guard_hello_t *hell
     bool fresh = hello->journal[0] == '\0';
     return fresh ? pwr_journal_create(self->rundir, &header, self->reason, sizeof self->reason,
                                       &self->journal)
-                 : pwr_journal_take_over(self->rundir, hello->journal, &header, self->reason,
-                                         sizeof self->reason, &self->journal);
+                 : pwr_journal_open(self->rundir, hello->journal, &header, self->reason,
+                                    sizeof self->reason, &self->journal);
 }
 
 static bool report_ready(const guardian_t *self, pwr_status_t status)

@@ -173,7 +173,7 @@ static bool restore_journal(const restore_request_t *request, const pwr_rundir_t
     char why[WHY_BYTES] = "", name[WHY_BYTES];
     pwr_journal_file_t *file;
     full_name(rundir, file_name, name);
-    pwr_status_t status = pwr_journal_open(rundir, file_name, why, sizeof why, &file);
+    pwr_status_t status = pwr_journal_open(rundir, file_name, NULL, why, sizeof why, &file);
     if (status == PWR_ERR_UNSUPPORTED) {
         return true; /* somebody else was faster */
     }
