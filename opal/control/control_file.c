@@ -141,7 +141,7 @@ static pwr_status_t likwid_open(const pwr_env_t *env, const pwr_why_t *why, pwr_
     if (status != PWR_OK) {
         return status;
     }
-    status = pwr_likwid_freq_open(env, why);
+    status = pwr_link_acquire(&pwr_likwid_frequency, env, why);
     if (status != PWR_OK) {
         file_close(control);
     }
@@ -155,7 +155,7 @@ static pwr_status_t likwid_write(const pwr_control_t *control, uint64_t khz)
 
 static void likwid_close(pwr_control_t *control)
 {
-    pwr_likwid_freq_close();
+    pwr_link_release(&pwr_likwid_frequency);
     file_close(control);
 }
 

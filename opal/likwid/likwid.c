@@ -73,8 +73,8 @@ static pwr_status_t start_energy(const pwr_env_t *env, const pwr_why_t *why, int
     return start(env, "energy", why, fd);
 }
 
-static pwr_link_t frequency = {.start = start_frequency, .mutex = PTHREAD_MUTEX_INITIALIZER};
-static pwr_link_t energy = {.start = start_energy, .mutex = PTHREAD_MUTEX_INITIALIZER};
+pwr_link_t pwr_likwid_frequency = {.start = start_frequency, .mutex = PTHREAD_MUTEX_INITIALIZER};
+pwr_link_t pwr_likwid_energy = {.start = start_energy, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static pwr_status_t ask(pwr_link_t *link, pwr_likwid_record_t *record)
 {
@@ -93,36 +93,21 @@ static pwr_status_t ask(pwr_link_t *link, pwr_likwid_record_t *record)
 
 /* ---- frequencies ---- */
 
-pwr_status_t pwr_likwid_freq_open(const pwr_env_t *env, const pwr_why_t *why)
-{
-    return pwr_link_acquire(&frequency, env, why);
-}
-
 pwr_status_t pwr_likwid_freq_set(bool ceiling, unsigned cpu, uint64_t khz)
 {
     pwr_likwid_record_t record = {.kind = PWR_LIKWID_SET,
                                   .control = ceiling ? PWR_CONTROL_CEILING : PWR_CONTROL_FLOOR,
                                   .cpu = cpu,
                                   .value = khz};
-    return ask(&frequency, &record);
-}
-
-void pwr_likwid_freq_close(void)
-{
-    pwr_link_release(&frequency);
+    return ask(&pwr_likwid_frequency, &record);
 }
 
 /* ---- energy ---- */
 
-pwr_status_t pwr_likwid_energy_open(const pwr_env_t *env, const pwr_why_t *why)
-{
-    return pwr_link_acquire(&energy, env, why);
-}
-
 pwr_status_t pwr_likwid_energy_domain(unsigned index, pwr_likwid_domain_t *domain)
 {
     pwr_likwid_record_t record = {.kind = PWR_LIKWID_DOMAIN, .index = index};
-    pwr_status_t status = ask(&energy, &record);
+    pwr_status_t status = ask(&pwr_likwid_energy, &record);
     if (status == PWR_OK) {
         *domain = (pwr_likwid_domain_t){.unit_j = record.unit_j, .bits = record.bits};
         memcpy(domain->name, record.name, sizeof domain->name);
@@ -134,16 +119,11 @@ pwr_status_t pwr_likwid_energy_domain(unsigned index, pwr_likwid_domain_t *domai
 pwr_status_t pwr_likwid_energy_count(unsigned index, unsigned cpu, uint64_t *count)
 {
     pwr_likwid_record_t record = {.kind = PWR_LIKWID_COUNT, .index = index, .cpu = cpu};
-    pwr_status_t status = ask(&energy, &record);
+    pwr_status_t status = ask(&pwr_likwid_energy, &record);
     if (status == PWR_OK) {
         *count = record.value;
     }
     return status;
-}
-
-void pwr_likwid_energy_close(void)
-{
-    pwr_link_release(&energy);
 }
 
 /* ---- both, and the access daemon ---- */
@@ -155,6 +135,6 @@ void pwr_likwid_probe_begin(void)
 
 void pwr_likwid_probe_end(void)
 {
-    pwr_link_t *const links[] = {&frequency, &energy, &pwr_accessd_link};
+    pwr_link_t *const links[] = {&pwr_likwid_frequency, &pwr_likwid_energy, &pwr_accessd_link};
     pwr_link_probe_end(links, sizeof links / sizeof links[0]);
 }

@@ -71,7 +71,7 @@ static pwr_status_t add_domain(const pwr_meter_request_t *request, unsigned inde
 static pwr_status_t likwid_open(const pwr_meter_request_t *request, pwr_meter_counters_t *counters)
 {
     pwr_likwid_domain_t domain;
-    pwr_status_t status = pwr_likwid_energy_open(request->env, request->why);
+    pwr_status_t status = pwr_link_acquire(&pwr_likwid_energy, request->env, request->why);
     if (status != PWR_OK) {
         return status;
     }
@@ -94,7 +94,7 @@ static pwr_status_t likwid_open(const pwr_meter_request_t *request, pwr_meter_co
 static void likwid_close(pwr_meter_counters_t *counters)
 {
     if (counters->state) {
-        pwr_likwid_energy_close();
+        pwr_link_release(&pwr_likwid_energy);
     }
 }
 

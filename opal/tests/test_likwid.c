@@ -38,7 +38,7 @@ static void likwid_not_installed(void **state)
     env.root = "";
     char text[256];
     const pwr_why_t why = pwr_why_init(text, sizeof text);
-    assert_int_equal(pwr_likwid_freq_open(&env, &why), PWR_ERR_UNSUPPORTED);
+    assert_int_equal(pwr_link_acquire(&pwr_likwid_frequency, &env, &why), PWR_ERR_UNSUPPORTED);
     assert_string_equal(text, "poweraware-likwid: not installed (built without likwid)");
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
