@@ -204,8 +204,8 @@ static int measure_lever(pwr_lever_id_t id, const pwr_env_t *env, const pwr_topo
 
 static bool bind_to(int cpu)
 {
-    pwr_cpuset_t mine = {{0}}, one = {{0}};
-    if (sched_getaffinity(0, sizeof mine, (cpu_set_t *)(void *)mine.words) != 0) {
+    pwr_cpuset_t mine, one = {{0}};
+    if (!pwr_cpuset_bound(&mine)) {
         return false;
     }
     pwr_cpuset_add(&one, cpu < 0 ? pwr_cpuset_at(&mine, 0) : (unsigned)cpu);

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <likwid.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "topo/cpulist.h"
 
 enum { DIRECT = 0, DAEMON = 1 };                  /* of HPMmode */
 enum { INIT_LIMIT_S = 30, REQUEST_LIMIT_S = 10 }; /* likwid waits without limit for its daemons */
@@ -87,16 +87,6 @@ static void say_last_words(void)
 
 /* ---- 2. initialise ---- */
 
-static unsigned first_cpu(const cpu_set_t *mask)
-{
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, mask)) {
-            return cpu;
-        }
-    }
-    return 0;
-}
-
 static int mode_for(const char *path_format, unsigned cpu)
 {
     char path[PATH_BYTES];
@@ -137,17 +127,16 @@ static pwr_status_t init_energy(unsigned cpu)
  */
 static pwr_status_t init(pwr_status_t (*purpose)(unsigned cpu))
 {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    bool have_mask = sched_getaffinity(0, sizeof mask, &mask) == 0;
+    pwr_cpuset_t mask;
+    bool have_mask = pwr_cpuset_bound(&mask);
     setenv("LIKWID_IGNORE_CPUSET", "1", 1);
     const char *path = getenv("PATH");
     char more[4096];
     snprintf(more, sizeof more, "%s:/usr/local/sbin:/usr/sbin:/usr/bin:/bin", path ? path : "");
     setenv("PATH", more, 1); /* it asks the shell where its daemon is */
-    pwr_status_t status = purpose(have_mask ? first_cpu(&mask) : 0);
+    pwr_status_t status = purpose(have_mask ? pwr_cpuset_at(&mask, 0) : 0);
     if (have_mask) {
-        (void)sched_setaffinity(0, sizeof mask, &mask);
+        (void)pwr_cpuset_bind(&mask);
     }
     return status;
 }

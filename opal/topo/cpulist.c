@@ -89,6 +89,14 @@ bool pwr_cpuset_bind(const pwr_cpuset_t *set)
            0;
 }
 
+/* libc's function, not the raw system call: where affinities are emulated, it is the one that
+   answers, and hwloc asks it too. */
+bool pwr_cpuset_bound(pwr_cpuset_t *set)
+{
+    *set = (pwr_cpuset_t){{0}};
+    return sched_getaffinity(0, sizeof set->words, (cpu_set_t *)(void *)set->words) == 0;
+}
+
 /* ---- lists ---- */
 
 static bool is_space(char letter)

@@ -19,7 +19,7 @@ enum {
 };
 
 /* CPU numbers below PWR_CPUSET_CPUS.  1 KiB, no allocation; laid out like the kernel's affinity
-   masks, so sched_getaffinity can fill it.  { { 0 } } is the empty set. */
+   masks.  { { 0 } } is the empty set. */
 typedef struct pwr_cpuset {
     unsigned long words[PWR_CPUSET_WORDS];
 } pwr_cpuset_t;
@@ -43,6 +43,8 @@ static inline bool pwr_cpuset_includes(const pwr_cpuset_t *set, const pwr_cpuset
 /* Binds the calling thread to these CPUs, of which the kernel keeps what the cgroup allows; false
    and errno when that is none. */
 bool pwr_cpuset_bind(const pwr_cpuset_t *set);
+/* The CPUs that the calling thread may run on; false and errno when nothing tells. */
+bool pwr_cpuset_bound(pwr_cpuset_t *set);
 /* Keeps in set what is also in other, or what is not. */
 void pwr_cpuset_intersect(pwr_cpuset_t *set, const pwr_cpuset_t *other);
 void pwr_cpuset_subtract(pwr_cpuset_t *set, const pwr_cpuset_t *other);

@@ -8,7 +8,6 @@
 
 #include "topo/watch.h"
 
-#include <sched.h>
 #include <stdio.h>
 
 #include "pwr/clock.h"
@@ -30,12 +29,10 @@ static uint64_t real_thread_cpu_ns(void *arg)
     return pwr_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* libc's function, not the raw system call: where affinities are emulated, it is the one that
-   answers, and hwloc asked it too. */
 static bool real_affinity(void *arg, pwr_cpuset_t *set)
 {
     (void)arg;
-    return sched_getaffinity(0, sizeof set->words, (cpu_set_t *)(void *)set->words) == 0;
+    return pwr_cpuset_bound(set);
 }
 
 static const pwr_watch_kernel_t real_kernel = {.process_cpu_ns = real_process_cpu_ns,
