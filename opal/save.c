@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Writing the table: at once or not at all, so that no rank ever reads half of one.
+ * Replacing a file.
  */
 #include "config.h"
 
-#include "tools/calibrate/calibrate.h"
+#include "pwr/save.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *speaker; /* the command */
+
 static bool complain(const char *file, const char *what)
 {
-    fprintf(stderr, "poweraware-calibrate: %s: %s\n", file, what);
+    fprintf(stderr, "%s: %s: %s\n", speaker, file, what);
     return false;
 }
 
@@ -39,7 +41,7 @@ static bool resolve(const char *file, char target[PATH_MAX])
         return true;
     }
     if (!S_ISREG(info.st_mode)) {
-        return complain(file, "not a regular file (--json writes to standard output)");
+        return complain(file, "not a regular file");
     }
     return realpath(file, target) != NULL || complain(file, strerror(errno));
 }
@@ -58,10 +60,11 @@ static bool make_parents(const char *file)
     return true;
 }
 
-bool calibrate_can_save(const char *file)
+bool pwr_save_check(const char *command, const char *file)
 {
     char target[PATH_MAX];
     char folder[PATH_MAX];
+    speaker = command;
     if (!resolve(file, target) || !make_parents(target)) {
         return false;
     }
@@ -70,19 +73,10 @@ bool calibrate_can_save(const char *file)
     return access(parent, W_OK | X_OK) == 0 || complain(parent, strerror(errno));
 }
 
+/* Readable to all: it is no secret, and a site's file is for everybody. */
 static bool write_all(int fd, const char *text)
 {
-    size_t left = strlen(text);
-    while (left > 0) {
-        ssize_t put = write(fd, text, left);
-        if (put < 0 && errno != EINTR) {
-            return false;
-        }
-        text += put > 0 ? put : 0;
-        left -= put > 0 ? (size_t)put : 0;
-    }
-    /* Readable to all: it is no secret, and a site's table is for everybody. */
-    return fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+    return dprintf(fd, "%s", text) >= 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
 }
 
 static bool replace(const char *target, const char *text)
@@ -110,10 +104,11 @@ static bool replace(const char *target, const char *text)
     return true;
 }
 
-bool calibrate_save(const char *file, const char *text)
+bool pwr_save(const char *command, const char *file, const char *text)
 {
     char target[PATH_MAX];
     sigset_t stops, before;
+    speaker = command;
     if (!resolve(file, target) || !make_parents(target)) {
         return false;
     }

@@ -8,7 +8,6 @@
 
 #include "tune.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
+#include "pwr/save.h"
 
 enum { LINE_S = 5 };
 
@@ -107,43 +107,10 @@ json_t *tune_document_new(int argc, char **argv)
     return document;
 }
 
-static bool cannot_write(const char *path)
-{
-    return tune_refuse("cannot write %s: %s", path, strerror(errno));
-}
-
-/* Beside path, to be freed; NULL: no memory, which errno says. */
-static char *name_aside(const char *path)
-{
-    char *aside;
-    return asprintf(&aside, "%s.new", path) < 0 ? NULL : aside;
-}
-
-bool tune_can_write(const char *path)
-{
-    char *aside = name_aside(path);
-    FILE *file = aside ? fopen(aside, "w") : NULL;
-    bool good = file || cannot_write(path);
-    if (file) {
-        fclose(file);
-        unlink(aside);
-    }
-    free(aside);
-    return good;
-}
-
 bool tune_document_write(const json_t *document, const char *path)
 {
-    char *aside = name_aside(path);
-    bool good = aside &&
-                json_dump_file(document, aside, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
-                rename(aside, path) == 0;
-    if (!good) {
-        cannot_write(path);
-    }
-    if (aside && !good) {
-        unlink(aside);
-    }
-    free(aside);
+    char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    bool good = text ? pwr_save("poweraware-tune", path, text) : tune_refuse("out of memory");
+    free(text);
     return good;
 }

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "tune.h"
+#include "pwr/save.h"
 
 #include <stdio.h>
 
@@ -113,7 +114,7 @@ static int write_results(const run_t *run)
 /* Rank 0 looks, all learn. */
 static bool can_write(const run_t *run)
 {
-    int good = run->rank != 0 || tune_can_write(run->options->output);
+    int good = run->rank != 0 || pwr_save_check("poweraware-tune", run->options->output);
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return good != 0;
 }

@@ -124,8 +124,6 @@ void tune_progress_end(void);
 
 /* The document with the measurements; no points yet. */
 json_t *tune_document_new(int argc, char **argv);
-/* Whether path can be written, before a long run. */
-bool tune_can_write(const char *path);
 /* Replaced in one step. */
 bool tune_document_write(const json_t *document, const char *path);
 

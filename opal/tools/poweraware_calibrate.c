@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include "pwr/command.h"
+#include "pwr/save.h"
 #include "tools/calibrate/calibrate.h"
 
 #include <errno.h>
@@ -267,7 +268,7 @@ static bool put_out(const options_t *options, const char *file, const pwr_policy
     } else {
         print_text(table, notes);
     }
-    bool good = !file || calibrate_save(file, text);
+    bool good = !file || pwr_save(command.name, file, text);
     free(text);
     if (good && file && !options->json) {
         printf("written to %s\n", file);
@@ -296,7 +297,7 @@ static bool choose_file(const options_t *options, char user[PATH_MAX], const cha
         }
         *file = user;
     }
-    return !*file || calibrate_can_save(*file);
+    return !*file || pwr_save_check(command.name, *file);
 }
 
 int main(int argc, char **argv)

@@ -104,12 +104,4 @@ double calibrate_watts_measure(calibrate_watts_t *watts, const calibrate_plan_t 
                                pwr_power_t *power, pwr_policy_row_id_t id);
 void calibrate_watts_close(calibrate_watts_t *watts);
 
-/* ---- calibrate/save.c ---- */
-
-/* Whether file could be written, before time is spent on measuring; else a line on stderr. */
-bool calibrate_can_save(const char *file);
-/* Replaces file at once or not at all; directories above it are made.  A line on stderr when it
-   fails: the old file is then as it was. */
-bool calibrate_save(const char *file, const char *text);
-
 #endif
