@@ -42,7 +42,7 @@ static pwr_status_t add_counter(const pwr_meter_request_t *request, pwr_meter_do
                                 unsigned index, const pwr_likwid_domain_t *domain, unsigned package,
                                 pwr_meter_counters_t *counters)
 {
-    uint64_t cpu = (uint64_t)pwr_topo_first_cpu(request->topo, package);
+    uint64_t cpu = (uint64_t)pwr_topo_next_in_package(request->topo, package, -1);
     pwr_meter_counter_t counter = {.domain = {.kind = kind, .package = package},
                                    .fd = -1,
                                    .offset = (uint64_t)index << CPU_BITS | cpu,

@@ -128,7 +128,7 @@ static pwr_status_t open_package(const pwr_meter_request_t *request, const pwr_c
     const pwr_msr_access_t *access = counters->backend->access;
     msr_packages_t *packages = counters->state;
     unsigned package = packages->count;
-    unsigned cpu = (unsigned)pwr_topo_first_cpu(request->topo, package);
+    unsigned cpu = (unsigned)pwr_topo_next_in_package(request->topo, package, -1);
     pwr_msr_t *msr = &packages->msrs[package];
     pwr_status_t status = access->open(access, request->env, cpu, false, request->why, msr);
     if (status != PWR_OK) {

@@ -22,8 +22,8 @@ static void test_two_packages(void **state)
     assert_int_equal(pwr_topo_package_of(topo, 3), 0);
     assert_int_equal(pwr_topo_package_of(topo, 4), 1);
     assert_int_equal(pwr_topo_package_of(topo, 8), -1);
-    assert_int_equal(pwr_topo_first_cpu(topo, 1), 4);
-    assert_int_equal(pwr_topo_first_cpu(topo, 2), -1);
+    assert_int_equal(pwr_topo_next_in_package(topo, 1, -1), 4);
+    assert_int_equal(pwr_topo_next_in_package(topo, 2, -1), -1);
     assert_int_equal(pwr_topo_num_my_cpus(topo), 2);
     assert_int_equal(pwr_topo_my_cpu(topo, 0), 4);
     assert_int_equal(pwr_topo_my_cpu(topo, 1), 5);
@@ -39,7 +39,7 @@ static void test_numbers_that_alternate_between_packages(void **state)
     assert_int_equal(pwr_topo_package_of(topo, 0), 0);
     assert_int_equal(pwr_topo_package_of(topo, 1), 1);
     assert_int_equal(pwr_topo_package_of(topo, 2), 0);
-    assert_int_equal(pwr_topo_first_cpu(topo, 1), 1);
+    assert_int_equal(pwr_topo_next_in_package(topo, 1, -1), 1);
     assert_int_equal(pwr_topo_my_package(topo), 1);
     pwr_topo_close(topo);
 }
@@ -80,8 +80,8 @@ static void test_cpus_of_a_core(void **state)
     assert_int_equal(pwr_cpuset_count(&pwr_topo_sets(topo)->reached), 2);
     assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, 0), 2);
     assert_int_equal(pwr_cpuset_at(&pwr_topo_sets(topo)->reached, 1), 6);
-    assert_true(pwr_topo_is_mine(topo, 2));
-    assert_false(pwr_topo_is_mine(topo, 6));
+    assert_true(pwr_cpuset_has(&pwr_topo_sets(topo)->mine, 2));
+    assert_false(pwr_cpuset_has(&pwr_topo_sets(topo)->mine, 6));
     assert_false(pwr_topo_has_whole_cores(topo));
     pwr_topo_close(topo);
     topo = fixture_topo(*state, "package:1 core:4 pu:2(indexes=0,4,1,5,2,6,3,7)", "2,6");
@@ -278,7 +278,7 @@ static void test_offline_sibling(void **state)
     assert_int_equal(pwr_topo_num_cpus(topo), 3);
     assert_int_equal(pwr_topo_num_my_cpus(topo), 1);
     assert_int_equal(pwr_topo_package_of(topo, 1), -1);
-    assert_false(pwr_topo_is_mine(topo, 1));
+    assert_false(pwr_cpuset_has(&pwr_topo_sets(topo)->mine, 1));
     assert_true(pwr_topo_has_whole_cores(topo));
     pwr_topo_close(topo);
     assert_int_equal(pwr_topo_open_with_binding(&fixture->env, "2", &topo), PWR_OK);

@@ -247,11 +247,6 @@ int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after
     return cpu;
 }
 
-int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package)
-{
-    return pwr_topo_next_in_package(topo, package, -1);
-}
-
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
 {
     return pwr_cpuset_count(&topo->sets.mine);
@@ -260,11 +255,6 @@ unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo)
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index)
 {
     return pwr_cpuset_at(&topo->sets.mine, index);
-}
-
-bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu)
-{
-    return pwr_cpuset_has(&topo->sets.mine, cpu);
 }
 
 bool pwr_topo_is_bound(const pwr_topo_t *topo)

@@ -36,23 +36,21 @@ void pwr_topo_close(pwr_topo_t *topo);
 unsigned pwr_topo_num_packages(const pwr_topo_t *topo); /* >= 1 */
 unsigned pwr_topo_num_cores(const pwr_topo_t *topo);    /* >= 1 */
 unsigned pwr_topo_num_cpus(const pwr_topo_t *topo);     /* >= 1 */
-/* The lowest CPU of a package, for registers that exist once per package; -1 when out of range. */
-int pwr_topo_first_cpu(const pwr_topo_t *topo, unsigned package);
 /* Package of a CPU, 0 .. num_packages-1 in hwloc's logical order; -1 for an unknown CPU. */
 int pwr_topo_package_of(const pwr_topo_t *topo, unsigned cpu);
 /* The same for any level: group of a CPU, >= 0 and the same number in all processes of the machine;
    -1 for an unknown CPU.  Of several NUMA nodes that are local to a CPU (kinds of memory) the one
    local to the fewest CPUs counts, the first of those. */
 int pwr_topo_group_of(const pwr_topo_t *topo, pwr_topo_level_t level, unsigned cpu);
-/* The CPUs of a package, ascending: the lowest above after (-1: of all), or -1.  A CPU that is
-   offline while the topology loads is in no package. */
+/* The CPUs of a package, ascending: the lowest above after (-1: of all), or -1; that of all is the
+   one for registers that exist once per package.  A CPU that is offline while the topology loads is
+   in no package. */
 int pwr_topo_next_in_package(const pwr_topo_t *topo, unsigned package, int after);
 
 /* CPUs in the affinity mask of the thread that opened the topology, ascending: levers are moved for
    the thread that waits.  Threads that MPI or a tool started may be bound elsewhere. */
 unsigned pwr_topo_num_my_cpus(const pwr_topo_t *topo);
 unsigned pwr_topo_my_cpu(const pwr_topo_t *topo, unsigned index);
-bool pwr_topo_is_mine(const pwr_topo_t *topo, unsigned cpu);
 /* True when the mask is a proper subset of the machine, or the machine has one CPU. */
 bool pwr_topo_is_bound(const pwr_topo_t *topo);
 /* True when my CPUs are all hardware threads of every core they touch, or of every package: then

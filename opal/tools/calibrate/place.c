@@ -70,7 +70,7 @@ static bool settle_among(const pwr_env_t *env, const pwr_topo_t *allowed, int wa
     pwr_cpuset_t core;
     place->cpu = wanted >= 0 ? (unsigned)wanted
                              : pwr_topo_my_cpu(allowed, pwr_topo_num_my_cpus(allowed) - 1);
-    if (!pwr_topo_is_mine(allowed, place->cpu)) {
+    if (!pwr_cpuset_has(&pwr_topo_sets(allowed)->mine, place->cpu)) {
         fprintf(stderr, "poweraware-calibrate: --cpu %u: not a CPU that this process may run on\n",
                 place->cpu);
         return false;
