@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from bench.common import processes
+from bench.run import machine
 from bench.run.errors import DriverError
 from bench.run.options import Options
 
@@ -75,7 +76,9 @@ class Cluster:
 
     def run_command(self, mca: Dict[str, str], program: List[str]) -> List[str]:
         """Command line that runs an MPI program over the nodes."""
+        binding = machine.binding(self._options.machine)
         line = self._line("run") + ["--layout", ",".join(map(str, self._options.layout))]
+        line += ["--bind", binding.bind_to, "--map-by", binding.map_by]
         for key, value in mca.items():
             line += ["--mca", key, value]
         return line + ["--"] + program

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Dict, List, Optional
 
 from bench.common.options import TOP
+from bench.run import machine
 from bench.run.options import Options
 from poweraware.session import document as doc
 
@@ -45,6 +46,7 @@ def cluster(options: Options) -> doc.Cluster:
         nodes=len(options.layout),
         layout=options.layout,
         ranks=sum(options.layout),
+        binding=machine.binding(options.machine),
         virtual=True,
         machine=options.machine.stem if options.machine is not None else None,
         link=doc.Link(options.rate_mbit, options.latency_us),

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""What the component must be told of an emulated machine, from its description."""
+"""What the component and mpirun must be told of an emulated machine, from its description."""
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Dict
+from typing import Dict, Optional
+
+from poweraware.session.document import Binding
 
 
 def parameters(machine: Path) -> Dict[str, str]:
@@ -16,3 +18,8 @@ def parameters(machine: Path) -> Dict[str, str]:
         return {}
     acts_on = "package" if scope.group(1) == "package" else "core"
     return {"coll_poweraware_tstate_scope": acts_on}
+
+
+def binding(machine: Optional[Path]) -> Binding:
+    """Emulated cores are there to be bound to; real ones are shared by all nodes."""
+    return Binding("none", "slot") if machine is None else Binding("core", "core")

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
-VERSION = 3
+VERSION = 4
 BASELINE = "off"
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
@@ -46,10 +46,17 @@ class Link:
 
 
 @dataclass
+class Binding:
+    bind_to: str
+    map_by: str
+
+
+@dataclass
 class Cluster:
     nodes: int
     layout: List[int]
     ranks: int
+    binding: Binding
     virtual: bool
     machine: Optional[str]
     link: Link

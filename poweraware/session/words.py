@@ -159,6 +159,7 @@ def setting(document: Document) -> str:
     parts = [
         f"{plural(cluster.ranks, 'rank')} on {plural(cluster.nodes, kind)}"
         f" ({', '.join(map(str, cluster.layout))})",
+        f"--bind-to {cluster.binding.bind_to} --map-by {cluster.binding.map_by} under all schemes",
         f"emulated machine {cluster.machine}" if cluster.machine else "real power hardware",
         _link(document),
         f"host {document.host.name}: {plural(document.host.cpus, 'CPU')}, "

@@ -139,6 +139,9 @@ def test_a_good_session(world: World) -> None:
         # Two nodes of 100 W; core-0 is a part of package-0.
         assert energy.run_energy_j(run, 2) == pytest.approx(2 * 100.0 * (end_ns - begin_ns) / 1e9)
     assert len({tuple(run.command[run.command.index("--") :]) for run in document.runs}) == 1
+    binding = document.cluster.binding
+    assert (binding.bind_to, binding.map_by) == ("core", "core")
+    assert all("--bind core --map-by core" in " ".join(run.command) for run in document.runs)
     assert document.provenance.energy.kind == document.provenance.states.kind == "emulated"
     assert "alltoall   throttle" in done.stdout
     assert (world.output / "summary.txt").read_text() in done.stdout

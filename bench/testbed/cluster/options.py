@@ -121,8 +121,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--map-by",
-        choices=["slot", "node"],
-        help="number the ranks node by node, or round robin over the nodes",
+        choices=["core", "slot", "node"],
+        help="number the ranks node by node (core: a core each), or round robin over the nodes"
+        " (default: core where ranks are bound to cores, otherwise slot)",
     )
     parser.add_argument(
         "--bind",

@@ -259,7 +259,7 @@ def make_document(
     emulated = {"kind": "emulated", "note": "Accounted by the emulated machine icpp2010."}
     return {
         "format": "poweraware-benchmark",
-        "version": 3,
+        "version": 4,
         "created": "2026-01-02T03:04:05Z",
         "complete": True,
         "command": ["bench/run/run", "osu"],
@@ -277,6 +277,7 @@ def make_document(
             "nodes": nodes,
             "layout": [ppn] * nodes,
             "ranks": nodes * ppn,
+            "binding": {"bind_to": "core", "map_by": "core"},
             "virtual": True,
             "machine": "icpp2010",
             "link": {"rate_mbit": None, "latency_us": None},

@@ -71,6 +71,15 @@ def test_page_is_well_formed_and_every_picture_has_words(html: str) -> None:
     assert "a &lt;b&gt; &amp; c" in html
 
 
+def test_conditions_are_told_as_they_were(data: Json, html: str) -> None:
+    changed = copy.deepcopy(data)
+    changed["cluster"]["binding"] = {"bind_to": "none", "map_by": "slot"}
+    said = words.setting(from_json(changed, "generator"))
+    assert "; --bind-to none --map-by slot under all schemes; " in said
+    assert "commit abc, cc 12" in said
+    assert "--bind-to core --map-by core under all schemes" in html
+
+
 def test_nothing_is_loaded_from_anywhere(html: str) -> None:
     assert not re.search(r"https?://", html)
     for element in parse(html).iter():

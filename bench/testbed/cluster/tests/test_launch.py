@@ -64,6 +64,7 @@ def test_command_line() -> None:
     [
         ("none", None, "--map-by slot --bind-to none"),
         ("core", None, "--map-by core --bind-to core"),
+        ("core", "core", "--map-by core --bind-to core"),
         ("core", "node", "--map-by node --bind-to core"),
         ("none", "node", "--map-by node --bind-to none"),
     ],
