@@ -165,6 +165,17 @@ bool emu_activity_mask(const struct emu_activity *activity, pid_t tid, cpu_set_t
     return tid == 0 || task != NULL;
 }
 
+bool emu_activity_place(const struct emu_activity *activity, pid_t pid, cpu_set_t *mask)
+{
+    const struct task *task = task_find(activity, pid);
+    CPU_ZERO(mask);
+    if (task == NULL || task->cpu == NOWHERE) {
+        return false;
+    }
+    CPU_SET(task->cpu, mask);
+    return true;
+}
+
 static bool exists(const struct emu_activity *activity, pid_t tid)
 {
     char path[512];

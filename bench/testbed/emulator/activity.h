@@ -31,6 +31,10 @@ int emu_activity_bind(struct emu_activity *activity, pid_t tid, const cpu_set_t 
 /* The task's mask, or that of task 0: all CPUs there are.  False if it has none. */
 bool emu_activity_mask(const struct emu_activity *activity, pid_t tid, cpu_set_t *mask);
 
+/* The CPU on which the process is, alone in mask.  False if it is on none: not bound, a thread, or
+   not known. */
+bool emu_activity_place(const struct emu_activity *activity, pid_t pid, cpu_set_t *mask);
+
 /* Forgets tasks that have ended. */
 void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns);
 

@@ -53,11 +53,17 @@ static int write_mask(const struct emu_access *access, uint32_t tid, const union
     return emu_activity_bind(access->activity, (pid_t)tid, &datum->mask, access->now_ns);
 }
 
+static int read_place(const struct emu_access *access, uint32_t pid, union emu_datum *datum)
+{
+    return emu_activity_place(access->activity, (pid_t)pid, &datum->mask) ? 0 : ESRCH;
+}
+
 static const struct emu_file files[] = {
     {"state", 0444, .no_faults = true, .show = show_state},
     {"fault", 0644, .no_faults = true, .show = show_faults, .store = store_faults},
     {"affinity", 0666, .no_faults = true, .size = sizeof(cpu_set_t), .read = read_mask,
      .write = write_mask},
+    {"place", 0444, .no_faults = true, .size = sizeof(cpu_set_t), .read = read_place},
     {0},
 };
 

@@ -79,6 +79,27 @@ def test_affinity_of_threads(emulate: Emulate) -> None:
     ]
 
 
+def test_a_process_is_told_the_cpu_that_it_drives(emulate: Emulate) -> None:
+    """Tools ask sched_getcpu whose files to write (COUNTDOWN 2.0 does): the real CPU has another number."""
+    script = (
+        "import ctypes, os, threading\n"
+        "where = lambda: print(ctypes.CDLL(None).sched_getcpu(), flush=True)\n"
+        "where()\n"
+        "os.sched_setaffinity(0, {5})\n"
+        "where()\n"
+        "t = threading.Thread(target=where); t.start(); t.join()\n"
+        "os.sched_setaffinity(0, {3, 6})\n"
+        "if os.fork() == 0:\n"
+        "    where(); os._exit(0)\n"
+        "os.wait()\n"
+        "where()\n"
+    )
+    result = emulate("icpp2010", f"exec {sys.executable} -c '{script}'")
+    unbound, *bound, child, parent = result.stdout.split()
+    assert (unbound, bound) == ("0", ["5", "5"]), result.stderr
+    assert sorted([child, parent]) == ["3", "6"], "the least loaded CPU of the mask"
+
+
 def emulators() -> List[str]:
     found = []
     for folder in Path("/proc").iterdir():

@@ -28,7 +28,9 @@
 
 #define PWR_EXPORT __attribute__((visibility("default")))
 
-static char masks[4096]; /* path of the emulator's file */
+/* Paths of the emulator's files. */
+static char masks[4096];
+static char places[4096];
 static bool emulated;
 static cpu_set_t machine; /* its CPUs */
 /* Between prepare and child handler of one fork, in the thread that forks. */
@@ -40,16 +42,21 @@ static pid_t self_tid(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-static bool get_mask(pid_t tid, cpu_set_t *mask)
+static bool get(const char *path, pid_t tid, cpu_set_t *mask)
 {
     int saved = errno;
-    int fd = open(masks, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool found = fd >= 0 && pread(fd, mask, sizeof *mask, tid) == (ssize_t)sizeof *mask;
     if (fd >= 0) {
         close(fd);
     }
     errno = saved;
     return found;
+}
+
+static bool get_mask(pid_t tid, cpu_set_t *mask)
+{
+    return get(masks, tid, mask);
 }
 
 /* 0, or -1 and errno. */
@@ -97,6 +104,7 @@ __attribute__((constructor)) static void attach(void)
     int saved = errno;
     emulated = state != NULL &&
                snprintf(masks, sizeof masks, "%s/mnt/ctl/affinity", state) < (int)sizeof masks &&
+               snprintf(places, sizeof places, "%s/mnt/ctl/place", state) < (int)sizeof places &&
                get_mask(0, &machine);
     if (emulated) {
         if (!get_mask(getpid(), &mask) && mask_of(getppid(), &mask)) {
@@ -193,4 +201,24 @@ PWR_EXPORT int pthread_attr_setaffinity_np(pthread_attr_t *attributes, size_t si
         }
     }
     return EINVAL;
+}
+
+/* The emulated CPU, whose files and registers the caller may look for; the real one has another
+   number.  A thread is where its process is.  What is not bound is on no CPU: the first one stands
+   for all. */
+PWR_EXPORT int sched_getcpu(void)
+{
+    unsigned real;
+    if (!emulated) {
+        return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
+    }
+    cpu_set_t mask;
+    if (!get(places, getpid(), &mask)) {
+        mask = machine;
+    }
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &mask)) { /* one is set */
+        cpu++;
+    }
+    return cpu;
 }
