@@ -17,7 +17,7 @@ from typing import Dict, List, Optional
 
 from bench.common import processes
 from bench.common.progress import Progress
-from bench.run import facts, machine
+from bench.run import facts, machine, preload
 from bench.run.cluster import Cluster
 from bench.run.errors import DriverError
 from bench.run.options import Options
@@ -135,7 +135,7 @@ class Session:
         command = self._options.family.prepare(step.benchmark, folder)
         library = self._options.preloads.get(step.scheme)
         if library is not None:
-            command = ["env", f"LD_PRELOAD={library}", *command]
+            command = preload.before(library, command)
         line = self._cluster.run_command(mca, command)
 
         offset_ns = realtime_offset_ns()
@@ -198,7 +198,12 @@ class Session:
         names = [node.name for node in self._cluster.nodes]
         for rank in run.ranks:
             rank.node = names.index(rank.host) if rank.host in names else None
-        run.failure = self._ended_badly(run, folder, found.failure) or found.failure or self._read_job(run, folder)
+        run.failure = (
+            self._ended_badly(run, folder, found.failure)
+            or self._ran_without_library(run, folder)
+            or found.failure
+            or self._read_job(run, folder)
+        )
 
     def _ended_badly(self, run: doc.Run, folder: Path, results: Optional[str]) -> Optional[str]:
         """What the program said of it, else what is wrong with its results, else what mpirun said."""
@@ -210,6 +215,12 @@ class Session:
         words = processes.last_words(errors, notices=False) or results or processes.last_words(errors)
         place = folder.relative_to(self._options.output)
         return f"exit status {run.exit_status}" + (f": {words}" if words else "") + f" (see {place}/*.txt)"
+
+    def _ran_without_library(self, run: doc.Run, folder: Path) -> Optional[str]:
+        library = self._options.preloads.get(run.scheme)
+        if library is None:
+            return None
+        return preload.refusal(library, (folder / "errors.txt").read_text(encoding="utf-8", errors="replace"))
 
     def _read_job(self, run: doc.Run, folder: Path) -> Optional[str]:
         """Takes over what the component has written of a run that ended well, or says what is wrong with it."""

@@ -150,18 +150,34 @@ def test_a_good_session(world: World) -> None:
     world.assert_nothing_is_left()
 
 
+def loaded_library() -> Path:
+    """One that the loader takes."""
+    paths = [line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()]
+    return Path(next(path for path in paths if "/libc.so" in path or "/libc-" in path))
+
+
 def test_a_peer_is_a_scheme(world: World) -> None:
     """Stock Open MPI with somebody's library in the program, on the same nodes and the same page."""
-    library = world.folder / "libpeer.so"
-    library.write_text("")  # the loader says that it is no library, and goes on
-    done = world.run("--schemes", "off,auto", "--preload", f"peer={library}", PYTHONPATH=str(TOP))
+    library = loaded_library()
+    done = world.run("--schemes", "off,auto", "--preload", f"peer={library}", LD_PRELOAD="libm.so.6", PYTHONPATH=str(TOP))
     assert done.returncode == 0, done.stderr
     document = world.document()
     assert document.schemes() == ["off", "auto", "peer"] and document.settings.preloads == {"peer": str(library)}
-    preloaded = {run.scheme: f"LD_PRELOAD={library}" in run.command for run in document.runs}
-    assert preloaded == {"off": False, "auto": False, "peer": True}
+    preloaded = {scheme: (world.output / f"runs/alltoall-{scheme}-1/preloaded").read_text() for scheme in document.schemes()}
+    assert preloaded == {"off": "libm.so.6", "auto": "libm.so.6", "peer": f"{library}:libm.so.6"}, "those of the nodes stay"
     assert {run.scheme: run.mca["coll_poweraware_scheme"] for run in document.runs} == {"off": "off", "auto": "auto", "peer": "off"}
     assert f"peer: off, with {library} preloaded." in (world.output / "report.html").read_text()
+
+
+def test_a_run_without_its_library_does_not_count(world: World) -> None:
+    """The loader says that it is no library, and goes on."""
+    library = world.folder / "libpeer.so"
+    library.write_text("")
+    done = world.run("--schemes", "off", "--preload", f"peer={library}")
+    assert done.returncode == 1
+    assert {run.scheme: run.failure for run in world.document().runs} == {
+        "off": None, "peer": "libpeer.so was not preloaded: file too short",
+    }  # fmt: skip
 
 
 def test_states_are_those_of_the_run(world: World) -> None:
