@@ -63,7 +63,7 @@ def settings(options: Options) -> doc.Settings:
             for benchmark, program in options.family.programs.items()
         ],
         schemes=options.schemes,
-        preloads={name: str(path) for name, path in options.preloads.items()},
+        preloads=options.preloads,
         messages=options.family.messages,
         repetitions=options.repetitions,
         seed=options.seed,

@@ -17,6 +17,7 @@ from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
 from bench.run.npb import Npb
 from bench.run.osu import Osu
+from poweraware.session.document import Preload
 
 NO_MACHINE = "none"
 
@@ -32,7 +33,7 @@ class Options:
     layout: List[int]
     machine: Optional[Path]
     schemes: List[str]
-    preloads: Dict[str, Path]  # schemes that are stock Open MPI with a library of somebody else
+    preloads: Dict[str, Preload]  # schemes that are stock Open MPI with a library of somebody else
     repetitions: int
     seed: int
     timeout_s: float
@@ -60,6 +61,7 @@ def parse(name: str, arguments: Sequence[str]) -> Options:
     if machine is not None and not machine.is_file():
         parser.error(f"--machine {machine}: no such file; '{NO_MACHINE}' uses the real hardware")
     preloads = _preloads(parser, given.preload)
+    _take_variables(parser, preloads, given.preload_env)
     return Options(
         family=FAMILIES[name](parser, given, sum(ranks)),
         layout=ranks,
@@ -136,6 +138,11 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
         help="one more scheme, NAME: off, with this library preloaded into the program, as peers want it "
         "(countdown=/opt/countdown/lib/libcntd.so); may be repeated",
     )  # fmt: skip
+    group.add_argument(
+        "--preload-env", nargs=2, action="append", default=[], metavar=("NAME", "VARIABLE=VALUE"),
+        help="a variable of the environment for the scheme NAME of --preload alone, as peers want them "
+        "(countdown CNTD_ENABLE=on); the document has it; may be repeated",
+    )  # fmt: skip
     group.add_argument("--repetitions", type=positive, default=3, metavar="N", help="runs of each scheme (default: %(default)s)")
     group.add_argument(
         "--seed", type=int, help="of the order of the schemes (default: from the clock)"
@@ -167,16 +174,29 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     add_places(group)
 
 
-def _preloads(parser: argparse.ArgumentParser, given: Sequence[str]) -> Dict[str, Path]:
-    found: Dict[str, Path] = {}
+def _preloads(parser: argparse.ArgumentParser, given: Sequence[str]) -> Dict[str, Preload]:
+    found: Dict[str, Preload] = {}
     for text in given:
         name, _, file = text.partition("=")
         if not re.fullmatch(r"[A-Za-z][\w-]*", name) or name in SCHEMES or name in found:
             parser.error(f"--preload {text}: NAME=FILE is wanted, NAME a word that no other scheme has")
         if not Path(file).is_file():
             parser.error(f"--preload {text}: there is no file {file}")
-        found[name] = Path(file).resolve()
+        path = str(Path(file).resolve())
+        if re.search(r"[\s:]", path):
+            parser.error(f"--preload {text}: the loader takes no blanks and colons in {path}")
+        found[name] = Preload(path)
     return found
+
+
+def _take_variables(parser: argparse.ArgumentParser, preloads: Dict[str, Preload], given: Sequence[Sequence[str]]) -> None:
+    for name, text in given:
+        variable, equals, value = text.partition("=")
+        if name not in preloads:
+            parser.error(f"--preload-env {name} {text}: no --preload has the name {name}")
+        if not (variable.isidentifier() and equals):
+            parser.error(f"--preload-env {name} {text}: VARIABLE=VALUE is wanted")
+        preloads[name].variables[variable] = value
 
 
 def _dated_folder() -> Path:

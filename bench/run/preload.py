@@ -7,16 +7,19 @@ import re
 from pathlib import Path
 from typing import List, Optional
 
+from poweraware.session.document import Preload
+
 # Emulated nodes preload a library of their own, which has to stay.
 _JOIN = 'LD_PRELOAD=$0${LD_PRELOAD:+:$LD_PRELOAD} exec "$@"'
 
 
-def before(library: Path, command: List[str]) -> List[str]:
-    """The command with the library beside those that its environment preloads."""
-    return ["sh", "-c", _JOIN, str(library), *command]
+def before(library: Preload, command: List[str]) -> List[str]:
+    """The command with the library's variables, and with the library beside those that its environment preloads."""
+    variables = [f"{name}={value}" for name, value in library.variables.items()]
+    return [*(["env", *variables] if variables else []), "sh", "-c", _JOIN, library.file, *command]
 
 
-def refusal(library: Path, errors: str) -> Optional[str]:
+def refusal(library: Preload, errors: str) -> Optional[str]:
     """What the loader said where it went on without the library."""
-    found = re.search(rf"ld\.so: object '{re.escape(str(library))}' .*cannot be preloaded \((.+)\)", errors)
-    return None if found is None else f"{library.name} was not preloaded: {found.group(1)}"
+    found = re.search(rf"ld\.so: object '{re.escape(library.file)}' .*cannot be preloaded \((.+)\)", errors)
+    return None if found is None else f"{Path(library.file).name} was not preloaded: {found.group(1)}"

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
-VERSION = 4
+VERSION = 5
 BASELINE = "off"
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
@@ -77,6 +77,12 @@ class Program:
 
 
 @dataclass
+class Preload:
+    file: str
+    variables: Dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
 class Messages:
     min_bytes: int
     max_bytes: int
@@ -90,7 +96,7 @@ class Settings:
     benchmarks: List[str]
     programs: List[Program]
     schemes: List[str]
-    preloads: Dict[str, str]
+    preloads: Dict[str, Preload]
     messages: Optional[Messages]
     repetitions: int
     seed: int

@@ -9,7 +9,7 @@ from typing import List, Optional
 from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, ROOTED, Document
+from poweraware.session.document import BASELINE, ROOTED, Document, Preload
 from poweraware.session.summary import Spread, overall, run_power_w, run_time_s
 from poweraware.wording import number, plural
 
@@ -33,9 +33,14 @@ def result(document: Document) -> str:
 
 def schemes(document: Document) -> List[str]:
     """What each scheme is."""
-    what = {name: f"{BASELINE}, with {file} preloaded" for name, file in document.settings.preloads.items()}
+    what = {name: _preloaded(preload) for name, preload in document.settings.preloads.items()}
     what.update(_SCHEMES)
     return [f"{scheme}: {what[scheme]}." for scheme in document.schemes() if scheme in what]
+
+
+def _preloaded(preload: Preload) -> str:
+    variables = [f"{name}={value}" for name, value in preload.variables.items()]
+    return f"{BASELINE}, with {preload.file} preloaded" + (f" and {', '.join(variables)}" if variables else "")
 
 
 def conclusions(document: Document) -> List[str]:

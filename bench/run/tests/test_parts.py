@@ -221,6 +221,8 @@ def test_progress_estimates_by_kind() -> None:
         (["--sizes", "bcast=1:8"], "no sizes for 'alltoall'"),
         (["--preload", "auto=/bin/true"], "--preload auto=/bin/true: NAME=FILE is wanted"),
         (["--preload", "peer=/no/such.so"], "there is no file /no/such.so"),
+        (["--preload-env", "peer", "A=1"], "no --preload has the name peer"),
+        (["--preload", "peer=/bin/true", "--preload-env", "peer", "A"], "peer A: VARIABLE=VALUE is wanted"),
         (["--schemes", "off,fast"], "scheme 'fast' is not of"),
         (["--benchmarks", "bcast,bcast"], "is not a list of different names"),
         (["--machine", "/no/such.machine"], "no such file; 'none' uses the real hardware"),

@@ -16,7 +16,7 @@ from typing import Callable, Dict, List
 import pytest
 
 from poweraware.session import energy, summary
-from poweraware.session.document import Document, load
+from poweraware.session.document import Document, Preload, load
 
 FAKES = Path(__file__).resolve().parent / "fakes"
 TOP = Path(__file__).resolve().parents[3]
@@ -159,14 +159,16 @@ def loaded_library() -> Path:
 def test_a_peer_is_a_scheme(world: World) -> None:
     """Stock Open MPI with somebody's library in the program, on the same nodes and the same page."""
     library = loaded_library()
-    done = world.run("--schemes", "off,auto", "--preload", f"peer={library}", LD_PRELOAD="libm.so.6", PYTHONPATH=str(TOP))
+    done = world.run("--schemes", "off,auto", "--preload", f"peer={library}", "--preload-env", "peer", "PEER_LEVEL=a b",
+                     LD_PRELOAD="libm.so.6", PYTHONPATH=str(TOP))  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = world.document()
-    assert document.schemes() == ["off", "auto", "peer"] and document.settings.preloads == {"peer": str(library)}
+    assert document.schemes() == ["off", "auto", "peer"] and document.settings.preloads == {"peer": Preload(str(library), {"PEER_LEVEL": "a b"})}
     preloaded = {scheme: (world.output / f"runs/alltoall-{scheme}-1/preloaded").read_text() for scheme in document.schemes()}
-    assert preloaded == {"off": "libm.so.6", "auto": "libm.so.6", "peer": f"{library}:libm.so.6"}, "those of the nodes stay"
+    own, peers = "libm.so.6 -", f"{library}:libm.so.6 a b"
+    assert preloaded == {"off": own, "auto": own, "peer": peers}, "those of the nodes stay"
     assert {run.scheme: run.mca["coll_poweraware_scheme"] for run in document.runs} == {"off": "off", "auto": "auto", "peer": "off"}
-    assert f"peer: off, with {library} preloaded." in (world.output / "report.html").read_text()
+    assert f"peer: off, with {library} preloaded and PEER_LEVEL=a b." in (world.output / "report.html").read_text()
 
 
 def test_a_run_without_its_library_does_not_count(world: World) -> None:

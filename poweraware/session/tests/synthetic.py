@@ -259,7 +259,7 @@ def make_document(
     emulated = {"kind": "emulated", "note": "Accounted by the emulated machine icpp2010."}
     return {
         "format": "poweraware-benchmark",
-        "version": 4,
+        "version": 5,
         "created": "2026-01-02T03:04:05Z",
         "complete": True,
         "command": ["bench/run/run", "osu"],

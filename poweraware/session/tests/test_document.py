@@ -91,7 +91,7 @@ def _delete_host(data: Json) -> None:
 
 
 BREAKAGES: List[Tuple[str, Break]] = [
-    ("$.version: 4 was expected", lambda d: d.update(version=1)),
+    ("$.version: 5 was expected", lambda d: d.update(version=1)),
     ("$.host: 'cpus' is a required property", _delete_host),
     (
         "$.runs[1].rows[0].bytes: '8' is not of type 'integer'",

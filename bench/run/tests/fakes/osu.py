@@ -94,7 +94,7 @@ def main() -> int:
         return 137
     if kind(scheme) == "hang":
         time.sleep(600)
-    Path("preloaded").write_text(os.environ.get("LD_PRELOAD", ""))
+    Path("preloaded").write_text(f"{os.environ.get('LD_PRELOAD', '')} {os.environ.get('PEER_LEVEL', '-')}")
     begin_ns = time.time_ns()
     print("\n# OSU MPI Fake Latency Test v7.0\n# Size       Avg Latency(us)   Min Latency(us)   "
           "Max Latency(us)  Iterations        Validation")  # fmt: skip
