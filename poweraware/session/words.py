@@ -9,7 +9,7 @@ from typing import List, Optional
 from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, ROOTED, Document, Preload
+from poweraware.session.document import BASELINE, ROOTED, Document, Preload, Run
 from poweraware.session.summary import Spread, overall, run_power_w, run_time_s
 from poweraware.wording import number, plural
 
@@ -46,7 +46,7 @@ def _preloaded(preload: Preload) -> str:
 def conclusions(document: Document) -> List[str]:
     """All schemes against the baseline, and what keeps levers off."""
     lines = [_against_baseline(document, scheme) for scheme in document.schemes() if scheme != BASELINE]
-    off = sorted({reason for run in document.runs if run.scheme != BASELINE for reason in jobs.why_off(run)})
+    off = sorted({reason for run in document.runs if _has_our_levers(document, run) for reason in jobs.why_off(run)})
     return [*lines, *(f"{reason}. poweraware-info says what that is worth and how to get it." for reason in off)] or [result(document)]
 
 
@@ -196,12 +196,27 @@ def warnings(document: Document) -> List[str]:
             f"{', '.join(short)}: there are runs shorter than {number(shortest_s)} s, whose energy is mostly interpolation "
             "between samples: take a larger problem, or samples more often (--interval-ms)."
         )
+    lines += [
+        f"{scheme} has moved no lever: does it need a variable (--preload-env), or a right, to do so?"
+        for scheme in document.settings.preloads
+        if _is_idle(document, scheme)
+    ]
     for run in document.runs:
-        if run.scheme == BASELINE:  # moves no levers
+        if not _has_our_levers(document, run):
             continue
         for reason, count in jobs.why_off(run).items():
             lines.append(f"Run {run.id}, {plural(count, 'node')}: {reason}.")
     return lines
+
+
+def _has_our_levers(document: Document, run: Run) -> bool:
+    return run.scheme != BASELINE and run.scheme not in document.settings.preloads
+
+
+def _is_idle(document: Document, scheme: str) -> bool:
+    """Whether all good runs of a scheme have left every CPU in one state, as far as states are known."""
+    runs = [run for name in document.benchmarks() for run in document.good_runs(name, scheme) if run.states]
+    return bool(runs) and not any(cpu.transitions for run in runs for node in run.states for cpu in node.cpus)
 
 
 def _machine(document: Document, kind: str) -> str:

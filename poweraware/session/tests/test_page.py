@@ -201,6 +201,26 @@ def test_levers_off_is_a_warning(data: Json) -> None:
     assert found == ["Run alltoall-dvfs-1, 1 node: P-states, T-states off: not bound."]
 
 
+def test_of_a_peer_only_its_own_levers_count(data: Json) -> None:
+    changed = copy.deepcopy(data)
+    changed["settings"]["preloads"] = {"dvfs": {"file": "/opt/libpeer.so", "variables": {}}}
+    for run in changed["runs"]:
+        if run["scheme"] == "dvfs":
+            run["job"]["nodes"][0]["levers"][0]["why_off"] = "scheme is off"
+    document = from_json(changed, "generator")
+    assert words.warnings(document) == []
+    assert not any("scheme is off" in line for line in words.conclusions(document))
+    for run in document.runs:
+        for cpu in (cpu for node in run.states for cpu in node.cpus):
+            cpu.transitions = 0
+    assert words.warnings(document) == [
+        "dvfs has moved no lever: does it need a variable (--preload-env), or a right, to do so?"
+    ]
+    for run in document.runs:
+        run.states = []
+    assert words.warnings(document) == [], "where states are not known nothing is said"
+
+
 def test_spread_is_rounded_together_with_its_mean() -> None:
     from poweraware.session.summary import Spread
 
