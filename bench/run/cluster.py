@@ -66,13 +66,17 @@ class Cluster:
         if self._options.keep_cluster:
             return
         try:
-            self._call("down", [], _DOWN_TIMEOUT_S)
+            self.take_down()
         finally:
             if self._watchdog is not None and self._watchdog.stdin is not None:
                 self._watchdog.stdin.write(b"done\n")
                 self._watchdog.stdin.close()
                 self._watchdog.wait()
                 self._watchdog = None
+
+    def take_down(self) -> None:
+        """Ends all nodes; start brings up new ones."""
+        self._call("down", [], _DOWN_TIMEOUT_S)
 
     def run_command(self, mca: Dict[str, str], program: List[str]) -> List[str]:
         """Command line that runs an MPI program over the nodes."""

@@ -23,7 +23,7 @@ from bench.run.errors import DriverError
 from bench.run.options import Options
 from bench.run.places import Places
 from bench.run.sampler import Samplers
-from bench.run.states import TraceReader, node_states, realtime_offset_ns
+from bench.run.states import TraceReader, moved, node_states, realtime_offset_ns
 from poweraware import job
 from poweraware.documents import DocumentError
 from poweraware.session import document as doc
@@ -70,6 +70,7 @@ class Session:
         self._cluster = Cluster(options, options.output / "cluster.log")
         self._traces: Dict[int, TraceReader] = {}
         self._packages: Dict[int, Dict[int, int]] = {}
+        self._left_moved: Optional[str] = None  # a control, by the last run
 
     @property
     def document_path(self) -> Path:
@@ -86,12 +87,20 @@ class Session:
                 doc.save_series(run, self.document_path)
                 self._save()
                 self._progress.end(f"{step.id}: {run.failure or 'ok'}, {run.wall_s:.1f} s")
-                if run.failure is not None and not self._cluster.is_up():
-                    self._bring_up()
+                self._mend_nodes(step, run)
             self.document.complete = True
             self._save()
         finally:
             self._cluster.stop()
+
+    def _mend_nodes(self, step: Step, run: doc.Run) -> None:
+        """New nodes where they are gone, or where a run has left controls moved, which would change the runs after it."""
+        if run.failure is not None and not self._cluster.is_up():
+            self._bring_up()
+        elif self._left_moved is not None and step is not self._steps[-1]:
+            self._progress.say(f"{step.id} has left controls moved ({self._left_moved}): new nodes")
+            self._cluster.take_down()
+            self._bring_up()
 
     def _save(self) -> None:
         self._options.family.compare(self.document.runs, self.document.schemes()[0])
@@ -142,6 +151,7 @@ class Session:
         for trace in self._traces.values():
             trace.advance(offset_ns)
         initial = {node: trace.states() for node, trace in self._traces.items()}
+        controls = {node: trace.controls() for node, trace in self._traces.items()}
         start_ns, start_s = time.time_ns(), time.monotonic()
         status = self._wait_for(line, folder)
         end_ns, wall_s = time.time_ns(), time.monotonic() - start_s
@@ -161,8 +171,10 @@ class Session:
             window="mpirun",
         )
         self._read_results(run, folder)
+        self._left_moved = None
         for node, trace in self._traces.items():
             events = trace.advance(offset_ns)
+            self._left_moved = self._left_moved or moved(controls[node], trace.controls())
             if initial[node]:
                 packages = self._packages[node]
                 run.states.append(

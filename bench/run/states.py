@@ -25,6 +25,7 @@ _MODULATION_STEPS = 16.0  # bit 0 is the half step; it is 0 where the CPU has st
 _RATIO_KHZ = 100_000
 
 State = Tuple[Optional[float], float]
+Control = Tuple[int, str]  # cpu, what was written
 Event = Tuple[int, int, State]  # realtime ns, cpu, state
 
 
@@ -73,6 +74,7 @@ class TraceReader:
     path: Path
     _position: int = 0
     _cpus: Dict[int, _Cpu] = field(default_factory=dict)
+    _controls: Dict[Control, str] = field(default_factory=dict)
 
     def advance(self, offset_ns: int) -> List[Event]:
         """Changes of state in the complete lines written since the last call."""
@@ -95,8 +97,13 @@ class TraceReader:
         """The current state of each CPU."""
         return {cpu: (now.freq_khz, now.duty_percent) for cpu, now in self._cpus.items()}
 
+    def controls(self) -> Dict[Control, str]:
+        """The current value of each control that the trace has."""
+        return dict(self._controls)
+
     def _take(self, cells: List[str], offset_ns: int, events: List[Event]) -> None:
         cpu, control, value, writer = int(cells[1]), cells[2], cells[3], cells[4]
+        self._controls[cpu, control] = value
         now = self._cpus.setdefault(cpu, _Cpu())
         before = (now.freq_khz, now.duty_percent)
         if control == _CLOCK_MODULATION:
@@ -109,6 +116,14 @@ class TraceReader:
         after = (now.freq_khz, now.duty_percent)
         if after != before:
             events.append((int(cells[0]) + offset_ns, cpu, after))
+
+
+def moved(before: Mapping[Control, str], after: Mapping[Control, str]) -> Optional[str]:
+    """The first control that is not as it was."""
+    for (cpu, control), value in sorted(after.items()):
+        if value != before.get((cpu, control), value):
+            return f"{control} of CPU {cpu} is {value}, not {before[cpu, control]}"
+    return None
 
 
 def node_states(

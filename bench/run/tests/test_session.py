@@ -251,6 +251,19 @@ def test_a_lost_cluster_is_brought_up_again(world: World) -> None:
     world.assert_nothing_is_left()
 
 
+def test_controls_that_a_run_leaves_moved_do_not_meet_the_next(world: World) -> None:
+    """A tool that is killed, or puts nothing back, would slow down what runs after it."""
+    done = world.run("--repetitions", "2", FAKE_OSU="leaves-throttled:dvfs")
+    assert done.returncode == 0
+    assert "-1 has left controls moved (msr:0x19a of CPU 1 is 0x12, not 0x0): new nodes" in done.stderr
+    for run in world.document().runs:
+        duty = run.states[0].cpus[1].changes.duty_percent
+        assert duty[0] == 100.0, f"{run.id} begins on nodes as they were"
+    last_is_dvfs = world.document().runs[-1].scheme == "dvfs"
+    assert sum(call.startswith("up") for call in world.calls()) == (2 if last_is_dvfs else 3)
+    world.assert_nothing_is_left()
+
+
 def test_without_a_sampler_there_are_times_and_a_reason(world: World) -> None:
     (world.build / "opal/poweraware-sample").unlink()
     assert world.run().returncode == 0

@@ -95,6 +95,8 @@ def main() -> int:
     if kind(scheme) == "hang":
         time.sleep(600)
     Path("preloaded").write_text(f"{os.environ.get('LD_PRELOAD', '')} {os.environ.get('PEER_LEVEL', '-')}")
+    if kind(scheme) == "leaves-throttled":
+        write_trace("0x12")
     begin_ns = time.time_ns()
     print("\n# OSU MPI Fake Latency Test v7.0\n# Size       Avg Latency(us)   Min Latency(us)   "
           "Max Latency(us)  Iterations        Validation")  # fmt: skip
