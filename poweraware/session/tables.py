@@ -153,7 +153,7 @@ def applications(document: Document) -> Table:
                 _mean(run.result.seconds if run.result is not None else None for run in found),
                 _mean(run.wall_s for run in found),
                 *(_mean(None if part is None else 100 * part[name] / (sum(part.values()) or 1.0) for part in parts) for name in jobs.PARTS),
-                ", ".join(sorted({validation(run) for run in found})) or "-",
+                ", ".join(sorted({validation(document, run) for run in found})) or "-",
             ]
             rows.append([benchmark, scheme, *row])
     note = "Shares are of a process's time from MPI_Init to MPI_Finalize. " + words.time_caption(document) + "."
@@ -194,21 +194,33 @@ def runs(document: Document) -> Table:
                 wording.number(summary.run_time_s(run)),
                 "-" if joules is None else wording.number(joules),
                 str(len(run.rows)),
-                validation(run),
+                validation(document, run),
                 run.failure or "ok",
             ]
         )
     return Table("Runs", heads, rows, "In the order they were made. " + _interval_words(document))
 
 
-def validation(run: Run) -> str:
+def validation(document: Document, run: Run) -> str:
     """Whether the data that the collective delivered was right, or an application's results."""
+    if run.result is not None and run.result.verified is None and _was_compared(document, run):
+        return "as in other runs"
     results = {row.validated for row in run.rows} if run.result is None else {run.result.verified}
     if False in results:
         return "wrong"
     if results == {True}:
         return "right"
     return "not checked"
+
+
+def _was_compared(document: Document, run: Run) -> bool:
+    """Whether the total energy of a good run was compared with another's; those that differ have failed."""
+    told = [other for other in document.runs if other.benchmark == run.benchmark and other.failure is None and _tells_energy(other)]
+    return run in told and len(told) > 1
+
+
+def _tells_energy(run: Run) -> bool:
+    return run.result is not None and run.result.total_energy is not None
 
 
 def all_tables(document: Document) -> List[Table]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -447,6 +448,7 @@ def test_cpmd(world: World) -> None:
     (run,) = world.document().runs
     assert run.benchmark == "cpmd.wat32-1" and run.result is not None
     assert run.result.seconds == 62.5 and run.result.verified is None
+    assert re.search(r"cpmd\.wat32-1 .* not checked$", done.stdout, re.MULTILINE)
     arguments = (world.output / "runs" / run.id / "arguments").read_text().splitlines()
     assert arguments == [str(world.folder / "wat32-1.inp"), str(world.folder / "pp")]
 
@@ -459,7 +461,12 @@ def test_total_energies_of_cpmd_agree(world: World) -> None:
     given = ["--cpmd-binary", str(world.folder / "cpmd.x"), "--cpmd-input", str(world.folder / "water.inp")]
     energies = {"off": "-17.14569391", "dvfs": "-17.14569390", "auto": "-17.14569391", "throttle": "-17.14571391"}
     changes = {"FAKE_OUTPUT": str(world.folder / "report"), **{f"FAKE_ENERGY_{scheme}": text for scheme, text in energies.items()}}
-    assert world.run_command([*world.usual("cpmd"), *given], changes).returncode == 1
+    done = world.run_command([*world.usual("cpmd"), *given], changes)
+    assert done.returncode == 1
+    told = {line.split()[0]: line for line in done.stdout.partition("\nRuns\n")[2].splitlines() if line.startswith("cpmd.water-")}
+    assert {scheme: "as in other runs" in told[f"cpmd.water-{scheme}-1"] for scheme in energies} == {
+        "off": True, "dvfs": True, "auto": True, "throttle": False,
+    }  # fmt: skip
     failures = {run.scheme: run.failure for run in world.document().runs}
     assert failures.pop("throttle") == "total energy -17.14571391, not -17.14569391 as in cpmd.water-off-1"
     assert failures == {"off": None, "dvfs": None, "auto": None}
