@@ -21,6 +21,11 @@ TERM_GRACE_S = 10.0
 _POLL_S = 0.02
 
 _RULE = "-" * 20
+# What Open MPI adds to any MPI_Abort, and to any message that several processes have.
+_PADDING = re.compile(
+    r"NOTE: invoking MPI_ABORT|You may or may not see output|exactly when Open MPI kills"
+    r'|\[\S+\] (\d+ more process|Set MCA parameter "orte_base_help_aggregate")'
+)
 _NOTICE = re.compile(r"Primary job +terminated|\S*(mpirun|prterun)\S* (detected|has exited)")
 
 
@@ -80,7 +85,8 @@ def _joined(lines: Iterable[str]) -> str:
 
 
 def _without_notices(lines: Iterable[str]) -> List[str]:
-    """Notices of mpirun are between rules of hyphens; those that name a process that failed say nothing else."""
+    """Notices of mpirun are between rules of hyphens; those that name a process that failed say nothing else.  Padding goes,
+    too."""
     kept: List[str] = []
     part: List[str] = []
     for line in [*lines, _RULE]:
@@ -88,7 +94,7 @@ def _without_notices(lines: Iterable[str]) -> List[str]:
             part.append(line)
             continue
         if not _NOTICE.match(_joined(part)):
-            kept += part
+            kept += [each for each in part if not _PADDING.match(each)]
         part = []
     return kept
 

@@ -271,6 +271,20 @@ the job to be terminated. The first process to do so was:
 """
 
 
+ABORTED = f"""countdown: no perf events
+{"-" * 74}
+MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD
+with errorcode 1.
+
+NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.
+You may or may not see output from other processes, depending on
+exactly when Open MPI kills them.
+{"-" * 74}
+[head:00123] 1 more process has sent help message help-mpi-api.txt / mpi-abort
+[head:00123] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages
+"""
+
+
 def test_last_words_are_the_programs(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("ft: 9 processes\n\n do not fit\n" + NOTICES)
@@ -279,5 +293,9 @@ def test_last_words_are_the_programs(tmp_path: Path) -> None:
     assert "Exit code:    1" in processes.last_words(log)
     log.write_text("-" * 74 + "\nAll nodes which are allocated for this job are already filled.\n" + "-" * 74 + "\n" + NOTICES)
     assert processes.last_words(log) == "All nodes which are allocated for this job are already filled."
+    log.write_text(ABORTED)
+    assert processes.last_words(log) == (
+        "countdown: no perf events / MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD / with errorcode 1."
+    )
     log.write_text("x" * 1000)
     assert processes.last_words(log) == "..." + "x" * 300
