@@ -198,7 +198,9 @@ def runs(document: Document) -> Table:
                 run.failure or "ok",
             ]
         )
-    return Table("Runs", heads, rows, "In the order they were made. " + _interval_words(document))
+    failed = "Of failed runs: from start to end of mpirun." if any(run.failure is not None for run in document.runs) else ""
+    notes = ["In the order they were made.", _interval_words(document), failed]
+    return Table("Runs", heads, rows, " ".join(note for note in notes if note))
 
 
 def validation(document: Document, run: Run) -> str:
@@ -265,7 +267,7 @@ _WINDOWS = {
 
 
 def _interval_words(document: Document) -> str:
-    found = {run.window for run in document.runs}
+    found = {run.window for run in document.runs if run.failure is None}
     each = [f"{_WINDOWS[window]} ({window})" if len(found) > 1 else _WINDOWS[window] for window in _WINDOWS if window in found]
     return f"Time and energy: {'; '.join(each)}." if each else ""
 

@@ -120,13 +120,15 @@ def test_unequal_runs_still_draw(data: Json) -> None:
     changed = copy.deepcopy(data)
     for run in changed["runs"]:
         if run["scheme"] == "dvfs":
-            run.update(failure="exit status 205", exit_status=205, rows=[], energy=[], states=[])
+            run.update(failure="exit status 205", exit_status=205, window="mpirun", rows=[], energy=[], states=[])
         if run["scheme"] == "throttle":
             run["rows"].pop()
             run["ranks"][3].update(cpu_s=None)
     document = from_json(changed, "generator")
     assert len(images(page.render([document], ["a"]))) == 6 + 3 + 1 + 1
     shown = text.render(document)
+    assert "(rows)" not in shown and "have no document of their job" not in shown, "all that count have rows"
+    assert "Of failed runs: from start to end of mpirun." in shown
     assert "WARNING: Run alltoall-dvfs-1 failed and is left out: exit status 205." in shown
     assert re.search(r"alltoall +dvfs +0 \(\+2 failed\)", shown)
 
