@@ -24,7 +24,7 @@ USAGE = """usage: run osu|npb|cpmd [options]
 
 Runs benchmarks under the power schemes and writes a document, a page and a summary.
   osu    latency benchmarks of collectives: OSU's, or ours with their options and output
-  npb    FT and IS: your build of the NAS Parallel Benchmarks, or kernels of ours with their communication
+  npb    your build of the NAS Parallel Benchmarks, or kernels of ours with the communication of FT and IS
   cpmd   plane-wave codes: your CPMD, or the distribution's Quantum ESPRESSO and HPC Challenge
 'run osu --help' and so on list the options.
 """

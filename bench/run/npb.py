@@ -7,7 +7,7 @@ import argparse
 import math
 import re
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from bench.common.values import different_of
 from bench.run.family import GIVEN, OURS, Family, Outcome, executable, output_of
@@ -31,8 +31,9 @@ class Npb(Family):
     def add_options(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group("benchmark")
         group.add_argument(
-            "--benchmarks", type=different_of(BENCHMARKS), metavar="B,...", default=list(_OURS),
-            help=f"of {', '.join(BENCHMARKS)} (default: {','.join(_OURS)}, of which there are kernels of ours)",
+            "--benchmarks", type=different_of(BENCHMARKS), metavar="B,...",
+            help=f"of {', '.join(BENCHMARKS)} (default: all of --npb-dir that run on this number of ranks; without it "
+            f"{','.join(_OURS)}, of which there are kernels of ours)",
         )  # fmt: skip
         group.add_argument(
             "--classes", type=different_of(CLASSES), metavar="C,...", default=["W"],
@@ -47,6 +48,8 @@ class Npb(Family):
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if given.npb_dir is not None and not given.npb_dir.is_dir():
             parser.error(f"--npb-dir {given.npb_dir}: no such directory")
+        if given.benchmarks is None:
+            given.benchmarks = _all_given(given, ranks) or list(_OURS)
         if given.npb_dir is None:
             _refuse_others(parser, given)
         for name in given.benchmarks:
@@ -64,10 +67,9 @@ class Npb(Family):
             label = f"{name.upper()}-like kernel of poweraware (not NPB), class {letter}"
             where = f"{name}_like in {build}" + (" (needs fftw3)" if name == "ft" else "")
         else:
-            names = (f"{benchmark}.{ranks}", f"{benchmark}.x")
-            path = executable(each for wanted in names for each in [folder / wanted, *sorted(folder.rglob(wanted))])
-            origin, label = GIVEN, f"NPB {name.upper()}, class {letter}"
-            where = f"{' or '.join(names)} in {folder}"
+            path, origin = _given(folder, benchmark, ranks), GIVEN
+            label = f"NPB {name.upper()}, class {letter}"
+            where = f"{' or '.join(_file_names(benchmark, ranks))} in {folder}"
         self._take_program(benchmark, path, origin, label, where)
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
@@ -79,6 +81,23 @@ class Npb(Family):
         if result.verified is None:
             return Outcome(result=result, failure="it did not say whether its results are right")
         return Outcome(result=result, failure=None if result.verified else "its results are wrong (verification)")
+
+
+def _all_given(given: argparse.Namespace, ranks: int) -> List[str]:
+    """The kernels that the user's build has in all classes and that run on this number of ranks."""
+    if given.npb_dir is None:
+        return []
+    fitting = [name for name in BENCHMARKS if _runs_on(name, ranks, ours=False)]
+    return [name for name in fitting if all(_given(given.npb_dir, f"{name}.{letter}", ranks) for letter in given.classes)]
+
+
+def _given(folder: Path, benchmark: str, ranks: int) -> Optional[Path]:
+    names = _file_names(benchmark, ranks)
+    return executable(each for wanted in names for each in [folder / wanted, *sorted(folder.rglob(wanted))])
+
+
+def _file_names(benchmark: str, ranks: int) -> Tuple[str, str]:
+    return f"{benchmark}.{ranks}", f"{benchmark}.x"
 
 
 def _refuse_others(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:

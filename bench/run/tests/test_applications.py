@@ -72,6 +72,15 @@ def test_grids_of_hpcc(ranks: int, grid: "tuple[int, int]") -> None:
     assert int(lines[5]) == 64 * math.isqrt(ranks)
 
 
+@pytest.mark.parametrize("ranks, benchmarks", [("2", ["cg.S", "ep.S"]), ("4", ["bt.S", "cg.S", "ep.S"]), ("3", ["ep.S"])])
+def test_all_kernels_of_a_build_that_run_on_so_many_ranks(ranks: str, benchmarks: List[str], tmp_path: Path) -> None:
+    for name in ("bt.S.x", "cg.S.x", "ep.S.x", "lu.W.x"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    given = ["--machine", "none", "--nodes", "1", "--ppn", ranks, "--npb-dir", str(tmp_path), "--classes", "S"]
+    assert options.parse("npb", given).family.benchmarks == benchmarks
+
+
 @pytest.mark.parametrize(
     "family, arguments, said",
     [
