@@ -260,16 +260,22 @@ def load(path: Path) -> Job:
     """A job's document; of a folder that of its latest job, or what is left of that if it was killed."""
     if not path.is_dir():
         return from_json(read_json(path), str(path))
-    left = partial_documents(path)
-    found = [*whole_documents(path, spawned=False), *left]
+    whole, parts = latest(path)
+    return whole or merge(parts)
+
+
+def latest(folder: Path) -> Tuple[Optional[Job], List[Job]]:
+    """Of the latest job of a folder its document; before it is there, or if it was killed, what its nodes have written so far."""
+    left = partial_documents(folder)
+    found = [*whole_documents(folder, spawned=False), *left]
     if not found:
-        raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
+        raise DocumentError(f"{folder}: there is neither a job.json nor a job.*.partial.json in it")
     begins = {each: _begin_ns(each) for each in found}
     newest = max(found, key=lambda each: begins[each])
-    latest = load(newest)
+    document = load(newest)
     if newest not in left:
-        return latest
-    return merge([part for part in map(load, left) if part.job.id == latest.job.id])
+        return document, []
+    return None, [part for part in map(load, left) if part.job.id == document.job.id]
 
 
 def _begin_ns(path: Path) -> int:

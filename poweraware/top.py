@@ -203,21 +203,24 @@ def _program(pid: int) -> str:
 
 def of_folder(folder: Path) -> str:
     """The nodes of the latest job that writes there: their recorders leave a document each, now and then, while it runs."""
-    found = job.load(folder)
-    if found.complete:
-        return f"{folder}: job {found.job.id} has ended after {number(found.totals.seconds)} s\n"
-    heads = ["node", "ranks", "document is of (s)", "power (W)", "energy (J)", "CPU (%)"]
-    rows = []
-    for node in found.nodes:
-        power = node.power.watts[-1] if node.power is not None and node.power.watts else None
-        joules = node.energy.joules
-        rows.append([node.host, str(node.reported), f"{node.end_s:.1f}", "-" if power is None else number(power),
-                     "-" if joules is None else number(joules), _percent(node.cpu_s, node.process_s) if node.process_s > 0 else "-"])  # fmt: skip
+    whole, parts = job.latest(folder)
+    if whole is not None:
+        return f"{folder}: job {whole.job.id} has ended after {number(whole.totals.seconds)} s\n"
+    found = job.merge(parts)
     calls = found.all_calls()
     share = _percent(calls.seconds, found.totals.process_s) if found.totals.process_s > 0 else "-"
-    head = (f"job {found.job.id}: {found.job.program}, {found.reported} of {found.processes} processes on {plural(len(found.nodes), 'node')}; "
-            f"{share} % of their time in collectives; energy: {found.provenance.energy.kind}")  # fmt: skip
+    head = (f"job {found.job.id}: {found.job.program}, {found.reported} of {found.processes} processes on {plural(len(parts), 'node')}; "
+            f"{share} % of their time in collectives; energy: {found.provenance.energy.kind}\n{found.why_incomplete}")  # fmt: skip
+    heads = ["node", "ranks", "written after (s)", "power (W)", "energy (J)", "CPU (%)"]
+    rows = [_node_row(node, part.totals.seconds) for part in parts for node in part.nodes]
     return head + "\n" + _lines(heads, rows) + "\n"
+
+
+def _node_row(node: job.Node, written_s: float) -> List[str]:
+    power = node.power.watts[-1] if node.power is not None and node.power.watts else None
+    joules = node.energy.joules
+    return [node.host, str(node.reported), f"{written_s:.1f}", "-" if power is None else number(power), "-" if joules is None else number(joules),
+            _percent(node.cpu_s, node.process_s) if node.process_s > 0 else "-"]  # fmt: skip
 
 
 # ---- again and again ----

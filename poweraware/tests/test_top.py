@@ -66,7 +66,7 @@ def test_a_job_of_several_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[st
     text = capsys.readouterr().out
     assert "8 of 8 processes on 2 nodes" in text and "energy: emulated" in text
     assert [line.split()[:5] for line in text.splitlines() if line.startswith("n")][1:] == [
-        ["n0", "4", "10.0", "100", "1000"], ["n1", "4", "10.5", "100", "1000"]]  # fmt: skip
+        ["n0", "4", "10.0", "100", "1000"], ["n1", "4", "10.0", "100", "1000"]]  # fmt: skip
 
 
 def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
