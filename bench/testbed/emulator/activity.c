@@ -197,9 +197,8 @@ void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns)
     }
 }
 
-uint64_t emu_activity_take(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns)
+uint64_t emu_activity_take(void *arg, int cpu, uint64_t now_ns)
 {
-    (void)from_ns;
     struct emu_activity *activity = arg;
     for (int i = 0; activity->placed[cpu] > 0 && i < activity->task_count; i++) {
         if (activity->tasks[i].cpu == cpu) {

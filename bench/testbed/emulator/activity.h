@@ -39,7 +39,7 @@ bool emu_activity_place(const struct emu_activity *activity, pid_t pid, cpu_set_
 void emu_activity_refresh(struct emu_activity *activity, uint64_t now_ns);
 
 /* An emu_active_fn (machine.h); arg is the struct emu_activity. */
-uint64_t emu_activity_take(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns);
+uint64_t emu_activity_take(void *arg, int cpu, uint64_t now_ns);
 
 /* Processes now placed on a CPU. */
 int emu_activity_count(const struct emu_activity *activity, int cpu);

@@ -20,7 +20,7 @@ static uint64_t active_ns(struct emu_machine *machine, int cpu, uint64_t from_ns
     if (machine->config.fixed_activity >= 0) {
         active = (uint64_t)(machine->config.fixed_activity * (double)all);
     } else if (machine->active != NULL) {
-        active = machine->active(machine->active_arg, cpu, from_ns, now_ns);
+        active = machine->active(machine->active_arg, cpu, now_ns);
     }
     return active < all ? active : all;
 }

@@ -45,9 +45,9 @@ struct emu_package {
     struct emu_meter uncore;
 };
 
-/* How long something was runnable on a CPU in (from_ns, now_ns]; may be more than that if several
-   processes share it.  Called at most once for each stretch of time and CPU. */
-typedef uint64_t emu_active_fn(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns);
+/* How long something was runnable on a CPU since the last call for it; may be more than that time
+   if several processes share it. */
+typedef uint64_t emu_active_fn(void *arg, int cpu, uint64_t now_ns);
 
 struct emu_machine {
     struct emu_config config;

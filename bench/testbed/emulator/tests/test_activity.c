@@ -180,9 +180,9 @@ static void test_bound(void **state)
     bind(activity, 100, 1 << 3, 0);
     assert_int_equal(emu_activity_count(activity, 3), 1);
     set_process(100, 'S', 2 * MS, 4 * MS);
-    assert_int_equal(emu_activity_take(activity, 2, 0, 10 * MS), 0);
-    assert_int_equal(emu_activity_take(activity, 3, 0, 10 * MS), 6 * MS);
-    assert_int_equal(emu_activity_take(activity, 3, 10 * MS, 20 * MS), 0);
+    assert_int_equal(emu_activity_take(activity, 2, 10 * MS), 0);
+    assert_int_equal(emu_activity_take(activity, 3, 10 * MS), 6 * MS);
+    assert_int_equal(emu_activity_take(activity, 3, 20 * MS), 0);
 }
 
 /* A spinning process's counters are not read each time, and yet the sum is theirs. */
@@ -194,13 +194,13 @@ static void test_spinning_process(void **state)
     bind(activity, 100, 1 << 3, 0);
     for (int i = 1; i <= 30; i++) {
         set_process(100, 'R', (uint64_t)i * 5 * MS, (uint64_t)i * 5 * MS);
-        active += emu_activity_take(activity, 3, now, now + 10 * MS);
+        active += emu_activity_take(activity, 3, now + 10 * MS);
         now += 10 * MS;
     }
     assert_int_equal(active, 300 * MS);
     for (int i = 0; i < 5; i++) {
         set_process(100, 'S', 150 * MS, 150 * MS);
-        active += emu_activity_take(activity, 3, now, now + 10 * MS);
+        active += emu_activity_take(activity, 3, now + 10 * MS);
         now += 10 * MS;
     }
     assert_int_equal(active, 300 * MS);
@@ -216,7 +216,7 @@ static void test_quick_succession(void **state)
     for (int i = 1; i <= 300; i++) {
         now = (uint64_t)i * MS / 10;
         set_process(100, 'S', i <= 200 ? now / 2 : 10 * MS, 0);
-        active += emu_activity_take(activity, 3, now - MS / 10, now);
+        active += emu_activity_take(activity, 3, now);
     }
     assert_int_equal(active, 10 * MS);
 }
@@ -259,8 +259,8 @@ static void test_move(void **state)
     set_process(100, 'S', 5 * MS, 0);
     bind(activity, 100, 1 << 7, 10 * MS);
     set_process(100, 'S', 6 * MS, 0);
-    assert_int_equal(emu_activity_take(activity, 0, 0, 20 * MS), 5 * MS);
-    assert_int_equal(emu_activity_take(activity, 7, 0, 20 * MS), 1 * MS);
+    assert_int_equal(emu_activity_take(activity, 0, 20 * MS), 5 * MS);
+    assert_int_equal(emu_activity_take(activity, 7, 20 * MS), 1 * MS);
 }
 
 static void test_death(void **state)
@@ -272,7 +272,7 @@ static void test_death(void **state)
         bind(activity, pid, 1 << 1, 0);
     }
     set_process(100, 'Z', 5 * MS, 0); /* ended, not yet waited for */
-    emu_activity_take(activity, 1, 0, 10 * MS);
+    emu_activity_take(activity, 1, 10 * MS);
     emu_activity_refresh(activity, 10 * MS);
     assert_int_equal(emu_activity_count(activity, 1), 2);
     assert_false(emu_activity_mask(activity, 100, &mask));

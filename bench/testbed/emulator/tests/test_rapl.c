@@ -9,10 +9,10 @@
 #include "support.h"
 
 /* One core at 10 W of each package is all that draws power. */
-static uint64_t first_core_active(void *arg, int cpu, uint64_t from_ns, uint64_t now_ns)
+static uint64_t first_core_active(void *arg, int cpu, uint64_t now_ns)
 {
     (void)arg;
-    return cpu % 4 == 0 ? now_ns - from_ns : 0;
+    return cpu % 4 == 0 ? now_ns : 0;
 }
 
 static struct emu_machine *machine_10w(const char *more, uint64_t now_ns)
