@@ -35,11 +35,6 @@ typedef struct allgather {
 
 /* ---- how blocks are cut ---- */
 
-static coll_poweraware_block_t block_of(const allgather_t *a, int rank)
-{
-    return coll_poweraware_block_of(&a->blocks, rank);
-}
-
 static size_t bytes_of(const allgather_t *a, int rank)
 {
     return coll_poweraware_block_bytes(&a->blocks, rank);
@@ -132,7 +127,7 @@ static unsigned char *place_of(const allgather_t *a, const coll_poweraware_piece
     if (a->call->hierarchy->num_local > 1) {
         return NULL;
     }
-    coll_poweraware_block_t block = block_of(a, rank);
+    coll_poweraware_block_t block = coll_poweraware_block_of(&a->blocks, rank);
     unsigned char *data = pwr_packer_contiguous(block.data, block.count, block.datatype);
     return NULL != data ? data + piece->first : NULL;
 }
@@ -185,7 +180,7 @@ static int unpack_stripe(const allgather_t *a, int rank, size_t first, const uns
                          size_t bytes)
 {
     pwr_packer_t packer;
-    coll_poweraware_block_t block = block_of(a, rank);
+    coll_poweraware_block_t block = coll_poweraware_block_of(&a->blocks, rank);
     int rc = pwr_packer_begin(&packer, false, block.data, block.count, block.datatype);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -244,7 +239,7 @@ static int copy_others(const allgather_t *a)
     for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
         int local = (h->my_local + d) % h->num_local;
         uint64_t from = coll_poweraware_exposed_by(a->call, local).from;
-        coll_poweraware_block_t to = block_of(a, h->local_ranks[local]);
+        coll_poweraware_block_t to = coll_poweraware_block_of(&a->blocks, h->local_ranks[local]);
         rc = coll_poweraware_copy_exposed(a->call, local, from, false, &to);
     }
     return rc;
