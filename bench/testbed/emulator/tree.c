@@ -55,7 +55,7 @@ static int store_khz(const struct emu_access *access, const char *text)
 }
 
 /* 0 and text without the newline and blanks behind it, or EINVAL.  The kernel's parsers take bytes
-   for a string: what is behind a NUL does not count (COUNTDOWN 2.0 writes a page of it). */
+   for a string: what is behind a NUL does not count (COUNTDOWN 2.0 writes a buffer of it). */
 static int text_copy(char text[EMU_TEXT_LIMIT], const char *bytes, size_t size)
 {
     size = strnlen(bytes, size);
