@@ -91,7 +91,11 @@ class Delays:
 
 
 def measure(nodes: Nodes, folder: Path, slack_ns: Callable[[], int]) -> list[tuple[str, float, float, float]]:
-    """A job of 6 s with a late rank: domain, joules in its document, least and most on the ledger."""
+    """A job of 6 s with a late rank: domain, joules in its document, least and most on the ledger.
+
+    What a node used before its first reading, and while only other nodes were there, is reckoned by its mean power.  Under load
+    that takes long, and cores do other things then: the document says how uncertain it is.
+    """
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
     done = nodes.run([HANG, "-l", "6000", "bcast", "0"], "--ppn", "2", "--bind", "core",
@@ -109,7 +113,8 @@ def measure(nodes: Nodes, folder: Path, slack_ns: Callable[[], int]) -> list[tup
             slack = slack_ns()
             least = on_ledger(nodes, node.host, column, begin + slack, end - slack)
             most = on_ledger(nodes, node.host, column, begin - slack, end + slack)
-            joules.append((kind, node.energy.domains[kind].joules, least, most))
+            domain = node.energy.domains[kind]
+            joules.append((kind, domain.joules, least - domain.uncertainty_j, most + domain.uncertainty_j))
         assert node.energy.joules == pytest.approx(node.energy.domains["platform"].joules)
         assert node.power and sum(node.power.watts) * node.power.width_s == pytest.approx(node.energy.joules, rel=1e-6)
     return joules
@@ -117,7 +122,8 @@ def measure(nodes: Nodes, folder: Path, slack_ns: Callable[[], int]) -> list[tup
 
 @pytest.mark.parametrize("what", HARDWARE)
 def test_joules_are_those_of_the_ledger(what: str, tmp_path: Path) -> None:
-    """Within 1 %, as far as it is known when counters were read; that takes long where others have the CPUs."""
+    """Within 1 %, as far as it is known when counters were read, which takes long where others have the CPUs, and within what
+    the document calls uncertain."""
     tmp_path.chmod(0o777)
     name = f"jobs-{os.getpid()}-{list(HARDWARE).index(what)}"
     nodes = bring_up(name, 2, machine_file(tmp_path, HARDWARE[what]))
