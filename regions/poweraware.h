@@ -13,7 +13,7 @@
  *
  * Copy this file into your program, or use the installed one: it needs nothing else, but -ldl where
  * the C library is older than glibc 2.34.  Without poweraware, before MPI_Init and after
- * MPI_Finalize nothing happens.  A call takes a microsecond or two.
+ * MPI_Finalize nothing happens.  A call takes about a microsecond, 0.3 without a report.
  *
  * For other languages the library libpoweraware-regions.so has the same two functions.
  */
