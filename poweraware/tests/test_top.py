@@ -69,8 +69,21 @@ def test_a_job_of_several_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ["n0", "4", "10.0", "100", "1000"], ["n1", "4", "10.0", "100", "1000"]]  # fmt: skip
 
 
+def test_a_job_that_has_not_written_yet_and_one_that_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
+    assert "no job has written there yet" in capsys.readouterr().out
+    path = tmp_path / "job.n0.partial.json"
+    path.write_text(json.dumps(part_of(make_job(), 0)), encoding="utf-8")
+    latest = top.job.latest
+    monkeypatch.setattr(top.job, "latest", lambda folder: (path.unlink(), latest(folder)))
+    monkeypatch.setattr(top.job, "partial_documents", lambda folder: [path])
+    assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
+    assert "is just ending" in capsys.readouterr().out
+
+
 def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, words in ((["-d", "0"], "--delay 0"), (["-n", "0"], "--iterations 0"), (["-n", "1", str(tmp_path)], "neither a job.json"),
+    for arguments, words in ((["-d", "0"], "--delay 0"), (["-n", "0"], "--iterations 0"), (["-n", "1", str(tmp_path / "none")], "no such folder"),
                              (["-n", "1", "--build", str(tmp_path)], "poweraware-pages: No such file")):  # fmt: skip
         assert main.main(["top", *arguments]) == 2
         assert words in capsys.readouterr().err
