@@ -261,15 +261,20 @@ def load(path: Path) -> Job:
     if not path.is_dir():
         return from_json(read_json(path), str(path))
     whole, parts = latest(path)
+    if whole is None and not parts:
+        raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
     return whole or merge(parts)
 
 
 def latest(folder: Path) -> Tuple[Optional[Job], List[Job]]:
-    """Of the latest job of a folder its document; before it is there, or if it was killed, what its nodes have written so far."""
+    """Of the latest job of a folder its document; before it is there, or if it was killed, what its nodes have written so far.
+
+    Neither where no job has written yet.
+    """
     left = partial_documents(folder)
     found = [*whole_documents(folder, spawned=False), *left]
     if not found:
-        raise DocumentError(f"{folder}: there is neither a job.json nor a job.*.partial.json in it")
+        return None, []
     begins = {each: _begin_ns(each) for each in found}
     newest = max(found, key=lambda each: begins[each])
     document = load(newest)

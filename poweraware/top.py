@@ -205,14 +205,14 @@ def of_folder(folder: Path) -> str:
     """The nodes of the latest job that writes there: their recorders leave a document each, now and then, while it runs."""
     if not folder.is_dir():
         raise DocumentError(f"{folder}: no such folder")
-    if not (job.whole_documents(folder) or job.partial_documents(folder)):
-        return f"{folder}: no job has written there yet; each does after one second\n"
     try:
         whole, parts = job.latest(folder)
     except FileNotFoundError:
         return f"{folder}: the job is just ending\n"  # documents of nodes give way to that of the job
     if whole is not None:
         return f"{folder}: job {whole.job.id} has ended after {number(whole.totals.seconds)} s\n"
+    if not parts:
+        return f"{folder}: no job has written there yet; each does after one second\n"
     found = job.merge(parts)
     calls = found.all_calls()
     share = _percent(calls.seconds, found.totals.process_s) if found.totals.process_s > 0 else "-"
