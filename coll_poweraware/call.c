@@ -53,6 +53,7 @@ static int leave(mca_coll_poweraware_module_t *m, coll_poweraware_call_t *call)
         m->state = NULL; /* 2 */
         pwr_position_end(m->operations.positions);
         m->operations.positions = NULL;
+        m->operations.owner_copy = NULL;
         m->operations.hierarchy = NULL;
     }
     pwr_operation_unthrottle(call->operation);

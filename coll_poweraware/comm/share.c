@@ -117,6 +117,7 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *m, pwr_segment_part_t p
     m->state->shared[part] = shared ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_NOT_SHARED;
     if (shared && PWR_SEGMENT_BOXES == part) {
         m->operations.positions = &m->state->segment->positions;
+        m->operations.owner_copy = &m->state->segment->control->owner_copy;
     }
     return shared;
 }

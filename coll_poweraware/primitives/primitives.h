@@ -67,7 +67,7 @@ typedef struct coll_poweraware_call {
     const pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
     pwr_boxes_t *boxes; /* the segment's */
-    int *pids;          /* [num_local] for single copy; NULL: there is none, on no rank */
+    int *pids; /* [num_local] for single copy; NULL: there is none, on no rank of the node */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
     char *scratch;   /* [COLL_POWERAWARE_SCRATCH_BYTES], see coll_poweraware_scratch */
@@ -120,20 +120,18 @@ void coll_poweraware_call_begin(coll_poweraware_call_t *call, pwr_operation_t *o
 enum { COLL_POWERAWARE_SCRATCH_BYTES = 128 * 1024 };
 char *coll_poweraware_scratch(coll_poweraware_call_t *call);
 
-/* Copies between memory of mine and of a local rank; where call->pids is not NULL.  Return an
-   OMPI_* code. */
-static inline int coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to,
-                                       uint64_t from, size_t bytes)
-{
-    int error = pwr_single_copy_read(call->pids[local], to, from, bytes);
-    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
-}
-static inline int coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
-                                        const void *from, size_t bytes)
-{
-    int error = pwr_single_copy_write(call->pids[local], to, from, bytes);
-    return 0 == error ? OMPI_SUCCESS : OMPI_ERROR;
-}
+/* Copies between memory of mine and of a local rank; where call->pids is not NULL.  That rank stays
+   in the call until it knows that nobody copies any more, and has waits in it: there it makes the
+   copies that the kernel refuses. */
+void coll_poweraware_read(const coll_poweraware_call_t *call, int local, void *to, uint64_t from,
+                          size_t bytes);
+void coll_poweraware_write(const coll_poweraware_call_t *call, int local, uint64_t to,
+                           const void *from, size_t bytes);
+/* Whether the kernel has refused one on this node.  Ranks learn of it at different times: so one
+   tells the others in a round of boxes, and all of the node end single copy in that call, for the
+   ones after it. */
+bool coll_poweraware_single_copy_refused(const coll_poweraware_call_t *call);
+void coll_poweraware_end_single_copy(coll_poweraware_call_t *call);
 
 /* Non-blocking messages.  What cannot be posted is posted empty, and after an error everything that
    this rank sends is empty: so an algorithm goes on with its messages, nobody waits for one that

@@ -7,7 +7,8 @@
  * 2. The policy of the operation, shortened by what the site knows; throttled waits expect a long
  *    phase.
  * 3. The ladder, again and again: a wait that lasts too long is spoken about (hang.c), and where
- *    communicators may end it looks for that.
+ *    communicators may end it looks for that.  Between its looks it makes the copies that others of
+ *    the node ask for (pwr_ompi/owner_copy.h).
  * 4. The site, the operation's sums and the trace learn how long it was.
  */
 #include "operation_private.h"
@@ -34,10 +35,24 @@ typedef struct waiting {
 
 /* ---- progress ---- */
 
+static bool serve(const pwr_operation_t *operation)
+{
+    const pwr_operations_t *of = operation->of;
+    return NULL != of->owner_copy && pwr_owner_copy_serve(of->owner_copy, of->hierarchy->my_local);
+}
+
 static int progress(void *arg)
 {
-    (void)arg;
-    return pwr_ompi_progress();
+    const waiting_t *w = arg;
+    bool served = serve(w->operation);
+    return pwr_ompi_progress() + served;
+}
+
+static bool is_over(void *arg)
+{
+    const waiting_t *w = arg;
+    serve(w->operation);
+    return w->awaited->over(w->awaited->arg);
 }
 
 static int progress_throttled(void *arg)
@@ -104,7 +119,7 @@ static bool wait_once(waiting_t *w, const pwr_wait_policy_t *policy)
     const pwr_awaited_t *awaited = w->awaited;
     pwr_wait_stats_t *stats = &w->operation->waits;
     if (NULL == awaited->flag) {
-        return PWR_OK == pwr_idle_wait(awaited->over, awaited->arg, awaited->woken, policy, stats);
+        return PWR_OK == pwr_idle_wait(is_over, w, awaited->woken, policy, stats);
     }
     uint64_t deadline_ns = w->operation->may_end ? pwr_env_now_ns(&pwr_process.env) + LOOK_NS : 0;
     return PWR_OK == pwr_wait_until(awaited->flag, awaited->target, policy,

@@ -13,7 +13,9 @@
  *    block in a box is unpacked; one that the one gives and the other takes is read from the
  *    sender's memory right to its place; others are messages.
  * 5. Where somebody gives, which all see in the boxes, a second round follows, in which a rank
- *    joins when it reads nobody's memory any more, and says whether it wrote what it had to.
+ *    joins when it reads or writes nobody's memory any more.
+ * 6. Who knows that the kernel has refused a single copy says so in its headers, and neither gives
+ *    nor takes.  All ranks then end single copy.
  *
  * In place, where the sender's block is the receiver's, 3 and 4 are: pairs meet in the order of a
  * tournament.  A block that both give is swapped by both at once: the lower rank swaps the first
@@ -43,10 +45,11 @@ typedef coll_poweraware_block_t block_t;
 typedef struct header {
     uint64_t address; /* of the block for the reader, if given */
     uint64_t bytes;   /* of that block */
-    uint16_t here;    /* the block follows */
-    uint16_t gives;
-    uint16_t takes;
-    uint16_t gives_some; /* to anybody */
+    uint8_t here;     /* the block follows */
+    uint8_t gives;
+    uint8_t takes;
+    uint8_t gives_some; /* to anybody */
+    uint8_t refused;    /* a single copy, by the kernel */
 } header_t;
 
 typedef struct local {
@@ -54,10 +57,11 @@ typedef struct local {
     coll_poweraware_call_t *call;
     const coll_poweraware_swap_t *swap;
     size_t slot; /* bytes of a slot of a box: the same on all ranks */
+    bool single; /* this rank makes single copies */
     bool gives;  /* somebody may read my memory */
     bool sends;  /* some of my blocks are messages, whatever the others say */
     bool second; /* there is a second round */
-    bool failed; /* somebody's memory lacks what I had to write */
+    bool ends;   /* single copy, with this call */
     int rc;      /* the first error that is none of a message */
     size_t sent; /* bytes */
 } local_t;
@@ -95,7 +99,7 @@ static bool uses_offers(const local_t *l)
 /* The first byte of a block that may be copied at once, else NULL. */
 static unsigned char *single_copy_of(const local_t *l, const block_t *b)
 {
-    return NULL != l->call->pids && b->bytes >= COLL_POWERAWARE_SHORTEST_SINGLE_COPY
+    return l->single && b->bytes >= COLL_POWERAWARE_SHORTEST_SINGLE_COPY
                ? pwr_packer_contiguous(b->data, b->count, b->datatype)
                : NULL;
 }
@@ -109,6 +113,7 @@ static header_t header_for(const local_t *l, int peer)
     header.address = (uint64_t)(uintptr_t)address;
     header.gives = NULL != address;
     header.takes = NULL != single_copy_of(l, &from);
+    header.refused = l->ends;
     return header;
 }
 
@@ -128,6 +133,9 @@ static void fill_slot(local_t *l, int local, unsigned char *slot)
 static void fill_box(local_t *l)
 {
     const pwr_hierarchy_t *h = l->call->hierarchy;
+    bool may = NULL != l->call->pids;
+    l->ends = may && coll_poweraware_single_copy_refused(l->call);
+    l->single = may && !l->ends;
     coll_poweraware_begin_round(l->call);
     unsigned char *box = pwr_boxes_fill(l->call->boxes, l->call->segment->box_bytes);
     for (int d = 1; d < h->num_local; ++d) {
@@ -149,6 +157,7 @@ static header_t offer_from(local_t *l, int local, const unsigned char **data)
     memcpy(&header, slot, sizeof header);
     *data = slot + sizeof header;
     l->second = l->second || header.gives_some;
+    l->ends = l->ends || header.refused;
     return header;
 }
 
@@ -166,10 +175,11 @@ static int take_from_box(const local_t *l, int local, const header_t *theirs,
 static int take_by_single_copy(const local_t *l, int local, const header_t *theirs)
 {
     block_t block = coll_poweraware_block_from(l->x, rank_of(l, local));
-    return theirs->bytes > block.bytes
-               ? MPI_ERR_TRUNCATE
-               : coll_poweraware_read(l->call, local, single_copy_of(l, &block), theirs->address,
-                                      theirs->bytes);
+    if (theirs->bytes > block.bytes) {
+        return MPI_ERR_TRUNCATE;
+    }
+    coll_poweraware_read(l->call, local, single_copy_of(l, &block), theirs->address, theirs->bytes);
+    return OMPI_SUCCESS;
 }
 
 /* 4. with one other rank; the rest of 3. */
@@ -212,33 +222,25 @@ static void exchange_apart(local_t *l)
 }
 
 /* 4. in place: bytes from..to of my block against the same of the peer's. */
-static int swap_part(const local_t *l, int local, unsigned char *mine, uint64_t theirs, size_t from,
-                     size_t to)
+static void swap_part(const local_t *l, int local, unsigned char *mine, uint64_t theirs,
+                      size_t from, size_t to)
 {
     unsigned char *spare = l->swap->buffer[0];
-    int rc = OMPI_SUCCESS;
-    for (; from < to && OMPI_SUCCESS == rc; from += l->swap->bytes) {
+    for (; from < to; from += l->swap->bytes) {
         size_t bytes = to - from < l->swap->bytes ? to - from : l->swap->bytes;
-        rc = coll_poweraware_read(l->call, local, spare, theirs + from, bytes);
-        if (OMPI_SUCCESS == rc) {
-            rc = coll_poweraware_write(l->call, local, theirs + from, mine + from, bytes);
-        }
-        if (OMPI_SUCCESS == rc) {
-            memcpy(mine + from, spare, bytes);
-        }
+        coll_poweraware_read(l->call, local, spare, theirs + from, bytes);
+        coll_poweraware_write(l->call, local, theirs + from, mine + from, bytes);
+        memcpy(mine + from, spare, bytes);
     }
-    return rc;
 }
 
-static void swap_by_single_copy(local_t *l, int local, uint64_t theirs)
+static void swap_by_single_copy(const local_t *l, int local, uint64_t theirs)
 {
     block_t block = coll_poweraware_block_from(l->x, rank_of(l, local));
     size_t half = block.bytes / 2;
     bool first = l->call->hierarchy->my_local < local;
-    int rc = swap_part(l, local, single_copy_of(l, &block), theirs, first ? 0 : half,
-                       first ? half : block.bytes);
-    l->failed = l->failed || OMPI_SUCCESS != rc;
-    keep_first(l, rc);
+    swap_part(l, local, single_copy_of(l, &block), theirs, first ? 0 : half,
+              first ? half : block.bytes);
 }
 
 static void swap_with(local_t *l, int local)
@@ -278,20 +280,6 @@ static void exchange_in_place(local_t *l, bool headers)
     }
 }
 
-/* 5. */
-static void end_single_copy(local_t *l)
-{
-    coll_poweraware_begin_round(l->call);
-    *pwr_boxes_fill(l->call->boxes, 1) = l->failed;
-    pwr_boxes_join(l->call->boxes, OMPI_SUCCESS);
-    pwr_boxes_wait_all(l->call->boxes);
-    for (int d = 1; d < l->call->hierarchy->num_local; ++d) {
-        if (0 != *pwr_boxes_read(l->call->boxes, neighbour(l, d), 1)) {
-            keep_first(l, OMPI_ERROR);
-        }
-    }
-}
-
 static void exchange_with_offers(local_t *l)
 {
     fill_box(l); /* 2 */
@@ -303,7 +291,10 @@ static void exchange_with_offers(local_t *l)
     l->rc = coll_poweraware_complete(l->call, l->rc);
     l->second = l->second || l->gives;
     if (l->second) {
-        end_single_copy(l);
+        coll_poweraware_meet(l->call, OMPI_SUCCESS); /* 5 */
+    }
+    if (l->ends) {
+        coll_poweraware_end_single_copy(l->call); /* 6 */
     }
     pwr_boxes_end(l->call->boxes);
 }

@@ -58,6 +58,7 @@ bool coll_poweraware_expose_all(coll_poweraware_call_t *call, coll_poweraware_ex
                                 size_t bytes)
 {
     if (0 == call->hierarchy->my_local) {
+        mine.ends = coll_poweraware_single_copy_refused(call);
         pwr_copier_t *copier = &call->segment->copier;
         int class = pwr_copy_class((int)call->collective, bytes);
         mine.way = (int32_t)pwr_copier_choose(copier, class);
@@ -68,11 +69,14 @@ bool coll_poweraware_expose_all(coll_poweraware_call_t *call, coll_poweraware_ex
     pwr_boxes_join(call->boxes, OMPI_SUCCESS);
     pwr_boxes_wait_all(call->boxes);
     coll_poweraware_exposed_t first = coll_poweraware_exposed_by(call, 0);
-    bool exposes = PWR_COPY_SINGLE == (pwr_copy_way_t)first.way;
+    bool exposes = PWR_COPY_SINGLE == (pwr_copy_way_t)first.way && 0 == first.ends;
     for (int i = 0; i < call->hierarchy->num_local && exposes; ++i) {
         exposes = 0 != coll_poweraware_exposed_by(call, i).exposes;
     }
     call->measured_bytes = 0 != first.measures ? bytes : 0;
+    if (0 != first.ends) {
+        coll_poweraware_end_single_copy(call);
+    }
     if (!exposes) {
         pwr_segment_touch_slots(call->segment);
     }
@@ -85,14 +89,17 @@ static int write_packed(const coll_poweraware_call_t *call, int local, uint64_t 
                         pwr_packer_t *packer, unsigned char *buffer, size_t bytes)
 {
     int rc = pwr_packer_pack(packer, buffer, bytes);
-    return OMPI_SUCCESS == rc ? coll_poweraware_write(call, local, there, buffer, bytes) : rc;
+    if (OMPI_SUCCESS == rc) {
+        coll_poweraware_write(call, local, there, buffer, bytes);
+    }
+    return rc;
 }
 
 static int read_packed(const coll_poweraware_call_t *call, int local, uint64_t there,
                        pwr_packer_t *packer, unsigned char *buffer, size_t bytes)
 {
-    int rc = coll_poweraware_read(call, local, buffer, there, bytes);
-    return OMPI_SUCCESS == rc ? pwr_packer_unpack(packer, buffer, bytes) : rc;
+    coll_poweraware_read(call, local, buffer, there, bytes);
+    return pwr_packer_unpack(packer, buffer, bytes);
 }
 
 /* Where my block has gaps: through a buffer that stays in the nearest cache. */
@@ -114,9 +121,13 @@ int coll_poweraware_copy_exposed(const coll_poweraware_call_t *call, int local, 
                                  bool to_there, const coll_poweraware_block_t *block)
 {
     unsigned char *here = pwr_packer_contiguous(block->data, block->count, block->datatype);
+    if (NULL != here && to_there) {
+        coll_poweraware_write(call, local, there, here, block->bytes);
+        return OMPI_SUCCESS;
+    }
     if (NULL != here) {
-        return to_there ? coll_poweraware_write(call, local, there, here, block->bytes)
-                        : coll_poweraware_read(call, local, here, there, block->bytes);
+        coll_poweraware_read(call, local, here, there, block->bytes);
+        return OMPI_SUCCESS;
     }
     pwr_packer_t packer;
     int rc = pwr_packer_begin(&packer, to_there, block->data, block->count, block->datatype);

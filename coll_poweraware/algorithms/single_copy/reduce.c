@@ -79,36 +79,30 @@ static size_t first_of(const sum_t *s, int local)
 /* ---- 2. ---- */
 
 /* A local rank's operand of elements from first on; buffer is where it may be copied to. */
-static const char *operand(const sum_t *s, int local, size_t first, size_t count, char *buffer,
-                           int *rc)
+static const char *operand(const sum_t *s, int local, size_t first, size_t count, char *buffer)
 {
     if (local == s->call->hierarchy->my_local) {
         return s->operands.contribution + first * s->size;
     }
     uint64_t from = coll_poweraware_exposed_by(s->call, local).from + first * s->size;
-    int rc_read = coll_poweraware_read(s->call, local, buffer, from, count * s->size);
-    *rc = coll_poweraware_first_error(*rc, rc_read);
+    coll_poweraware_read(s->call, local, buffer, from, count * s->size);
     return buffer;
 }
 
 /* From the right: sum = x op sum keeps the order. */
-static int reduce_piece(const sum_t *s, size_t first, size_t count, char *sum)
+static void reduce_piece(const sum_t *s, size_t first, size_t count, char *sum)
 {
     struct ompi_op_t *op = s->operands.op;
     struct ompi_datatype_t *datatype = s->operands.datatype;
-    int rc = OMPI_SUCCESS;
     int last = s->call->hierarchy->num_local - 1;
-    const char *right = operand(s, last, first, count, sum, &rc);
+    const char *right = operand(s, last, first, count, sum);
     if (right != sum) {
         coll_poweraware_copy_operands(&s->operands, sum, right, count);
     }
-    for (int local = last - 1; local >= 0 && OMPI_SUCCESS == rc; --local) {
-        const char *left = operand(s, local, first, count, s->operand, &rc);
-        if (OMPI_SUCCESS == rc) {
-            ompi_op_reduce(op, (char *)left, sum, (int)count, datatype);
-        }
+    for (int local = last - 1; local >= 0; --local) {
+        const char *left = operand(s, local, first, count, s->operand);
+        ompi_op_reduce(op, (char *)left, sum, (int)count, datatype);
     }
-    return rc;
 }
 
 /* Where the sum of my part belongs, in my own memory. */
@@ -119,50 +113,44 @@ static char *place_of(const sum_t *s, size_t first)
     return s->operands.rbuf + (first - before) * s->size;
 }
 
-static int finish_piece(const sum_t *s, size_t first, size_t count, const char *sum)
+static void finish_piece(const sum_t *s, size_t first, size_t count, const char *sum)
 {
     int root = root_of(s);
-    size_t bytes = count * s->size;
     if (root >= 0 && root != s->call->hierarchy->my_local) {
         uint64_t to = coll_poweraware_exposed_by(s->call, root).to + first * s->size;
-        return coll_poweraware_write(s->call, root, to, sum, bytes);
+        coll_poweraware_write(s->call, root, to, sum, count * s->size);
+    } else {
+        coll_poweraware_copy_operands(&s->operands, place_of(s, first), sum, count);
     }
-    return coll_poweraware_copy_operands(&s->operands, place_of(s, first), sum, count);
 }
 
-static int reduce_my_part(const sum_t *s)
+static void reduce_my_part(const sum_t *s)
 {
     const pwr_hierarchy_t *h = s->call->hierarchy;
     size_t end = first_of(s, h->my_local + 1);
     size_t most = PIECE_BYTES / s->size;
     bool here = !s->operands.in_place && (root_of(s) < 0 || root_of(s) == h->my_local);
-    int rc = OMPI_SUCCESS;
-    for (size_t first = first_of(s, h->my_local); first < end && OMPI_SUCCESS == rc;
-         first += most) {
+    for (size_t first = first_of(s, h->my_local); first < end; first += most) {
         size_t count = end - first < most ? end - first : most;
         char *sum = here ? place_of(s, first) : s->result;
-        rc = reduce_piece(s, first, count, sum);
-        if (OMPI_SUCCESS == rc && !here) {
-            rc = finish_piece(s, first, count, sum);
+        reduce_piece(s, first, count, sum);
+        if (!here) {
+            finish_piece(s, first, count, sum);
         }
     }
-    return rc;
 }
 
 /* ---- 4. ---- */
 
-static int copy_other_parts(const sum_t *s, const size_t *to)
+static void copy_other_parts(const sum_t *s, const size_t *to)
 {
     const pwr_hierarchy_t *h = s->call->hierarchy;
-    int rc = OMPI_SUCCESS;
-    for (int d = 1; d < h->num_local && OMPI_SUCCESS == rc; ++d) {
+    for (int d = 1; d < h->num_local; ++d) {
         int local = (h->my_local + d) % h->num_local;
         size_t first = first_of(s, local) * s->size;
         size_t bytes = first_of(s, local + 1) * s->size - first;
-        rc = coll_poweraware_read(s->call, local, s->operands.rbuf + first, to[local] + first,
-                                  bytes);
+        coll_poweraware_read(s->call, local, s->operands.rbuf + first, to[local] + first, bytes);
     }
-    return rc;
 }
 
 /* ---- the call ---- */
@@ -188,13 +176,16 @@ static int run(sum_t *s)
             to[i] = coll_poweraware_exposed_by(s->call, i).to; /* before the boxes are used again */
         }
         uint64_t begin_ns = coll_poweraware_begin_work(s->call, 2, 0);
-        rc = reduce_my_part(s); /* 2 */
+        reduce_my_part(s); /* 2 */
         coll_poweraware_end_work(s->call, 2, begin_ns);
+        rc = OMPI_SUCCESS;
     }
     rc = coll_poweraware_meet(s->call, rc); /* 3 */
     if (to_all) {                           /* 4 */
         uint64_t begin_ns = coll_poweraware_begin_work(s->call, 4, 0);
-        rc = OMPI_SUCCESS == rc ? copy_other_parts(s, to) : rc;
+        if (OMPI_SUCCESS == rc) {
+            copy_other_parts(s, to);
+        }
         coll_poweraware_end_work(s->call, 4, begin_ns);
         rc = coll_poweraware_meet(s->call, rc);
     }

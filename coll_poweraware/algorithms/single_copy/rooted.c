@@ -3,7 +3,8 @@
  *
  * Bcast, Scatter and Gather of long blocks on one node: the root exposes its memory.
  *
- * 1. The root tells where its memory is, or that it does not expose it.
+ * 1. The root tells where its memory is, or that it does not expose it, and whether to end single
+ *    copy.
  * 2. All others copy at the same time, from there or to there.
  * 3. They join a round when they are through; the root waits for all.
  */
@@ -18,7 +19,8 @@ typedef struct exposed {
     uint64_t memory; /* 0: not exposed */
     int64_t stride;
     uint64_t bytes;
-    uint64_t measures;
+    uint32_t measures;
+    uint32_t ends; /* single copy: the kernel has refused one */
 } exposed_t;
 
 static exposed_t expose_mine(const coll_poweraware_call_t *call, message_t *message)
@@ -26,7 +28,8 @@ static exposed_t expose_mine(const coll_poweraware_call_t *call, message_t *mess
     exposed_t exposed = {.stride = message->stride, .bytes = message->block.bytes};
     pwr_copier_t *copier = &call->segment->copier;
     int class = pwr_copy_class((int)call->collective, message->block.bytes);
-    if (NULL != message->memory) {
+    exposed.ends = coll_poweraware_single_copy_refused(call);
+    if (NULL != message->memory && !exposed.ends) {
         pwr_copy_way_t way = pwr_copier_choose(copier, class);
         exposed.memory = PWR_COPY_SINGLE == way ? (uint64_t)(uintptr_t)message->memory : 0;
         exposed.measures = pwr_copier_measures(copier, class);
@@ -75,6 +78,9 @@ bool coll_poweraware_rooted_single_copy(coll_poweraware_call_t *call, message_t 
     }
     exposed_t exposed = agree(call, message); /* 1 */
     call->measured_bytes = 0 != exposed.measures ? message->block.bytes : 0;
+    if (0 != exposed.ends) {
+        coll_poweraware_end_single_copy(call);
+    }
     if (0 == exposed.memory) {
         pwr_segment_touch_slots(call->segment);
         return false;

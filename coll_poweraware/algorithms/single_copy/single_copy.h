@@ -53,7 +53,8 @@ typedef struct coll_poweraware_exposed {
     uint64_t to;   /* ... and to */
     int32_t exposes;
     int32_t way;      /* the first rank's choice */
-    int32_t measures; /* and whether it wants to know what it costs */
+    int32_t measures; /* and whether it wants to know what it costs, ... */
+    int32_t ends;     /* ... and whether single copy ends: the kernel has refused one */
 } coll_poweraware_exposed_t;
 
 /* Everybody exposes or not; mine: from, to and exposes.  Returns whether everybody exposes, and the

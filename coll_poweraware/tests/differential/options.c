@@ -19,6 +19,7 @@ static const char usage[] =
     "  --modes NAME[,..]    of blocking, nonblocking, persistent, big (64-bit counts)\n"
     "  --most-bytes N       data in a rank's buffer, at most (240000)\n"
     "  --beyond-stock       also calls that Open MPI's own functions get wrong (known_faults.c)\n"
+    "  --fresh              each call on a communicator of its own\n"
     "  --threads 1..8       each with communicators of its own (1)\n"
     "  --limit SECONDS      a call that takes longer hangs (100)\n"
     "  --reproducible       sums that round; the results of two runs must have the same digests\n"
@@ -96,6 +97,7 @@ enum long_option {
     LIMIT,
     REPRODUCIBLE,
     BEYOND_STOCK,
+    FRESH,
     DIGESTS,
     CALL,
     SIMPLER,
@@ -115,6 +117,7 @@ static const struct option longs[] = {
     {"limit", required_argument, NULL, LIMIT},
     {"reproducible", no_argument, NULL, REPRODUCIBLE},
     {"beyond-stock", no_argument, NULL, BEYOND_STOCK},
+    {"fresh", no_argument, NULL, FRESH},
     {"digests", required_argument, NULL, DIGESTS},
     {"call", required_argument, NULL, CALL},
     {"simpler", required_argument, NULL, SIMPLER},
@@ -166,6 +169,9 @@ static void take(diff_options_t *o, int option, const char *value)
         break;
     case BEYOND_STOCK:
         o->choice.beyond_stock = true;
+        break;
+    case FRESH:
+        o->choice.fresh = true;
         break;
     case DIGESTS:
         o->digests = value;
@@ -248,6 +254,9 @@ void diff_options_format(const diff_options_t *options, char *text, size_t size)
     }
     if (choice->beyond_stock) {
         used += (size_t)snprintf(text + used, size - used, " --beyond-stock");
+    }
+    if (choice->fresh) {
+        used += (size_t)snprintf(text + used, size - used, " --fresh");
     }
     if (options->fault) {
         snprintf(text + used, size - used, " --fault=%zu", options->fault_units);

@@ -252,7 +252,7 @@ void diff_plan_draw(diff_plan_t *plan, uint64_t seed, const diff_choice_t *choic
     plan->collective = draw_collective(&random, choice->collectives);
     plan->mode = draw_mode(&random, choice->modes);
     plan->family = (diff_family_t)diff_draw(&random, DIFF_NUM_FAMILIES);
-    plan->family = diff_chance(&random, 2) ? DIFF_FRESH : plan->family;
+    plan->family = diff_chance(&random, 2) || choice->fresh ? DIFF_FRESH : plan->family;
     if (DIFF_NEIGHBOR_ALLTOALL == plan->collective) {
         plan->family = DIFF_GRID;
     }

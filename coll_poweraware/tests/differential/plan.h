@@ -21,6 +21,7 @@ typedef struct diff_choice {
     size_t most_bytes;    /* of data in a rank's buffer; one call in 200 has eight times as many */
     bool inexact;         /* only sums that round */
     bool beyond_stock;    /* also what Open MPI's own functions get wrong */
+    bool fresh;           /* each call on a communicator of its own */
 } diff_choice_t;
 
 /* Simplifications, each of which leaves the rest of the plan as it was. */

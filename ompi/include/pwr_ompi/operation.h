@@ -34,6 +34,7 @@
 #include "pwr/wait.h"
 #include "pwr_ompi/hierarchy.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/owner_copy.h"
 #include "pwr_ompi/positions.h"
 #include "pwr_ompi/size_class.h"
 
@@ -73,6 +74,7 @@ typedef struct pwr_operations {
     pwr_class_t **classes;            /* [num_classed], each NULL or [PWR_SIZE_CLASSES] */
     pwr_positions_t *positions;       /* of the node's ranks; NULL: there are none, on no rank */
     const pwr_hierarchy_t *hierarchy; /* NULL: not known */
+    pwr_owner_copy_t *owner_copy;     /* served in waits; NULL: nobody can ask */
     pwr_wait_stats_t waits;           /* of algorithms of ours */
     uint64_t calls;
     unsigned account_comm;

@@ -25,7 +25,8 @@
  * nor be waited for.
  * Invariant: nobody writes to a slot before `released` says that all have left its last chunk.
  *
- * Boxes, for small messages: pwr_ompi/boxes.h.  Who is in which call: pwr_ompi/positions.h.
+ * Boxes, for small messages: pwr_ompi/boxes.h.  Who is in which call: pwr_ompi/positions.h.  Copies
+ * that the kernel refuses: pwr_ompi/owner_copy.h.
  */
 #ifndef PWR_OMPI_SEGMENT_H
 #define PWR_OMPI_SEGMENT_H
@@ -38,6 +39,7 @@
 #include "pwr/wait.h"
 #include "pwr_ompi/boxes.h"
 #include "pwr_ompi/copy_costs.h"
+#include "pwr_ompi/owner_copy.h"
 #include "pwr_ompi/positions.h"
 
 enum { PWR_SEGMENT_SLOTS = 8, PWR_SEGMENT_NAME_MAX = 64 };
@@ -56,6 +58,7 @@ typedef struct pwr_segment_control {
     pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
     pwr_slot_t slot[PWR_SEGMENT_SLOTS];
     pwr_boxes_control_t boxes;
+    pwr_owner_copy_t owner_copy;
 } pwr_segment_control_t;
 
 typedef struct pwr_slot_expect {
