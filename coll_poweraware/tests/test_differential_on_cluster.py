@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,12 +37,13 @@ def eight() -> Iterator[Nodes]:
     cluster("down", "--name", name)
 
 
-def check(nodes: Nodes, layout: tuple[str, ...], mca: dict[str, str], *options: str) -> None:
-    """Runs the tester; options of the cluster's run may come behind the layout."""
+def check(nodes: Nodes, layout: tuple[str, ...], mca: dict[str, str], *options: str) -> str:
+    """Runs the tester; options of the cluster's run may come behind the layout.  Returns what it said."""
     tester = [CHECK, "--beyond-stock", "--calls", CALLS, "--seed", SEED, "--limit", "600", *options]
     done = nodes.run(tester, *layout, timeout=TIMEOUT_S,
                      mca={"coll_poweraware_min_bytes": "0", **SOUND_STOCK, **mca})
     assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout
+    return done.stdout
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
@@ -104,6 +106,17 @@ def test_own_worker_is_taken(eight: Nodes, tmp_path: Path, pml: str, own_worker:
 
 def test_threads(eight: Nodes) -> None:
     check(eight, ("--layout", "2,2"), forced(0), "--threads", "2")
+
+
+@pytest.mark.parametrize("layout", ["3,2", "2,1,3"])
+def test_refused_single_copies(eight: Nodes, layout: str) -> None:
+    """The kernel refuses every second copy between ranks of a node, on communicators that have met no refusal before."""
+    watch = BUILD / "coll_poweraware" / "tests" / ".libs" / "single_copy_watch.so"
+    said = check(eight, ("--layout", layout, "--env", f"LD_PRELOAD={watch}", "--env", "PWR_REFUSE_ONE_OF=2"), {},
+                 "--fresh", "--only", "alltoall,alltoallv,alltoallw", "--modes", "blocking", "--most-bytes", "1000000")
+    if not re.search(r"^single copies: [1-9]", said, re.MULTILINE):
+        pytest.skip("no single copy between ranks of an emulated node")
+    assert re.search(r"^copies refused: [1-9]", said, re.MULTILINE), said
 
 
 @pytest.mark.parametrize("round_", ROUNDS)
