@@ -184,7 +184,7 @@ const char *pwr_env_why_unread(pwr_status_t status)
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream)
 {
     int fd;
-    pwr_status_t status = pwr_env_open(env, path, O_RDONLY, &fd);
+    pwr_status_t status = pwr_env_open(env, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &fd);
     if (status != PWR_OK) {
         return status;
     }

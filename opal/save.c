@@ -112,11 +112,12 @@ bool pwr_save(const char *command, const char *file, const char *text)
     if (!resolve(file, target) || !make_parents(target)) {
         return false;
     }
-    /* Ctrl-C in between would leave the temporary file. */
+    /* Ctrl-C in between would leave the temporary file, and so would a limit of file sizes. */
     sigemptyset(&stops);
     sigaddset(&stops, SIGINT);
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGHUP);
+    sigaddset(&stops, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &stops, &before);
     bool saved = replace(target, text);
     sigprocmask(SIG_SETMASK, &before, NULL);

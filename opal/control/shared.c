@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
+#include "pwr/file.h"
 #include "topo/topo_private.h"
 
 enum {
@@ -130,7 +131,9 @@ static pwr_status_t store(pwr_shared_t *shared)
         shared->record.controls[i] = pwr_held_state(shared->controls[i]);
     }
     note_time(shared);
+    const pwr_growth_t growth = pwr_growth_begin();
     ssize_t put = pwrite(shared->fd, &shared->record, sizeof shared->record, place_of(shared));
+    pwr_growth_end(&growth);
     if (put < 0) {
         return pwr_status_from_errno(errno);
     }

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pwr/file.h"
+
 static const char prefix[] = "calls.";
 
 /* "calls.<job>.", with what a file name cannot or should not have replaced. */
@@ -92,7 +94,7 @@ static pwr_status_t create_and_lock(const pwr_rundir_t *rundir, char *why, unsig
 
 static pwr_status_t fill(pwr_mapped_page_t *mapped, unsigned process)
 {
-    int err = posix_fallocate(mapped->fd, 0, sizeof(pwr_page_t));
+    int err = pwr_file_allocate(mapped->fd, sizeof(pwr_page_t));
     if (err != 0) {
         errno = err;
         return PWR_ERR_NOMEM;

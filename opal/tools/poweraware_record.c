@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
+#include "pwr/file.h"
 
 /* Of a job that is killed, what happened after the last partial document is lost only where the
    recorder is killed with it; then at most half of its time, and at most a minute. */
@@ -130,7 +131,7 @@ static void write_partial(recorder_t *self, const char *why)
     if (err == 0) {
         self->has_partial = true;
     } else {
-        syslog(LOG_WARNING, "%s: %s", self->partial, strerror(err));
+        syslog(LOG_WARNING, "%s: %s", self->partial, pwr_file_why(err));
     }
     json_decref(document);
     pwr_ledger_free(ledger);
@@ -207,7 +208,7 @@ static void write_document(const recorder_t *self, pwr_ledger_t *ledger, const c
     json_t *document = document_make(&self->about, ledger, why_incomplete);
     int err = document ? document_keep(document, stem, owner, path) : ENOMEM;
     if (err != 0) {
-        snprintf(reason, reason_size, "cannot write %.400s: %s", path, strerror(err));
+        snprintf(reason, reason_size, "cannot write %.400s: %s", path, pwr_file_why(err));
     }
     json_decref(document);
 }

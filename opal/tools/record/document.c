@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pwr/file.h"
 #include "pwr/json.h"
 
 enum { FORMAT_VERSION = 5 };
@@ -351,20 +352,10 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
     return document;
 }
 
-static int write_whole(const json_t *document, const char *path)
+static bool dump(FILE *file, const void *document)
 {
-    FILE *file = fopen(path, "we");
-    if (!file) {
-        return errno;
-    }
-    errno = 0;
-    bool ok = json_dumpf(document, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-              fputc('\n', file) != EOF && fflush(file) == 0;
-    int err = ok ? 0 : errno != 0 ? errno : EIO;
-    if (fclose(file) != 0 && err == 0) {
-        err = errno;
-    }
-    return err;
+    return json_dumpf(document, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+           fputc('\n', file) != EOF;
 }
 
 int document_replace(const json_t *document, const char *path)
@@ -373,7 +364,7 @@ int document_replace(const json_t *document, const char *path)
     if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside) {
         return ENAMETOOLONG;
     }
-    int err = write_whole(document, beside);
+    int err = pwr_file_write(beside, dump, document);
     if (err == 0 && rename(beside, path) != 0) {
         err = errno;
     }
@@ -409,7 +400,7 @@ int document_keep(const json_t *document, const char *stem, const char *owner, c
         (int)sizeof beside) {
         return ENAMETOOLONG;
     }
-    int err = write_whole(document, beside);
+    int err = pwr_file_write(beside, dump, document);
     if (err == 0) {
         err = move(beside, path);
     }
