@@ -11,6 +11,7 @@
 #include "call.h"
 #include "choose/choose.h"
 #include "module.h"
+#include "pwr/file.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
@@ -285,7 +286,7 @@ static void write_results(void)
     if (NULL != traces && pwr_rank_path(path, sizeof path, traces, "events.csv")) {
         int err = pwr_events_write(path);
         if (0 != err) {
-            pwr_say(1, "cannot write %s: %s", path, strerror(err));
+            pwr_say(1, "cannot write %s: %s", path, pwr_file_why(err));
         }
     }
 }

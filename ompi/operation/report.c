@@ -5,7 +5,6 @@
  */
 #include "pwr_ompi/process.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "hang.h"
 #include "pwr/clock.h"
+#include "pwr/file.h"
 #include "pwr/json.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/operation.h"
@@ -215,6 +215,11 @@ static json_t *power(void)
                      pwr_json_levers(uses), "why_off", text(why));
 }
 
+static bool dump(FILE *file, const void *report)
+{
+    return 0 == json_dumpf(report, file, JSON_REAL_PRECISION(12));
+}
+
 /* Out of memory: members are missing. */
 void pwr_report_write(const char *path, json_t *more)
 {
@@ -227,8 +232,9 @@ void pwr_report_write(const char *path, json_t *more)
     pwr_json_take(report, audits());
     pwr_json_take(report, hangs());
     pwr_json_take(report, power());
-    if (0 != json_dump_file(report, path, JSON_REAL_PRECISION(12))) {
-        pwr_say(1, "cannot write %s: %s", path, strerror(errno));
+    int error = pwr_file_write(path, dump, report);
+    if (0 != error) {
+        pwr_say(1, "cannot write %s: %s", path, pwr_file_why(error));
     }
     json_decref(report);
 }

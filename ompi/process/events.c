@@ -5,13 +5,13 @@
  */
 #include "pwr_ompi/events.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "pwr/clock.h"
+#include "pwr/file.h"
 
 typedef struct record {
     uint64_t t_ns;
@@ -64,8 +64,9 @@ void pwr_events_add_wait(const pwr_wait_stats_t *before, const pwr_wait_stats_t 
     add_rung(PWR_EVENT_SLEEP, after->sleep_ns - before->sleep_ns);
 }
 
-static int write_records(FILE *file)
+static bool write_records(FILE *file, const void *arg)
 {
+    (void)arg;
     static const char *const name[] = {
         [PWR_EVENT_CALL] = "call",           [PWR_EVENT_RETURN] = "return",
         [PWR_EVENT_PHASE] = "phase",         [PWR_EVENT_NET] = "net",
@@ -86,7 +87,7 @@ static int write_records(FILE *file)
     if (all > kept) {
         fprintf(file, "# %zu events lost: the buffer holds %zu\n", all - kept, room);
     }
-    return ferror(file) ? EIO : 0;
+    return 0 == ferror(file);
 }
 
 int pwr_events_write(const char *path)
@@ -94,11 +95,7 @@ int pwr_events_write(const char *path)
     if (NULL == records) {
         return 0;
     }
-    FILE *file = fopen(path, "we");
-    int err = NULL == file ? errno : write_records(file);
-    if (NULL != file && 0 != fclose(file) && 0 == err) {
-        err = errno;
-    }
+    int err = pwr_file_write(path, write_records, NULL);
     pwr_events_are_kept = false;
     room = 0;
     free(records);
