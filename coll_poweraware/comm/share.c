@@ -62,8 +62,8 @@ static void say_no_segment(size_t bytes, pwr_status_t status)
     static atomic_flag told = ATOMIC_FLAG_INIT;
     pwr_say(once(&told),
             "cannot create a shared memory segment of %zu bytes (%s): stock "
-            "functions are used; free space in /dev/shm or lower "
-            "coll_poweraware_segment_bytes",
+            "functions are used; free space in /dev/shm, raise the limit of file sizes "
+            "(ulimit -f) or lower coll_poweraware_segment_bytes",
             bytes, pwr_status_text(status));
 }
 

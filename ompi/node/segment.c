@@ -13,6 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "pwr/file.h"
+
 enum { PAGE = 4096 };
 
 static size_t round_up(size_t bytes, size_t unit)
@@ -125,26 +127,12 @@ void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local,
 }
 
 /* Free space is asked for first: filling memory until it is full, only to give it back, could end
-   other processes.  In pieces: a signal undoes the piece it interrupts, and a program that is
-   profiled gets many. */
+   other processes.  A tmpfs without a limit has no size. */
 static int allocate(int fd, size_t bytes)
 {
-    const size_t piece = 1024 * 1024;
     struct statvfs fs;
-    if (0 == fstatvfs(fd, &fs) && bytes / fs.f_frsize >= fs.f_bavail) {
-        return ENOSPC;
-    }
-    for (size_t done = 0; done < bytes; done += piece) {
-        size_t left = bytes - done;
-        int err;
-        do {
-            err = posix_fallocate(fd, (off_t)done, (off_t)(left < piece ? left : piece));
-        } while (EINTR == err);
-        if (0 != err) {
-            return err;
-        }
-    }
-    return 0;
+    bool limited = 0 == fstatvfs(fd, &fs) && 0 != fs.f_blocks;
+    return limited && bytes / fs.f_frsize >= fs.f_bavail ? ENOSPC : pwr_file_allocate(fd, bytes);
 }
 
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
@@ -154,9 +142,10 @@ pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part,
         return pwr_status_from_errno(errno);
     }
     int err = allocate(fd, pwr_segment_part_bytes(&segment->shape, part));
-    pwr_status_t status = 0 == err        ? map(fd, segment, part)
-                          : ENOSPC == err ? PWR_ERR_NOMEM
-                                          : pwr_status_from_errno(err);
+    bool full = ENOSPC == err || EFBIG == err;
+    pwr_status_t status = 0 == err ? map(fd, segment, part)
+                          : full   ? PWR_ERR_NOMEM
+                                   : pwr_status_from_errno(err);
     close(fd);
     if (PWR_OK != status) {
         shm_unlink(name);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pwr/file.h"
+
 /* What /proc says of the file descriptors of a bell. */
 #define PAGE_NAME "poweraware.bell"
 #define PAGE_LINK "/memfd:" PAGE_NAME " (deleted)"
@@ -32,12 +34,15 @@ static pwr_bell_page_t *map(int fd)
 /* Sealed, so that nobody who maps it can be hit by SIGBUS. */
 static int open_page(pwr_bell_t *bell)
 {
-    bell->address.page = memfd_create(PAGE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (bell->address.page < 0 || 0 != ftruncate(bell->address.page, sizeof *bell->page) ||
-        0 != fcntl(bell->address.page, F_ADD_SEALS, SEALS)) {
+    int fd = bell->address.page = memfd_create(PAGE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error = fd < 0 ? errno : pwr_file_allocate(fd, sizeof *bell->page);
+    if (0 != error) {
+        return error;
+    }
+    if (0 != fcntl(fd, F_ADD_SEALS, SEALS)) {
         return errno;
     }
-    bell->page = map(bell->address.page);
+    bell->page = map(fd);
     return NULL == bell->page ? errno : 0;
 }
 
