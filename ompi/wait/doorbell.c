@@ -27,6 +27,7 @@
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/doorbell.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,13 +305,20 @@ pwr_doorbell_counts_t pwr_doorbell_counts(void)
 
 /* ---- up and down ---- */
 
-/* Every other process of the node costs a file descriptor: the application needs some, too. */
+/* Every other process of the node costs a file descriptor: Open MPI, which opens most of its own
+   later, and the application need some, too.  Only so many are looked at as must be free. */
 static bool may_open_enough(void)
 {
-    enum { PART = 4 };
+    enum { OF_A_BELL = 3, PART = 4 };
     struct rlimit limit;
-    return 0 != getrlimit(RLIMIT_NOFILE, &limit) ||
-           (rlim_t)opal_process_info.num_local_peers <= limit.rlim_cur / PART;
+    size_t wanted = PART * (OF_A_BELL + (size_t)opal_process_info.num_local_peers);
+    if (0 != getrlimit(RLIMIT_NOFILE, &limit)) {
+        return false;
+    }
+    for (rlim_t fd = 0; fd < limit.rlim_cur && 0 != wanted; ++fd) {
+        wanted -= fcntl((int)fd, F_GETFD) < 0;
+    }
+    return 0 == wanted;
 }
 
 void pwr_doorbell_publish(const mca_base_component_t *component, bool always)
