@@ -50,9 +50,9 @@ static pwr_status_t lock_as_successor(int fd)
     return lock_patiently(fd, F_OFD_SETLK, GUARDIAN_BYTE);
 }
 
-/* 2.  Waits for a guardian that lives, but not for a client.  The client's lock is given back
-   between attempts: it may be a client that is just starting, or another restorer that waits for
-   the same guardian. */
+/* 2.  Waits for a guardian that lives (TIMEOUT: it does not let go), but not for a client.  The
+   client's lock is given back between attempts: it may be a client that is just starting, or
+   another restorer that waits for the same guardian. */
 static pwr_status_t lock_as_restorer(int fd)
 {
     for (int attempt = 1;; attempt++) {
@@ -65,8 +65,11 @@ static pwr_status_t lock_as_restorer(int fd)
             return status;
         }
         (void)lock(fd, F_OFD_SETLK, F_UNLCK, CLIENT_BYTE);
-        if (status != PWR_ERR_SHARED || attempt == LOCK_ATTEMPTS) {
+        if (status != PWR_ERR_SHARED) {
             return status;
+        }
+        if (attempt == LOCK_ATTEMPTS) {
+            return PWR_ERR_TIMEOUT;
         }
         pwr_sleep_ns(PAUSE_NS);
     }
@@ -300,6 +303,23 @@ pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name,
         ftruncate(made->fd, (off_t)made->journal.size) != 0) {
         status = explain(made, PWR_ERR_IO, strerror(errno), why, why_size);
     }
+    if (status != PWR_OK) {
+        pwr_journal_close(made);
+        return status;
+    }
+    *file = made;
+    return PWR_OK;
+}
+
+pwr_status_t pwr_journal_look(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, pwr_journal_file_t **file)
+{
+    pwr_journal_file_t *made;
+    pwr_status_t status = open_file(rundir, name, 0, why, why_size, &made);
+    if (status != PWR_OK) {
+        return status;
+    }
+    status = read_journal(made, why, why_size);
     if (status != PWR_OK) {
         pwr_journal_close(made);
         return status;

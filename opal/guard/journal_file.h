@@ -40,12 +40,16 @@ pwr_status_t pwr_journal_create(const pwr_rundir_t *rundir, const pwr_journal_he
 
 /* For a restorer (2.; header NULL): waits up to two seconds for a guardian whose client is gone: it
    is at work.  For a guardian whose predecessor was killed (header: what the client would begin a
-   new one with): the same journal, with all it says.  Errors: SHARED (in use), UNSUPPORTED (gone
-   meanwhile), PARSE (damaged: file, line and reason; another client's), PERM (not a file of ours),
-   IO, NOMEM. */
+   new one with): the same journal, with all it says.  Errors: SHARED (in use), TIMEOUT (a guardian
+   whose client is gone does not end: it is stopped), UNSUPPORTED (gone meanwhile), PARSE (damaged:
+   file, line and reason; another client's), PERM (not a file of ours), IO, NOMEM. */
 pwr_status_t pwr_journal_open(const pwr_rundir_t *rundir, const char *name,
                               const pwr_journal_header_t *header, char *why, unsigned why_size,
                               pwr_journal_file_t **file);
+
+/* Takes no lock: only to tell what it says.  Errors: as those of pwr_journal_open. */
+pwr_status_t pwr_journal_look(const pwr_rundir_t *rundir, const char *name, char *why,
+                              unsigned why_size, pwr_journal_file_t **file);
 
 /* For a client: opens the journal that its guardian made and holds the client's lock, until fd is
    closed or the process ends.  Errors: PERM, UNSUPPORTED, TIMEOUT, IO. */

@@ -172,6 +172,29 @@ static void test_a_living_job_is_left_alone(void **state)
     expect(fixture, no_options, 0, "restored CPU 3");
 }
 
+static bool is_restored(const fixture_t *fixture)
+{
+    return leftover_ceiling(fixture, 3) == LEFTOVER_FOUND;
+}
+
+static void test_what_a_stopped_guardian_has_is_left_and_said(void **state)
+{
+    fixture_t *fixture = *state;
+    leftover_put_ceiling(fixture, 3, LEFTOVER_FOUND);
+    leftover_process_t process = leftover_start(fixture, geteuid(), "12", 3);
+    assert_int_equal(kill(process.guardian, SIGSTOP), 0);
+    assert_int_equal(kill(process.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(process.pid, NULL, 0), process.pid);
+    expect(fixture, no_options, 1, ": job 12, process ");
+    expect(fixture, no_options, 1,
+           "left to its poweraware-guard, which lives and does not restore");
+    expect(fixture, no_options, 1, "  not restored CPU 3 ceiling 1200000 -> 3000000 kHz\n");
+    assert_int_equal(leftover_ceiling(fixture, 3), LEFTOVER_LOWER);
+    assert_int_equal(journals(fixture), 1);
+    assert_int_equal(kill(process.guardian, SIGCONT), 0);
+    assert_true(fixture_eventually(is_restored, fixture));
+}
+
 static void test_one_job_only(void **state)
 {
     static const char *const job_1[] = {"--job", "1", NULL};
@@ -415,6 +438,7 @@ int main(void)
         LEFTOVER_TEST(test_somebody_elses_value_stays),
         LEFTOVER_TEST(test_original_is_there_already),
         LEFTOVER_TEST(test_a_living_job_is_left_alone),
+        LEFTOVER_TEST(test_what_a_stopped_guardian_has_is_left_and_said),
         LEFTOVER_TEST(test_one_job_only),
         LEFTOVER_TEST(test_offline_cpus_keep_the_journal),
         LEFTOVER_TEST(test_failing_writes_keep_the_journal),

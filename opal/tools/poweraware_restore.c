@@ -62,7 +62,7 @@ static const pwr_command_t command = {
         "\n",
     .epilog =
         "\nExit status: 0 nothing is left to restore; 1 something is (with --dry-run: would be\n"
-        "restored); 2 usage.\n",
+        "restored; a stopped guardian has it); 2 usage.\n",
     .options = table,
 };
 

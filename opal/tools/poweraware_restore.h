@@ -20,6 +20,7 @@ typedef struct restore_request {
     const char *job;           /* as in names of journals; NULL: all */
     bool dry_run;
     bool verbose;
+    bool guardian_has_it; /* of one journal: a guardian that is stopped */
 } restore_request_t;
 
 /* restore_directory.c: all journals of one run-time directory, as the user who owns it.

@@ -46,8 +46,15 @@ static const char *show(const pwr_journal_record_t *record, uint64_t value, char
 
 typedef struct told {
     const restore_request_t *request;
-    bool would_restore; /* something, if it were no dry run */
+    bool is_left; /* something, which is a dry run's or a guardian's */
 } told_t;
+
+static const char *verb_of(const restore_request_t *request)
+{
+    return request->guardian_has_it ? "not restored"
+           : request->dry_run       ? "would restore"
+                                    : "restored";
+}
 
 static void report(void *arg, const pwr_restore_outcome_t *outcome)
 {
@@ -61,9 +68,9 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
     show(record, record->original, original);
     switch (outcome->result) {
     case PWR_RESTORE_RESTORED:
-        printf("  %s CPU %u %s %s -> %s%s\n", request->dry_run ? "would restore" : "restored",
-               record->cpu, name, found, original, unit);
-        told->would_restore = request->dry_run;
+        printf("  %s CPU %u %s %s -> %s%s\n", verb_of(request), record->cpu, name, found, original,
+               unit);
+        told->is_left = request->dry_run;
         break;
     case PWR_RESTORE_ALREADY:
         if (request->verbose) {
@@ -131,12 +138,16 @@ static bool restore_controls(const restore_request_t *request, const pwr_journal
     char job[PWR_JOURNAL_WORD_BYTES];
     snprintf(job, sizeof job, "%s", journal->header.job);
     printf("%s: job %s, process %ld\n", name, printable(job), (long)journal->header.pid);
+    if (request->guardian_has_it) {
+        printf("  left to its poweraware-guard, which lives and does not restore (is it "
+               "stopped?): continue or kill it, and run this again\n");
+    }
     pwr_status_t status = pwr_restore(journal, &options);
     if (status != PWR_OK) {
         fprintf(stderr, "poweraware-restore: %s is kept for another attempt\n", name);
         return false;
     }
-    return remove_journal(request, file, name) && !told.would_restore;
+    return remove_journal(request, file, name) && !told.is_left;
 }
 
 static bool restore_opened(const restore_request_t *request, const pwr_journal_file_t *file,
@@ -167,13 +178,19 @@ static bool restore_opened(const restore_request_t *request, const pwr_journal_f
     }
 }
 
+/* A journal that a stopped guardian has is looked at only: once it goes on, it restores. */
 static bool restore_journal(const restore_request_t *request, const pwr_rundir_t *rundir,
                             const char *file_name)
 {
     char why[WHY_BYTES] = "", name[WHY_BYTES];
     pwr_journal_file_t *file;
+    restore_request_t way = *request;
     full_name(rundir, file_name, name);
     pwr_status_t status = pwr_journal_open(rundir, file_name, NULL, why, sizeof why, &file);
+    if (status == PWR_ERR_TIMEOUT) {
+        way.dry_run = way.guardian_has_it = true;
+        status = pwr_journal_look(rundir, file_name, why, sizeof why, &file);
+    }
     if (status == PWR_ERR_UNSUPPORTED) {
         return true; /* somebody else was faster */
     }
@@ -187,7 +204,7 @@ static bool restore_journal(const restore_request_t *request, const pwr_rundir_t
         fprintf(stderr, "poweraware-restore: %s; kept\n", printable(why));
         return false;
     }
-    bool done = restore_opened(request, file, name);
+    bool done = restore_opened(&way, file, name);
     pwr_journal_close(file);
     return done;
 }
