@@ -103,6 +103,17 @@ static pwr_status_t adopt(pwr_held_t *held, uint64_t now)
     return status;
 }
 
+/* 4. */
+static bool was_put_back(pwr_held_t *held, uint64_t now)
+{
+    bool put_back = ((now ^ held->original) & mask_of(held)) == 0 &&
+                    pwr_guard_has_put_back(held->guard, &held->control);
+    if (put_back) {
+        held->changed = false;
+    }
+    return put_back;
+}
+
 /* now differs from what was there last. */
 static pwr_status_t judge(pwr_held_t *held, uint64_t now)
 {
@@ -113,6 +124,9 @@ static pwr_status_t judge(pwr_held_t *held, uint64_t now)
     }
     if (!held->changed) {
         return adopt(held, now);
+    }
+    if (was_put_back(held, now)) {
+        return PWR_OK;
     }
     say(held, PWR_LOG_WARN, now, "while we held it: it is left as it is");
     held->lost = true;
@@ -211,9 +225,10 @@ static pwr_status_t write_new(pwr_held_t *held, uint64_t value, uint64_t *reads_
     }
     held->unsure = false;
     held->last = now;
+    *reads_as = now & mask;
     if (((now ^ held->original) & mask) == 0) {
-        return PWR_ERR_RANGE; /* swallowed: an allow-list's mask, a lock, another limit below ours
-                               */
+        /* swallowed: an allow-list's mask, a lock, another limit below ours */
+        return was_put_back(held, now) ? PWR_OK : PWR_ERR_RANGE;
     }
     if (((now ^ value) & mask) != 0) {
         status = pwr_guard_announce(held->guard, &held->control, now);
@@ -221,7 +236,6 @@ static pwr_status_t write_new(pwr_held_t *held, uint64_t value, uint64_t *reads_
     held->values[held->num_values].written = value & mask;
     held->values[held->num_values].reads_as = now & mask;
     held->num_values++;
-    *reads_as = now & mask;
     return status;
 }
 
@@ -276,7 +290,7 @@ pwr_status_t pwr_held_restore(pwr_held_t *held)
         return PWR_OK;
     }
     pwr_status_t status = pwr_held_look(held);
-    if (status == PWR_OK) {
+    if (status == PWR_OK && held->changed) {
         status = write_now(held, held->original);
         held->unsure = status != PWR_OK;
     }

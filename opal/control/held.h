@@ -11,6 +11,9 @@
  *      while we hold one, it is theirs: the control is lost to us and never written again.  Only
  *      behind a write that failed, what is found first is ours: the write may have happened.
  *
+ *   4. Where the original is found while we hold a value, the guardian is asked: it has put the
+ *      original back if we were stopped.  Then we hold none, and go on from there.
+ *
  * scaling_max_freq is written for us alone but shows the lowest of several requests (thermal
  * limits, firmware, ours: Linux' frequency QoS), and nothing tells them apart: a limit that the
  * kernel has set for a while is taken for somebody's, adopted or yielded to, and our own request

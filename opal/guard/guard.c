@@ -204,6 +204,11 @@ pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const pwr_control_t *control
     return tell(guard, PWR_GUARD_ANNOUNCE, control, value);
 }
 
+bool pwr_guard_has_put_back(pwr_guard_t *guard, const pwr_control_t *control)
+{
+    return tell(guard, PWR_GUARD_ASK, control, 0) == PWR_OK;
+}
+
 bool pwr_guard_lives(const pwr_guard_t *guard)
 {
     char byte;

@@ -7,8 +7,10 @@
  *      guardian -> client  READY      status, pid, journal: it is on disk; or the reason why not
  *   2. client -> guardian  REMEMBER   control, value: its original
  *                          ANNOUNCE   control, value: one of ours
- *      guardian -> client  CONFIRM    status: it is in the journal; or cause: errno of writing
- * there
+ *                          ASK        control: has it been put back while the client was stopped,
+ *                                     since this was last asked?
+ *      guardian -> client  CONFIRM    status: it is in the journal (ASK: FOREIGN means no); or
+ *                                     cause: errno of writing there
  *   3. client -> guardian  FAREWELL   all is restored: remove the journal and end
  *      or the client's end closes (or the client dies): write the originals back and end
  *
@@ -23,7 +25,7 @@
 #include "guard/journal.h"
 
 enum {
-    PWR_GUARD_MAGIC = 0x70776703, /* last byte: version of this protocol */
+    PWR_GUARD_MAGIC = 0x70776704, /* last byte: version of this protocol */
     PWR_GUARD_NAME_BYTES = NAME_MAX + 1,
     PWR_GUARD_REASON_BYTES = 512
 };
@@ -33,6 +35,7 @@ typedef enum pwr_guard_kind {
     PWR_GUARD_READY,
     PWR_GUARD_REMEMBER,
     PWR_GUARD_ANNOUNCE,
+    PWR_GUARD_ASK,
     PWR_GUARD_CONFIRM,
     PWR_GUARD_FAREWELL
 } pwr_guard_kind_t;
@@ -55,7 +58,7 @@ typedef struct pwr_guard_ready {
     char reason[PWR_GUARD_REASON_BYTES];
 } pwr_guard_ready_t;
 
-/* REMEMBER, ANNOUNCE and FAREWELL. */
+/* REMEMBER, ANNOUNCE, ASK and FAREWELL. */
 typedef struct pwr_guard_tell {
     uint32_t magic;
     uint32_t kind;

@@ -37,22 +37,34 @@ void pwr_identity_job(const char *name, char job[PWR_JOB_BYTES])
     }
 }
 
-/* Field 22 of its stat file; the second field is the program's name in parentheses, which may
-   itself have spaces and parentheses. */
+enum { STAT_BYTES = 1024 };
+
+/* The second field of its stat file is the program's name in parentheses, which may itself have
+   spaces and parentheses.  Points to where it ends, or is NULL. */
+static const char *stat_of(pid_t pid, char text[STAT_BYTES])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    bool known = pwr_env_read_text(&pwr_env_real, path, text, STAT_BYTES) == PWR_OK;
+    return known ? strrchr(text, ')') : NULL;
+}
+
 static uint64_t start_of(pid_t pid)
 {
-    enum { START_FIELD = 22, STAT_BYTES = 1024 };
-    char path[64];
+    enum { START_FIELD = 22 };
     char text[STAT_BYTES];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    if (pwr_env_read_text(&pwr_env_real, path, text, sizeof text) != PWR_OK) {
-        return 0;
-    }
-    const char *at = strrchr(text, ')');
+    const char *at = stat_of(pid, text);
     for (int field = 2; at && field < START_FIELD; field++) {
         at = strchr(at + 1, ' ');
     }
     return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+bool pwr_identity_is_stopped(pid_t pid)
+{
+    char text[STAT_BYTES];
+    const char *at = stat_of(pid, text);
+    return at && strncmp(at, ") T ", 4) == 0;
 }
 
 void pwr_identity_describe(pid_t pid, pwr_journal_header_t *header)

@@ -45,7 +45,8 @@ static size_t chain_of(const pwr_journal_entry_t *entry)
     return ((size_t)entry->cpu * PWR_CONTROL_KINDS + entry->kind) % PWR_JOURNAL_CHAINS;
 }
 
-static pwr_journal_record_t *find(const pwr_journal_t *journal, const pwr_journal_entry_t *entry)
+pwr_journal_record_t *pwr_journal_find(const pwr_journal_t *journal,
+                                       const pwr_journal_entry_t *entry)
 {
     uint32_t number = journal->first_of_chain[chain_of(entry)];
     while (number > 0) {
@@ -101,7 +102,7 @@ pwr_status_t pwr_journal_admit(pwr_journal_t *journal, const pwr_journal_entry_t
     if (entry->cpu > PWR_JOURNAL_MAX_CPU) {
         return PWR_ERR_ARG;
     }
-    const pwr_journal_record_t *record = find(journal, entry);
+    const pwr_journal_record_t *record = pwr_journal_find(journal, entry);
     if (entry->ours && !record) {
         return PWR_ERR_ARG;
     }
@@ -135,7 +136,7 @@ void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_
 void pwr_journal_commit(pwr_journal_t *journal, const pwr_journal_entry_t *entry,
                         const pwr_journal_line_t *line)
 {
-    pwr_journal_record_t *record = find(journal, entry);
+    pwr_journal_record_t *record = pwr_journal_find(journal, entry);
     if (!record) {
         record = add_record(journal, entry);
     }

@@ -81,6 +81,7 @@ typedef struct pwr_journal_record {
     uint64_t original;
     uint64_t ours[PWR_JOURNAL_OURS];
     unsigned num_ours;
+    bool put_back; /* not of a line: by the guardian, while its client was stopped */
     uint32_t next; /* as first_of_chain */
 } pwr_journal_record_t;
 
@@ -125,6 +126,10 @@ pwr_status_t pwr_journal_format(const pwr_journal_t *journal, const pwr_journal_
 pwr_status_t pwr_journal_admit(pwr_journal_t *journal, const pwr_journal_entry_t *entry,
                                bool *known);
 
+/* What is known of the control of entry, or NULL. */
+pwr_journal_record_t *pwr_journal_find(const pwr_journal_t *journal,
+                                       const pwr_journal_entry_t *entry);
+
 /* The line that was formatted is now in the file: adds it.  Cannot fail after admit. */
 void pwr_journal_commit_header(pwr_journal_t *journal, const pwr_journal_header_t *header,
                                const pwr_journal_line_t *line);
@@ -150,5 +155,8 @@ void pwr_identity_job(const char *name, char job[PWR_JOB_BYTES]);
    system does not tell is "" or 0.  The kernel is asked directly, whatever env->root is: neither
    processes nor boots are emulated. */
 void pwr_identity_describe(pid_t pid, pwr_journal_header_t *header);
+
+/* Whether process pid is stopped, as by SIGSTOP; false when it is not known. */
+bool pwr_identity_is_stopped(pid_t pid);
 
 #endif

@@ -124,6 +124,26 @@ static bool try_all(pwr_restore_outcome_t *outcomes, size_t count, const pwr_env
     return finished;
 }
 
+static bool is_exclusive(const pwr_journal_record_t *record)
+{
+    return record->access != &pwr_access_uncore && record->kind != PWR_CONTROL_UNCORE_RATIO;
+}
+
+/* How many. */
+static size_t choose(const pwr_journal_t *journal, const pwr_restore_options_t *options,
+                     pwr_restore_outcome_t *outcomes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < journal->count; i++) {
+        const pwr_journal_record_t *record = &journal->records[i];
+        if (!options->only_exclusive || is_exclusive(record)) {
+            outcomes[count++] =
+                (pwr_restore_outcome_t){.record = record, .result = PWR_RESTORE_FAILED};
+        }
+    }
+    return count;
+}
+
 pwr_status_t pwr_restore(const pwr_journal_t *journal, const pwr_restore_options_t *options)
 {
     pwr_env_t env = pwr_env_real;
@@ -133,19 +153,16 @@ pwr_status_t pwr_restore(const pwr_journal_t *journal, const pwr_restore_options
     if (!outcomes) {
         return PWR_ERR_NOMEM;
     }
-    for (size_t i = 0; i < journal->count; i++) {
-        outcomes[i].record = &journal->records[i];
-        outcomes[i].result = PWR_RESTORE_FAILED;
-    }
-    qsort(outcomes, journal->count, sizeof *outcomes, compare); /* 1. */
-    bool finished = try_all(outcomes, journal->count, &env, options->dry_run);
+    size_t count = choose(journal, options, outcomes);
+    qsort(outcomes, count, sizeof *outcomes, compare); /* 1. */
+    bool finished = try_all(outcomes, count, &env, options->dry_run);
     uint64_t wait_ns = FIRST_PAUSE_NS;
     for (int attempt = 1; !finished && attempt < ATTEMPTS; attempt++) { /* 3. */
         pwr_sleep_ns(wait_ns);
         wait_ns *= 2;
-        finished = try_all(outcomes, journal->count, &env, options->dry_run);
+        finished = try_all(outcomes, count, &env, options->dry_run);
     }
-    for (size_t i = 0; i < journal->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         options->report(options->arg, &outcomes[i]);
     }
     free(outcomes);

@@ -32,6 +32,7 @@ typedef struct pwr_restore_outcome {
 
 typedef struct pwr_restore_options {
     bool dry_run;           /* reads only */
+    bool only_exclusive;    /* not what several processes move in turn (control/shared.h) */
     const char *helper_dir; /* as in pwr_env_t */
     /* Called once per control, with its last outcome. */
     void (*report)(void *arg, const pwr_restore_outcome_t *outcome);

@@ -130,6 +130,20 @@ static void test_killed_client_is_restored(void **state)
     forget_client(&client);
 }
 
+/* Gang scheduling: others have the CPU while it is stopped. */
+static void test_stopped_client_is_restored_and_still_guarded(void **state)
+{
+    client_t client = start_client(*state, LIVES);
+    assert_int_equal(kill(client.pid, SIGSTOP), 0);
+    assert_true(fixture_eventually(is_restored, *state));
+    put_lever(*state, LOWER); /* as it may do itself, once it goes on */
+    assert_int_equal(kill(client.pid, SIGCONT), 0);
+    assert_int_equal(kill(client.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(client.pid, NULL, 0), client.pid);
+    assert_true(fixture_eventually(is_restored, *state));
+    forget_client(&client);
+}
+
 static void test_exit_without_farewell_is_restored(void **state)
 {
     client_t client = start_client(*state, EXITS);
@@ -366,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_killed_client_is_restored),
+        FIXTURE_TEST(test_stopped_client_is_restored_and_still_guarded),
         FIXTURE_TEST(test_exit_without_farewell_is_restored),
         FIXTURE_TEST(test_child_of_the_client_does_not_hold_the_guardian_up),
         FIXTURE_TEST(test_job_signals_do_not_end_the_guardian),

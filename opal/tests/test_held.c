@@ -8,9 +8,11 @@
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control/held.h"
@@ -157,6 +159,81 @@ static void test_written_over_is_noticed_before_the_next_step_down(void **state)
     assert_int_equal(pwr_held_lower(&holder.held, LOW), PWR_ERR_FOREIGN);
     assert_int_equal(now(&holder), FOUND);
     let_go(&holder);
+}
+
+static bool is_found(const fixture_t *fixture)
+{
+    return fixture_get_khz(fixture, 0, "scaling_max_freq") == FOUND;
+}
+
+/* Stops itself while it holds LOW, and goes on with next once it is continued: 0 when all was as it
+   should be. */
+static int hold_through_a_stop(fixture_t *fixture, bool (*next)(holder_t *holder))
+{
+    holder_t holder = hold_ceiling(fixture);
+    bool good = pwr_held_lower(&holder.held, LOW) == PWR_OK && now(&holder) == LOW;
+    raise(SIGSTOP);
+    good = good && next(&holder);
+    let_go(&holder);
+    return good ? 0 : 1;
+}
+
+static void expect_after_a_stop(fixture_t *fixture, unsigned khz, bool (*next)(holder_t *holder))
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        _exit(hold_through_a_stop(fixture, next));
+    }
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    assert_true(fixture_eventually(is_found, fixture));
+    const holder_t holder = {.fixture = fixture};
+    put(&holder, khz);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static bool goes_on(holder_t *holder)
+{
+    return pwr_held_restore(&holder->held) == PWR_OK && now(holder) == FOUND &&
+           pwr_held_lower(&holder->held, LOW) == PWR_OK && now(holder) == LOW &&
+           pwr_held_restore(&holder->held) == PWR_OK && now(holder) == FOUND &&
+           !holder->held.lost && holder->held.adopted == 0;
+}
+
+static bool lowers_again(holder_t *holder)
+{
+    return pwr_held_lower(&holder->held, LOW) == PWR_OK && now(holder) == LOW &&
+           pwr_held_restore(&holder->held) == PWR_OK && now(holder) == FOUND && !holder->held.lost;
+}
+
+/* The guardian has told of its own only: what comes then is somebody else's, as ever. */
+static bool yields(holder_t *holder)
+{
+    bool again = lowers_again(holder) && pwr_held_lower(&holder->held, LOW) == PWR_OK;
+    put(holder, FOUND);
+    return again && pwr_held_restore(&holder->held) == PWR_ERR_FOREIGN;
+}
+
+static bool leaves_theirs(holder_t *holder)
+{
+    return pwr_held_restore(&holder->held) == PWR_ERR_FOREIGN && now(holder) == THEIRS &&
+           pwr_held_lower(&holder->held, LOW) == PWR_ERR_FOREIGN && now(holder) == THEIRS;
+}
+
+static void test_what_the_guardian_puts_back_meanwhile_is_known(void **state)
+{
+    expect_after_a_stop(*state, FOUND, goes_on);
+    expect_after_a_stop(*state, FOUND, lowers_again);
+    expect_after_a_stop(*state, FOUND, yields);
+}
+
+static void test_what_others_set_while_we_are_stopped_is_theirs(void **state)
+{
+    expect_after_a_stop(*state, THEIRS, leaves_theirs);
 }
 
 static uint64_t register_now(const holder_t *holder)
@@ -383,6 +460,8 @@ int main(void)
         FIXTURE_TEST(test_a_new_ceiling_below_ours_is_not_raised),
         FIXTURE_TEST(test_written_over_while_held_is_theirs),
         FIXTURE_TEST(test_written_over_is_noticed_before_the_next_step_down),
+        FIXTURE_TEST(test_what_the_guardian_puts_back_meanwhile_is_known),
+        FIXTURE_TEST(test_what_others_set_while_we_are_stopped_is_theirs),
         FIXTURE_TEST(test_tstates_are_looked_at_once_per_millisecond),
         FIXTURE_TEST(test_other_bits_may_change_meanwhile),
         FIXTURE_TEST(test_no_guardian_no_write),

@@ -6,7 +6,8 @@
  *   1. detach: no files but the socket, no signals that end a job, no parent to be waited for by;
  *   2. begin a journal, or take over that of a guardian that was killed;
  *   3. put what the client sends into it and confirm each, until a farewell, or the end of the
- *      socket or of the client;
+ *      socket or of the client; when the client is stopped, restore once, and remember that for
+ *      when it asks;
  *   4. unless it was a farewell, restore; then remove the journal.
  */
 #include "config.h"
@@ -31,6 +32,7 @@ typedef struct guardian {
     char helper_dir[PATH_MAX];           /* where this program is */
     pwr_rundir_t *rundir;
     pwr_journal_file_t *journal;
+    bool stopped; /* the client, when it was last looked at */
 } guardian_t;
 
 /* ---- 2. the journal ---- */
@@ -110,6 +112,16 @@ static bool report_ready(const guardian_t *self, pwr_status_t status)
 
 /* ---- 3. serve ---- */
 
+static pwr_status_t answer(const guardian_t *self, const pwr_journal_entry_t *entry)
+{
+    pwr_journal_record_t *record = pwr_journal_find(&self->journal->journal, entry);
+    bool put_back = record && record->put_back;
+    if (put_back) {
+        record->put_back = false;
+    }
+    return put_back ? PWR_OK : PWR_ERR_FOREIGN;
+}
+
 static pwr_guard_confirm_t note(guardian_t *self, const pwr_guard_tell_t *told)
 {
     int cause = 0;
@@ -120,7 +132,8 @@ static pwr_guard_confirm_t note(guardian_t *self, const pwr_guard_tell_t *told)
                                            .cpu = told->cpu,
                                            .ours = told->kind == PWR_GUARD_ANNOUNCE,
                                            .value = told->value};
-        status = pwr_journal_add(self->journal, &entry, &cause);
+        status = told->kind == PWR_GUARD_ASK ? answer(self, &entry)
+                                             : pwr_journal_add(self->journal, &entry, &cause);
     }
     return (pwr_guard_confirm_t){
         .magic = PWR_GUARD_MAGIC, .kind = PWR_GUARD_CONFIRM, .status = status, .cause = cause};
@@ -146,36 +159,17 @@ static verdict_t drain(guardian_t *self)
         if (told.kind == PWR_GUARD_FAREWELL) {
             return DISMISSED;
         }
-        if (told.kind != PWR_GUARD_REMEMBER && told.kind != PWR_GUARD_ANNOUNCE) {
+        if (told.kind != PWR_GUARD_REMEMBER && told.kind != PWR_GUARD_ANNOUNCE &&
+            told.kind != PWR_GUARD_ASK) {
             return ABANDONED;
         }
-        const pwr_guard_confirm_t answer = note(self, &told);
+        const pwr_guard_confirm_t confirm = note(self, &told);
         /* A client that cannot hear the answer is noticed by the next recv. */
-        (void)send(PWR_HELPER_FD, &answer, sizeof answer, MSG_NOSIGNAL);
+        (void)send(PWR_HELPER_FD, &confirm, sizeof confirm, MSG_NOSIGNAL);
     }
 }
 
-static verdict_t serve(guardian_t *self)
-{
-    bool dead;
-    int client = pwr_detach_watch(&dead); /* poll ignores -1 */
-    bool client_lives = !dead;
-    verdict_t verdict = GO_ON;
-    while (verdict == GO_ON) {
-        struct pollfd fds[] = {{.fd = PWR_HELPER_FD, .events = POLLIN},
-                               {.fd = client, .events = POLLIN}};
-        if (client_lives && poll(fds, 2, -1) > 0 && fds[1].revents != 0) {
-            client_lives = false;
-        }
-        verdict = drain(self); /* a farewell may still wait in a dead client's socket */
-        if (verdict == GO_ON && !client_lives) {
-            verdict = ABANDONED;
-        }
-    }
-    return verdict;
-}
-
-/* ---- 4. restore ---- */
+/* ---- 3. a client that is stopped ---- */
 
 static void report(void *arg, const pwr_restore_outcome_t *outcome)
 {
@@ -189,6 +183,68 @@ static void report(void *arg, const pwr_restore_outcome_t *outcome)
         syslog(LOG_NOTICE, "left the %s of CPU %u as somebody else has set it", name, record->cpu);
     }
 }
+
+static void report_put_back(void *arg, const pwr_restore_outcome_t *outcome)
+{
+    const guardian_t *self = arg;
+    pwr_journal_record_t *records = self->journal->journal.records;
+    report(arg, outcome);
+    if (outcome->result == PWR_RESTORE_RESTORED) {
+        records[outcome->record - records].put_back = true;
+    }
+}
+
+static bool may_have_lowered(const guardian_t *self)
+{
+    const pwr_journal_t *journal = &self->journal->journal;
+    bool may = false;
+    for (size_t i = 0; i < journal->count; i++) {
+        may = may || journal->records[i].num_ours > 0;
+    }
+    return may;
+}
+
+/* It may be continued at any moment: then it finds the original where it believes a value of its
+   own, asks, and goes on from there (control/held.c). */
+static void look_after(guardian_t *self)
+{
+    const pwr_restore_options_t options = {.only_exclusive = true,
+                                           .helper_dir = self->env.helper_dir,
+                                           .report = report_put_back,
+                                           .arg = self};
+    bool stopped = may_have_lowered(self) && pwr_identity_is_stopped(pwr_detach_client());
+    if (stopped && !self->stopped) {
+        (void)pwr_restore(&self->journal->journal, &options);
+    }
+    self->stopped = stopped;
+}
+
+static verdict_t serve(guardian_t *self)
+{
+    enum { LOOK_MS = 1000 };
+    bool dead;
+    int client = pwr_detach_watch(&dead); /* poll ignores -1 */
+    bool client_lives = !dead;
+    verdict_t verdict = GO_ON;
+    while (verdict == GO_ON) {
+        struct pollfd fds[] = {{.fd = PWR_HELPER_FD, .events = POLLIN},
+                               {.fd = client, .events = POLLIN}};
+        int longest_ms = may_have_lowered(self) ? LOOK_MS : -1;
+        if (client_lives && poll(fds, 2, longest_ms) > 0 && fds[1].revents != 0) {
+            client_lives = false;
+        }
+        verdict = drain(self); /* a farewell may still wait in a dead client's socket */
+        if (verdict == GO_ON && !client_lives) {
+            verdict = ABANDONED;
+        }
+        if (verdict == GO_ON) {
+            look_after(self);
+        }
+    }
+    return verdict;
+}
+
+/* ---- 4. restore ---- */
 
 static void restore(const guardian_t *self)
 {

@@ -9,6 +9,10 @@
  * the guardian writes the originals back and ends.  No guardian, no levers: whoever cannot promise
  * the way back does not go.
  *
+ * A client may also be stopped for hours (gang scheduling).  The guardian looks for that every
+ * second, and puts back what only this client moves.  It does so once per stop, and the client is
+ * told when it asks.
+ *
  * The guardian confirms what is in its journal, a file in the user's run-time directory
  * (opal/guard/journal.h).  So whoever kills guardian and client at once (a batch system that ends
  * a whole cgroup) leaves a journal, with which poweraware-restore puts everything back; and a
@@ -52,6 +56,9 @@ pwr_status_t pwr_guard_remember(pwr_guard_t *guard, const struct pwr_control *co
    more values than a journal keeps of one control; ARG: a control that is not remembered. */
 pwr_status_t pwr_guard_announce(pwr_guard_t *guard, const struct pwr_control *control,
                                 uint64_t value);
+
+/* Whether it has put a control back because this process was stopped, since this was last asked. */
+bool pwr_guard_has_put_back(pwr_guard_t *guard, const struct pwr_control *control);
 
 /* Whether it is still there, with one system call that does not wait.  False also after an answer
    that did not come. */
