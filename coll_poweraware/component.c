@@ -5,14 +5,10 @@
  */
 #include "settings.h"
 
-#include <string.h>
-
 #include "algorithms/algorithms.h"
 #include "call.h"
 #include "choose/choose.h"
 #include "module.h"
-#include "pwr/file.h"
-#include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
 #include "pwr_ompi/select.h"
@@ -21,7 +17,6 @@
 static const char component_name[] = "poweraware";
 
 enum { PRIORITY_WHEN_NAMED = 77 }; /* below the components that stage GPU buffers (78) */
-enum { TRACE_EVENTS = 1 << 18 };
 
 static int register_component(void);
 static int open_component(void);
@@ -35,7 +30,7 @@ typedef struct mca_coll_poweraware_component {
     unsigned first_operation; /* numbers of the process */
     unsigned first_algorithm;
     const char *no_ucx_why; /* the worker of ucx_min_bytes */
-    bool watched;           /* somebody wants a report or a trace */
+    pwr_scheme_t scheme;
     bool published;
     bool running; /* between init_query and close in an MPI process */
 } mca_coll_poweraware_component_t;
@@ -63,47 +58,6 @@ mca_coll_poweraware_component_t mca_coll_poweraware_component = {
 
 #define SELF (&mca_coll_poweraware_component)
 
-/* ---- what the process is told ---- */
-
-/* What a job's document says of them. */
-static json_t *settings(void)
-{
-    const coll_poweraware_settings_t *s = &SELF->settings;
-    return json_pack("{s:s, s:s, s:f}", "scheme", coll_poweraware_word("scheme", s->scheme), "idle",
-                     coll_poweraware_word("idle", s->idle), "max_slowdown_percent",
-                     s->max_slowdown);
-}
-
-static pwr_process_config_t process_config(void)
-{
-    const coll_poweraware_settings_t *s = &SELF->settings;
-    return (pwr_process_config_t){
-        .component = &SELF->super.collm_version,
-        .idle = (pwr_idle_where_t)s->idle,
-        .saves = COLL_POWERAWARE_OFF != s->scheme,
-        .uses = {[PWR_LEVER_PSTATE] = s->pstates,
-                 [PWR_LEVER_TSTATE] = s->tstates && COLL_POWERAWARE_DVFS != s->scheme,
-                 [PWR_LEVER_UNCORE] = s->uncore},
-        /* schemes other than auto do what they are told, whatever it costs */
-        .audits = COLL_POWERAWARE_AUTO == s->scheme && s->max_slowdown > 0.0 &&
-                  PWR_IDLE_OFF != (pwr_idle_where_t)s->idle,
-        .max_slowdown = s->max_slowdown / 100.0,
-        .lever_bytes = s->min_bytes,
-        .weighs_levers = COLL_POWERAWARE_AUTO == s->scheme,
-        .hang_report_s = s->hang_report,
-        .spin_us = s->spin_us,
-        .rests_on_cache_line = s->wait_monitor,
-        .calibration = s->calibration,
-        .helper_dir = s->helper_dir,
-        .run_dir = s->run_dir,
-        .root = s->root,
-        .report_dir = s->report_dir,
-        .summary = coll_poweraware_word("report", s->report),
-        .ranks_dir = s->ranks_dir,
-        .settings = settings,
-    };
-}
-
 /* ---- registered ---- */
 
 static void add_names(void)
@@ -124,23 +78,35 @@ static int register_pvars(const mca_base_component_t *component)
     int rc = pwr_pvar_register(component, "handled",
                                "Calls of this process that took an algorithm of ours, number",
                                MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
-    const pwr_process_config_t config = process_config();
-    const char *note =
-        pwr_process_wants_report(&config) ? "" : "; not counted: no report is wanted";
+    const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
     return OMPI_SUCCESS == rc ? pwr_pvars_register(component, SELF->first_operation,
                                                    COLL_POWERAWARE_NUM_COLLECTIVES, note)
                               : rc;
 }
 
+static pwr_scheme_t scheme_of(int scheme)
+{
+    /* schemes other than auto do what they are told, whatever it costs */
+    bool automatic = COLL_POWERAWARE_AUTO == scheme;
+    return (pwr_scheme_t){
+        .name = coll_poweraware_scheme_name(scheme),
+        .saves = COLL_POWERAWARE_OFF != scheme,
+        .throttles = COLL_POWERAWARE_THROTTLE == scheme || automatic,
+        .audits = automatic,
+        .weighs_levers = automatic,
+    };
+}
+
 static int register_component(void)
 {
-    const mca_base_component_t *component = &SELF->super.collm_version;
     add_names();
-    int rc = coll_poweraware_settings_register(&SELF->settings, component);
-    rc = OMPI_SUCCESS == rc ? register_pvars(component) : rc;
+    int rc = pwr_process_register();
+    rc = OMPI_SUCCESS == rc ? coll_poweraware_settings_register(&SELF->settings) : rc;
+    rc = OMPI_SUCCESS == rc ? register_pvars(&SELF->super.collm_version) : rc;
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    SELF->scheme = scheme_of(SELF->settings.scheme);
     if (SELF->settings.priority < 0) {
         SELF->settings.priority =
             pwr_ompi_named_in_selection(&ompi_coll_base_framework, component_name)
@@ -155,15 +121,13 @@ static int register_component(void)
 /* The only time at which processes can still be told something before they talk. */
 static int open_component(void)
 {
-    if (SELF->settings.priority > 0) {
-        const pwr_process_config_t config = process_config();
-        pwr_process_publish(&config);
-        SELF->published = true;
+    bool used = SELF->settings.priority > 0;
+    pwr_process_publish(used ? &SELF->scheme : NULL);
+    SELF->published = true;
+    if (used && 0 != SELF->settings.ucx_min_bytes) {
+        SELF->no_ucx_why = pwr_ucx_publish();
     }
-    if (SELF->settings.priority > 0 && 0 != SELF->settings.ucx_min_bytes) {
-        SELF->no_ucx_why = pwr_ucx_publish(&SELF->super.collm_version);
-    }
-    if (SELF->published) {
+    if (used) {
         pwr_process_add_setup(pwr_process.start_ns);
     }
     return OMPI_SUCCESS;
@@ -188,17 +152,11 @@ static int init_query(bool progress_threads, bool mpi_threads)
         return OMPI_ERR_NOT_AVAILABLE;
     }
     uint64_t since_ns = pwr_env_now_ns(&pwr_process.env);
-    const pwr_process_config_t config = process_config();
     SELF->running = true;
-    SELF->watched = pwr_process_wants_report(&config) || NULL != SELF->settings.ranks_dir ||
-                    NULL != SELF->settings.trace_dir;
-    pwr_process_open(&config, mpi_threads);
+    pwr_process_open(mpi_threads);
     start_ucx();
     if (COLL_POWERAWARE_AUTO == SELF->settings.scheme) {
         coll_poweraware_tables_load(SELF->settings.decision_table);
-    }
-    if (NULL != SELF->settings.trace_dir) {
-        pwr_events_start(TRACE_EVENTS);
     }
     pwr_process_add_setup(since_ns);
     return OMPI_SUCCESS;
@@ -207,12 +165,13 @@ static int init_query(bool progress_threads, bool mpi_threads)
 /* NULL: this communicator goes without us. */
 static mca_coll_poweraware_module_t *module_for(struct ompi_communicator_t *comm)
 {
-    bool nothing_to_do = COLL_POWERAWARE_OFF == SELF->settings.scheme && !SELF->watched;
+    bool watched = pwr_process_is_watched();
+    bool nothing_to_do = !SELF->scheme.saves && !watched;
     if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;
     }
     mca_coll_poweraware_module_t *m = coll_poweraware_module_new(
-        comm, &SELF->settings, SELF->first_operation, SELF->first_algorithm);
+        comm, &SELF->settings, &SELF->scheme, SELF->first_operation, SELF->first_algorithm);
     if (NULL == m) {
         return NULL;
     }
@@ -221,7 +180,7 @@ static mca_coll_poweraware_module_t *module_for(struct ompi_communicator_t *comm
         return NULL;
     }
     /* In others nobody waits, and nobody would see their counts without a report. */
-    coll_poweraware_offer(&m->super, SELF->watched);
+    coll_poweraware_offer(&m->super, watched);
     return m;
 }
 
@@ -270,32 +229,17 @@ static json_t *own_report(void)
                                 json_integer((json_int_t)totals->calls[i]));
         }
     }
-    return json_pack("{s:s, s:o, s:o}", "scheme",
-                     coll_poweraware_word("scheme", SELF->settings.scheme), "collectives",
-                     collectives, "counted", counted);
-}
-
-static void write_results(void)
-{
-    const char *traces = SELF->settings.trace_dir;
-    const char *reports = NULL != SELF->settings.ranks_dir ? SELF->settings.ranks_dir : traces;
-    char path[4096];
-    if (NULL != reports && pwr_rank_path(path, sizeof path, reports, "json")) {
-        pwr_report_write(path, own_report());
-    }
-    if (NULL != traces && pwr_rank_path(path, sizeof path, traces, "events.csv")) {
-        int err = pwr_events_write(path);
-        if (0 != err) {
-            pwr_say(1, "cannot write %s: %s", path, pwr_file_why(err));
-        }
-    }
+    return json_pack("{s:s, s:o, s:o}", "scheme", SELF->scheme.name, "collectives", collectives,
+                     "counted", counted);
 }
 
 static int close_component(void)
 {
     if (SELF->running) {
         SELF->running = false;
-        write_results();
+        if (NULL != pwr_process_ranks_dir()) {
+            pwr_rank_write(own_report());
+        }
     }
     if (SELF->published) {
         SELF->published = false;

@@ -102,6 +102,7 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 
 mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicator_t *comm,
                                                          const coll_poweraware_settings_t *settings,
+                                                         const pwr_scheme_t *scheme,
                                                          unsigned first_operation,
                                                          unsigned first_algorithm)
 {
@@ -110,8 +111,8 @@ mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicato
         m->comm = comm;
         m->settings = settings;
         m->first_algorithm = first_algorithm;
-        pwr_operations_init(&m->operations, comm, first_operation, COLL_POWERAWARE_NUM_COLLECTIVES,
-                            m->classes);
+        pwr_operations_init(&m->operations, comm, scheme, first_operation,
+                            COLL_POWERAWARE_NUM_COLLECTIVES, m->classes);
         m->super.coll_module_enable = enable;
         m->super.coll_module_disable = disable;
     }

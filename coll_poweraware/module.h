@@ -39,6 +39,7 @@ OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);
 /* A module that offers nothing yet; NULL when out of memory. */
 mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicator_t *comm,
                                                          const coll_poweraware_settings_t *settings,
+                                                         const pwr_scheme_t *scheme,
                                                          unsigned first_operation,
                                                          unsigned first_algorithm);
 

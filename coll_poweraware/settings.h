@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What the user has set: the MCA parameters coll_poweraware_* (params.c, doc/coll_poweraware.7).
+ * What the user has set for collectives (params.c, doc/coll_poweraware.7).  What belongs to the
+ * process is in pwr_ompi/process.h.
  */
 #ifndef COLL_POWERAWARE_SETTINGS_H
 #define COLL_POWERAWARE_SETTINGS_H
@@ -29,45 +30,26 @@ enum { COLL_POWERAWARE_CHOOSE = -2, COLL_POWERAWARE_STOCK = -1 };
 
 typedef struct coll_poweraware_settings {
     int priority;
-    int verbose;
     int scheme;            /* coll_poweraware_scheme_t */
     int tstate_scope;      /* coll_poweraware_scope_t */
     int tstate;            /* level of throttled ranks, 1..7 */
     int tstate_leader;     /* level of a leader's package, 0..7, when the scope is the package */
     int group;             /* pwr_topo_level_t: what the ranks of a group share */
     int alltoall_schedule; /* index of coll_poweraware_schedules */
-    int idle;              /* pwr_idle_where_t */
-    int report;            /* what rank 0 prints: off, summary, full */
-    int spin_us;           /* -1: from the calibration */
-    double max_slowdown;   /* percent; 0: not audited */
-    size_t min_bytes;      /* smaller calls stay with the stock function */
     size_t segment_bytes;  /* of one node's segment */
     size_t segments_total_bytes; /* of all segments that one process creates */
     size_t chunk_bytes;          /* of a message that move at once */
     int leaders;                 /* of each node in reductions */
-    int hang_report;             /* seconds after which a wait is spoken about; 0: never */
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
-    bool pstates;
-    bool tstates;
-    bool uncore;
     size_t ucx_min_bytes; /* 0: none */
     bool single_copy;
-    bool wait_monitor;    /* a waiting rank may rest on a cache line */
-    char *calibration;    /* NULL: where pwr_policy_load looks */
     char *decision_table; /* NULL: the built-in one */
-    char *helper_dir;
-    char *run_dir;
-    char *root;
-    char *report_dir;
-    char *ranks_dir;
-    char *trace_dir;
 } coll_poweraware_settings_t;
 
 /* params.c.  *settings is a copy of our own, valid until freed. */
-int coll_poweraware_settings_register(coll_poweraware_settings_t *settings,
-                                      const mca_base_component_t *component);
+int coll_poweraware_settings_register(coll_poweraware_settings_t *settings);
 void coll_poweraware_settings_free(coll_poweraware_settings_t *settings);
-/* The word for a value of a parameter that reads as one. */
-const char *coll_poweraware_word(const char *parameter, int value);
+/* The word for a coll_poweraware_scheme_t. */
+const char *coll_poweraware_scheme_name(int scheme);
 
 #endif

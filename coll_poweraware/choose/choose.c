@@ -69,7 +69,7 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
         return 0;
     }
     if (COLL_POWERAWARE_THROTTLE == settings->scheme) {
-        return coll_poweraware_bytes_known[collective] ? settings->min_bytes : 0;
+        return coll_poweraware_bytes_known[collective] ? pwr_process.settings.min_bytes : 0;
     }
     if (COLL_POWERAWARE_AUTO != settings->scheme) {
         return SIZE_MAX;

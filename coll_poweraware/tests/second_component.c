@@ -23,6 +23,7 @@
 /* Above coll poweraware its Barrier is what we call. */
 enum { ABOVE = 90, BELOW = 50 };
 
+static int register_component(void);
 static int open_component(void);
 static int close_component(void);
 static int init_query(bool progress_threads, bool mpi_threads);
@@ -38,6 +39,7 @@ __attribute__((visibility("default"))) mca_coll_base_component_t mca_coll_pwrsec
             MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
             .mca_open_component = open_component,
             .mca_close_component = close_component,
+            .mca_register_component_params = register_component,
         },
     .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .collm_init_query = init_query,
@@ -51,13 +53,19 @@ typedef struct second_module {
     pwr_class_t *classes[1];
 } second_module_t;
 
+static const pwr_scheme_t scheme = {.name = "second", .saves = true};
 static unsigned name_number;
 
-static int open_component(void)
+static int register_component(void)
 {
     static const char *const names[] = {"second_barrier"};
     name_number = pwr_process_add_names(PWR_OPERATION, names, 1);
-    pwr_process_publish(NULL);
+    return pwr_process_register();
+}
+
+static int open_component(void)
+{
+    pwr_process_publish(&scheme);
     return OMPI_SUCCESS;
 }
 
@@ -68,7 +76,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
     if (NULL != seconds) {
         sleep((unsigned)strtoul(seconds, NULL, 10));
     }
-    pwr_process_open(NULL, mpi_threads);
+    pwr_process_open(mpi_threads);
     return OMPI_SUCCESS;
 }
 
@@ -113,7 +121,7 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
 {
     second_module_t *m = (second_module_t *)module;
     m->saved = *comm->c_coll;
-    pwr_operations_init(&m->operations, comm, name_number, 1, m->classes);
+    pwr_operations_init(&m->operations, comm, &scheme, name_number, 1, m->classes);
     if (PWR_MODULE_INSTALLS_ITSELF) {
         comm->c_coll->coll_barrier = m->super.coll_barrier;
         comm->c_coll->coll_barrier_module = module;
@@ -133,6 +141,9 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
 {
+    if (MPI_COMM_SELF == comm) {
+        pwr_process_begin_job();
+    }
     if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;
     }
@@ -150,6 +161,9 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
 
 static int close_component(void)
 {
+    if (NULL != pwr_process_ranks_dir()) {
+        pwr_rank_write(NULL);
+    }
     pwr_process_close();
     return OMPI_SUCCESS;
 }

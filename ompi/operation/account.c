@@ -98,14 +98,18 @@ void pwr_operation_account_close(pwr_operation_t *operation)
     const pwr_operation_start_t *start = &operation->start;
     uint64_t ns =
         pwr_ticks_ns(&pwr_process.ticks, pwr_ticks_now(&pwr_process.ticks) - start->ticks);
+    pwr_wait_stats_t waits = operation->waits;
+    if (operation->was_set_up) {
+        pwr_wait_stats_add_plainly(&waits, &operation->set_up_waits);
+    }
     pwr_account_sums_t sums = {
         .calls = 1,
         .bytes = NULL == operation->class ? 0 : operation->own_bytes,
         .ns = ns,
         .longest_ns = ns,
-        .spin_ns = operation->waits.spin_ns,
-        .monitor_ns = operation->waits.monitor_ns,
-        .sleep_ns = operation->waits.sleep_ns,
+        .spin_ns = waits.spin_ns,
+        .monitor_ns = waits.monitor_ns,
+        .sleep_ns = waits.sleep_ns,
     };
     if (operation->levers) {
         add_levers(start, &sums);

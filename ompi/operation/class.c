@@ -67,7 +67,7 @@ static const pwr_audit_clock_t clocks = {
  */
 static bool has_levers(size_t bytes)
 {
-    if (NULL == pwr_process.power || bytes < pwr_process.config.lever_bytes) {
+    if (NULL == pwr_process.power || bytes < pwr_process.settings.min_bytes) {
         return false;
     }
     if (PWR_BYTES_UNKNOWN == bytes && !pwr_process.armed) {
@@ -77,13 +77,14 @@ static bool has_levers(size_t bytes)
     return pwr_power_has_any(pwr_process.power);
 }
 
-static void begin_class(pwr_class_t *class, unsigned index, int size_class)
+static void begin_class(pwr_class_t *class, const pwr_scheme_t *scheme, unsigned index,
+                        int size_class)
 {
     uint64_t seed = (uint64_t)index * PWR_SIZE_CLASSES + (uint64_t)size_class;
     class->known = true;
-    class->audited = pwr_process.config.audits;
+    class->audited = pwr_process_audits(scheme);
     if (class->audited) {
-        pwr_audit_init(&class->audit, &clocks, pwr_process.config.max_slowdown,
+        pwr_audit_init(&class->audit, &clocks, pwr_process.settings.max_slowdown / 100.0,
                        has_levers(pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS
                                                                     : PWR_AUDIT_LADDER,
                        seed);
@@ -93,7 +94,7 @@ static void begin_class(pwr_class_t *class, unsigned index, int size_class)
 pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes)
 {
     unsigned index = name - of->first;
-    if (index >= of->num_classed || (!pwr_process.config.saves && NULL == pwr_process.account)) {
+    if (index >= of->num_classed || (!of->scheme->saves && NULL == pwr_process.account)) {
         return NULL;
     }
     pwr_class_t **classes = &of->classes[index];
@@ -106,7 +107,7 @@ pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes)
     int size_class = pwr_size_class(bytes);
     pwr_class_t *class = &(*classes)[size_class];
     if (!class->known) {
-        begin_class(class, index, size_class);
+        begin_class(class, of->scheme, index, size_class);
     }
     return class;
 }

@@ -221,7 +221,7 @@ void pwr_hang_watch_expired(pwr_hang_watch_t *watch, uint64_t lasted_ns)
 {
     enum { LIMITS = 2 };
     uint64_t now_ns = pwr_env_now_ns(&pwr_process.env);
-    uint64_t limit_ns = (uint64_t)pwr_process.config.hang_report_s * PWR_NS_PER_S;
+    uint64_t limit_ns = (uint64_t)pwr_process.settings.hang_report * PWR_NS_PER_S;
     if (0 == watch->began_ns) {
         watch->began_ns = now_ns - lasted_ns;
     }

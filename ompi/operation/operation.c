@@ -15,10 +15,13 @@
  */
 static _Thread_local unsigned depth __attribute__((tls_model("initial-exec")));
 
-void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm, unsigned first,
-                         unsigned num_classed, pwr_class_t **classes)
+void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm,
+                         const pwr_scheme_t *scheme, unsigned first, unsigned num_classed,
+                         pwr_class_t **classes)
 {
     of->comm = comm;
+    of->scheme = scheme;
+    of->idles = pwr_process_idles(scheme);
     of->first = first;
     of->num_classed = num_classed;
     of->classes = classes;
@@ -39,7 +42,7 @@ static bool is_stock(const pwr_operation_t *operation)
    operation that one's are. */
 static bool idles_in_stock(const pwr_operation_t *operation)
 {
-    return is_stock(operation) && !operation->nested;
+    return is_stock(operation) && !operation->nested && operation->of->idles;
 }
 
 static bool is_accounted(const pwr_operation_t *operation)
@@ -57,6 +60,7 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     operation->name = name;
     operation->own_bytes = own_bytes;
     operation->waits = (pwr_wait_stats_t){0};
+    operation->was_set_up = false;
     pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
     operation->class = pwr_class_of(of, name, bytes);
     if (is_accounted(operation)) {
@@ -91,16 +95,37 @@ static void end_waits(const pwr_operation_t *operation)
     }
 }
 
+/* Threads wait in stock functions of different communicators at the same time. */
+static void add_waits(const pwr_operation_t *operation)
+{
+    if (0 == operation->waits.waits) {
+        return;
+    }
+    if (is_stock(operation)) {
+        pwr_wait_stats_add(&pwr_process.idle_stats, &operation->waits);
+    } else {
+        pwr_wait_stats_add_plainly(&operation->of->waits, &operation->waits);
+    }
+}
+
+/* The operation's own waits begin after it. */
 void pwr_operation_set_up_end(pwr_operation_t *operation)
 {
     end_waits(operation);
+    add_waits(operation);
+    if (!operation->was_set_up) {
+        operation->was_set_up = true;
+        operation->set_up_waits = (pwr_wait_stats_t){0};
+    }
+    pwr_wait_stats_add_plainly(&operation->set_up_waits, &operation->waits);
+    operation->waits = (pwr_wait_stats_t){0};
 }
 
 /* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {
-    return NULL != operation->class && !operation->nested && pwr_process.config.saves &&
-           operation->own_bytes >= pwr_process.config.lever_bytes &&
+    return NULL != operation->class && !operation->nested && operation->of->scheme->saves &&
+           operation->own_bytes >= pwr_process.settings.min_bytes &&
            pwr_class_may_move_levers(operation->class);
 }
 
@@ -121,25 +146,12 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
             pwr_operation_account_levers(operation);
         }
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
-        pwr_levers_low(&operation->class->length);
+        pwr_levers_low(operation->of->scheme, &operation->class->length);
     }
     if (NULL != operation->of->positions) {
         pwr_position_begin(operation->of->positions, operation->name);
     }
     begin_waits(operation);
-}
-
-/* Threads wait in stock functions of different communicators at the same time. */
-static void add_waits(const pwr_operation_t *operation)
-{
-    if (0 == operation->waits.waits) {
-        return;
-    }
-    if (is_stock(operation)) {
-        pwr_wait_stats_add(&pwr_process.idle_stats, &operation->waits);
-    } else {
-        pwr_wait_stats_add_plainly(&operation->of->waits, &operation->waits);
-    }
 }
 
 /* 4. */

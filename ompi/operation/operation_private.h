@@ -20,12 +20,13 @@ void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy);
 void pwr_class_end(pwr_class_t *class);
 
 /* levers.c: the levers of the process, in the trace, too; they may be missing.  expected: of how
-   long the phase will last.  Without weighs_levers, or where that is not known (NULL), a lever
-   moves all the same. */
-void pwr_levers_low(const pwr_history_t *expected); /* the lowest frequency */
+   long the phase will last.  Where that is not known (NULL), or the scheme does not weigh levers,
+   one moves all the same. */
+void pwr_levers_low(const pwr_scheme_t *scheme,
+                    const pwr_history_t *expected); /* the lowest frequency */
 void pwr_levers_full(void);
 /* Where there are T-states.  Returns whether the clock is throttled now. */
-bool pwr_levers_throttle(unsigned level, const pwr_history_t *expected);
+bool pwr_levers_throttle(const pwr_scheme_t *scheme, unsigned level, const pwr_history_t *expected);
 void pwr_levers_unthrottle(void);
 
 /* wait.c: how an operation that a stock function does waits.  within: the first member of the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What this rank did, as one JSON file (coll_poweraware_ranks_dir).
+ * What this rank did, as one JSON file (coll_poweraware_ranks_dir), and its trace
+ * (coll_poweraware_trace_dir).
  */
 #include "pwr_ompi/process.h"
 
@@ -15,6 +16,7 @@
 #include "pwr/file.h"
 #include "pwr/json.h"
 #include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/events.h"
 #include "pwr_ompi/operation.h"
 #include "pwr_ompi/ucx.h"
 
@@ -151,8 +153,9 @@ static json_t *audits(void)
     for (unsigned i = 0; i < kept; ++i) {
         json_array_append_new(audits, audited(&first[i]));
     }
-    return json_pack("{s:f, s:s, s:i, s:o}", "max_slowdown", pwr_process.config.max_slowdown,
-                     "energy_source", source, "audits_lost", (int)(num - kept), "audits", audits);
+    return json_pack("{s:f, s:s, s:i, s:o}", "max_slowdown",
+                     pwr_process.settings.max_slowdown / 100.0, "energy_source", source,
+                     "audits_lost", (int)(num - kept), "audits", audits);
 }
 
 /* ---- hangs ---- */
@@ -221,10 +224,10 @@ static bool dump(FILE *file, const void *report)
 }
 
 /* Out of memory: members are missing. */
-void pwr_report_write(const char *path, json_t *more)
+static void write_report(const char *path, const json_t *of_components)
 {
     json_t *report = identity();
-    pwr_json_take(report, more);
+    json_object_update(report, (json_t *)of_components);
     /* by whose numbers traces name operations */
     json_object_set_new(report, "operations", pwr_process_names(PWR_OPERATION));
     add_accounts(report);
@@ -237,4 +240,27 @@ void pwr_report_write(const char *path, json_t *more)
         pwr_say(1, "cannot write %s: %s", path, pwr_file_why(error));
     }
     json_decref(report);
+}
+
+static void write_trace(const char *path)
+{
+    int err = pwr_events_write(path);
+    if (0 != err) {
+        pwr_say(1, "cannot write %s: %s", path, pwr_file_why(err));
+    }
+}
+
+void pwr_rank_write(json_t *more)
+{
+    static json_t *of_components; /* all that have written so far */
+    const char *traces = pwr_process.settings.trace_dir;
+    char path[4096];
+    of_components = NULL == of_components ? json_object() : of_components;
+    pwr_json_take(of_components, more);
+    if (pwr_rank_path(path, sizeof path, pwr_process_ranks_dir(), "json")) {
+        write_report(path, of_components);
+    }
+    if (NULL != traces && pwr_rank_path(path, sizeof path, traces, "events.csv")) {
+        write_trace(path);
+    }
 }

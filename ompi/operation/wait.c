@@ -64,7 +64,7 @@ static int progress_throttled(void *arg)
     }
     pwr_levers_unthrottle();
     int moved = pwr_ompi_progress();
-    (void)pwr_levers_throttle(w->awaited->level, NULL);
+    (void)pwr_levers_throttle(w->operation->of->scheme, w->awaited->level, NULL);
     if (w->gap_ns < LONGEST_PROGRESS_NS) {
         w->gap_ns *= 2;
     }
@@ -157,7 +157,7 @@ bool pwr_operation_throttles(const pwr_operation_t *operation)
 void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level)
 {
     if (pwr_operation_throttles(operation)) {
-        (void)pwr_levers_throttle(level, NULL);
+        (void)pwr_levers_throttle(operation->of->scheme, level, NULL);
     }
 }
 
@@ -188,7 +188,7 @@ bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awai
     }
     waiting_t w = {.operation = operation, .awaited = awaited};
     if (PWR_TSTATE_FULL != awaited->level && pwr_operation_throttles(operation)) {
-        w.throttled = pwr_levers_throttle(awaited->level, site);
+        w.throttled = pwr_levers_throttle(operation->of->scheme, awaited->level, site);
         w.gap_ns = FIRST_PROGRESS_NS;
         w.next_ns = pwr_env_now_ns(&pwr_process.env) + FIRST_PROGRESS_NS;
     }

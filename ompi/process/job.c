@@ -65,11 +65,11 @@ void pwr_job_publish(void)
 {
     char room[32];
     const pwr_record_config_t config = {
-        .run_directory = pwr_process.config.run_dir,
+        .run_directory = pwr_process.settings.run_dir,
         .job = pwr_job_id(room, sizeof room),
         .process = (unsigned)OPAL_PROC_MY_NAME.vpid,
     };
-    if (!pwr_process_wants_report(&pwr_process.config)) {
+    if (!pwr_process_wants_report()) {
         return;
     }
     if (PWR_OK != pwr_record_open(&pwr_process.env, &config, &pwr_process.record)) {
@@ -78,7 +78,7 @@ void pwr_job_publish(void)
     } else if (0 == opal_process_info.my_local_rank) {
         start_recorder();
     }
-    pwr_modex_send(pwr_process.config.component, takes_part, PWR_MODEX_JOB, "", 1);
+    pwr_modex_send(takes_part, PWR_MODEX_JOB, "", 1);
 }
 
 void pwr_job_open(void)
@@ -123,25 +123,26 @@ static json_t *facts(void)
 {
     char room[32];
     return json_pack(
-        "{s:{s:o}, s:{s:o}, s:o}", "software", "open_mpi",
+        "{s:{s:o}, s:{s:o}, s:{s:s, s:s, s:f}}", "software", "open_mpi",
         json_sprintf("%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
-        "job", "id", pwr_json_text(pwr_job_id(room, sizeof room), PATH_MAX), "settings",
-        pwr_process.config.settings());
+        "job", "id", pwr_json_text(pwr_job_id(room, sizeof room), PATH_MAX), "settings", "scheme",
+        pwr_process.scheme.name, "idle", pwr_settings_idle(), "max_slowdown_percent",
+        pwr_process.settings.max_slowdown);
 }
 
 static json_t *about(void)
 {
     char path[PATH_MAX];
     char name[32];
-    const char *directory = absolute(pwr_process.config.report_dir, path);
+    const char *directory = absolute(pwr_process.settings.report_dir, path);
     pwr_job_name(name, sizeof name);
-    return json_pack(
-        "{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
-        pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name, "summary",
-        pwr_process.config.summary, "processes", ompi_comm_size(MPI_COMM_WORLD), "node_processes",
-        (int)opal_process_info.num_local_peers + 1, "collectives", pwr_process_names(PWR_OPERATION),
-        "algorithms", pwr_process_names(PWR_ALGORITHM), "class_bytes", class_bytes(), "facts",
-        facts());
+    return json_pack("{s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "directory",
+                     pwr_json_text(NULL == directory ? "" : directory, PATH_MAX), "name", name,
+                     "summary", pwr_settings_summary(), "processes", ompi_comm_size(MPI_COMM_WORLD),
+                     "node_processes", (int)opal_process_info.num_local_peers + 1, "collectives",
+                     pwr_process_names(PWR_OPERATION), "algorithms",
+                     pwr_process_names(PWR_ALGORITHM), "class_bytes", class_bytes(), "facts",
+                     facts());
 }
 
 /* ---- waiting ---- */
@@ -218,7 +219,7 @@ static bool rank_takes_part(int rank)
 {
     size_t bytes;
     const ompi_proc_t *proc = ompi_comm_peer_lookup(MPI_COMM_WORLD, rank);
-    void *data = pwr_modex_receive(pwr_process.config.component, takes_part, &proc->super, &bytes);
+    void *data = pwr_modex_receive(takes_part, &proc->super, &bytes);
     free(data);
     return NULL != data;
 }
@@ -358,7 +359,7 @@ void pwr_job_begin(void)
     ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = PWR_OMPI_NOT_COPIED};
     ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
     int key = MPI_KEYVAL_INVALID;
-    if (!pwr_process_wants_report(&pwr_process.config)) {
+    if (!pwr_process_wants_report()) {
         return;
     }
     if (OMPI_SUCCESS != ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL) ||

@@ -10,19 +10,22 @@
 
 typedef struct names {
     const char *name[PWR_PROCESS_NAMES];
+    unsigned added_with[PWR_PROCESS_NAMES]; /* the first of those that came at the same time */
     unsigned num;
 } names_t;
 
 static names_t known[PWR_NAMED];
 
-static bool are_at(const names_t *names, unsigned first, const char *const *added, unsigned num)
+/* All of them and no others: an operation of another component may have the same name. */
+static bool came_from(const names_t *names, unsigned first, const char *const *added, unsigned num)
 {
     for (unsigned i = 0; i < num; ++i) {
-        if (0 != strcmp(names->name[first + i], added[i])) {
+        if (names->added_with[first + i] != first ||
+            0 != strcmp(names->name[first + i], added[i])) {
             return false;
         }
     }
-    return true;
+    return first + num == names->num || names->added_with[first + num] != first;
 }
 
 /* A component may be opened, closed and opened again, and its file may be unloaded meanwhile: so
@@ -31,7 +34,7 @@ unsigned pwr_process_add_names(pwr_named_t what, const char *const *added, unsig
 {
     names_t *names = &known[what];
     for (unsigned first = 0; first + num <= names->num; ++first) {
-        if (are_at(names, first, added, num)) {
+        if (came_from(names, first, added, num)) {
             return first;
         }
     }
@@ -41,6 +44,7 @@ unsigned pwr_process_add_names(pwr_named_t what, const char *const *added, unsig
         if (NULL == copy) {
             break; /* it is "other" then */
         }
+        names->added_with[names->num] = first;
         names->name[names->num++] = copy;
     }
     return first;

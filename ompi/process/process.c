@@ -10,39 +10,15 @@
 #include <string.h>
 
 #include "pwr_ompi/doorbell.h"
+#include "pwr_ompi/events.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/idle.h"
 
 #include "opal/util/proc.h"
 
 static unsigned users; /* components that have published and not closed */
-static bool configured;
 static bool opened;
 static bool begun; /* the report of the job */
-
-/* ---- the configuration ---- */
-
-static void for_each_string(pwr_process_config_t *config, const char *(*change)(const char *))
-{
-    const char **const strings[] = {
-        &config->calibration, &config->helper_dir, &config->run_dir,   &config->root,
-        &config->report_dir,  &config->summary,    &config->ranks_dir,
-    };
-    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; ++i) {
-        *strings[i] = change(*strings[i]);
-    }
-}
-
-static const char *copy(const char *text)
-{
-    return NULL == text ? NULL : strdup(text);
-}
-
-static const char *drop(const char *text)
-{
-    free((char *)text);
-    return NULL;
-}
 
 /* ---- messages ---- */
 
@@ -58,23 +34,52 @@ static void log_line(void *arg, pwr_log_level_t level, const char *line)
 
 /* ---- before MPI_Init exchanges what processes know of each other ---- */
 
-void pwr_process_publish(const pwr_process_config_t *config)
+int pwr_process_register(void)
+{
+    int rc = pwr_settings_register();
+    if (OMPI_SUCCESS == rc && 0 == users) {
+        pwr_settings_take();
+    }
+    return rc;
+}
+
+/* Of the first component that is used. */
+static void publish_process(void)
+{
+    const pwr_process_settings_t *settings = &pwr_process.settings;
+    pwr_process.env.root = NULL == settings->root ? "" : settings->root;
+    pwr_process.env.helper_dir = settings->helper_dir;
+    pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
+    pwr_job_publish();
+}
+
+/* What any component does, the process must be ready for. */
+static void add_scheme(const pwr_scheme_t *scheme)
+{
+    pwr_scheme_t *all = &pwr_process.scheme;
+    all->name = NULL == all->name ? scheme->name : all->name;
+    all->saves = all->saves || scheme->saves;
+    all->throttles = all->throttles || scheme->throttles;
+    all->audits = all->audits || scheme->audits;
+    all->weighs_levers = all->weighs_levers || scheme->weighs_levers;
+}
+
+void pwr_process_publish(const pwr_scheme_t *scheme)
 {
     if (0 == users++) {
         pwr_process.env = (pwr_env_t){.root = "", .now_ns = pwr_env_real.now_ns, .log = log_line};
     }
-    if (NULL == config || configured) {
+    if (NULL == scheme) {
         return;
     }
-    configured = true;
-    pwr_process.config = *config;
-    for_each_string(&pwr_process.config, copy);
-    pwr_process.env.root = NULL == config->root ? "" : pwr_process.config.root;
-    pwr_process.env.helper_dir = pwr_process.config.helper_dir;
-    pwr_process.start_ns = pwr_env_now_ns(&pwr_process.env);
-    pwr_job_publish();
-    if (pwr_process_idles(config)) {
-        pwr_doorbell_publish(config->component, PWR_IDLE_ALL == config->idle);
+    bool first = NULL == pwr_process.scheme.name;
+    if (first) {
+        publish_process();
+    }
+    bool idled = !first && pwr_process_idles(&pwr_process.scheme);
+    add_scheme(scheme);
+    if (!idled && pwr_process_idles(scheme)) {
+        pwr_doorbell_publish(PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
     }
 }
 
@@ -87,14 +92,16 @@ void pwr_process_add_setup(uint64_t since_ns)
 /* ---- what waiting and levers cost here ---- */
 
 /* NULL: nobody wants to know, or out of memory. */
-static pwr_policy_t *load_policy(const pwr_process_config_t *config)
+static pwr_policy_t *load_policy(void)
 {
+    const pwr_process_settings_t *settings = &pwr_process.settings;
+    const pwr_scheme_t *scheme = &pwr_process.scheme;
     pwr_policy_t *policy;
-    bool waits = config->saves || PWR_IDLE_ALL == config->idle;
-    if (!waits || (config->spin_us >= 0 && !config->weighs_levers)) {
+    bool waits = scheme->saves || PWR_IDLE_ALL == (pwr_idle_where_t)settings->idle;
+    if (!waits || (settings->spin_us >= 0 && !scheme->weighs_levers)) {
         return NULL;
     }
-    if (PWR_OK != pwr_policy_load(&pwr_process.env, config->calibration, &policy)) {
+    if (PWR_OK != pwr_policy_load(&pwr_process.env, settings->calibration, &policy)) {
         return NULL;
     }
     if ('\0' != policy->why[0]) {
@@ -106,25 +113,27 @@ static pwr_policy_t *load_policy(const pwr_process_config_t *config)
 /* ---- levers ---- */
 
 /* Levers need a process whose only computing thread is the one that waits in MPI. */
-static const char *why_no_power(const pwr_process_config_t *config, bool mpi_threads)
+static const char *why_no_power(bool mpi_threads)
 {
-    return !config->saves ? "scheme is off"
-           : mpi_threads  ? "MPI_THREAD_MULTIPLE: another thread may be computing"
-                          : NULL;
+    return !pwr_process.scheme.saves ? "scheme is off"
+           : mpi_threads             ? "MPI_THREAD_MULTIPLE: another thread may be computing"
+                                     : NULL;
 }
 
-static void open_power(const pwr_process_config_t *config, const pwr_policy_t *policy,
-                       bool mpi_threads)
+static void open_power(const pwr_policy_t *policy, bool mpi_threads)
 {
-    pwr_process.no_power_why = why_no_power(config, mpi_threads);
+    const pwr_process_settings_t *settings = &pwr_process.settings;
+    const pwr_power_config_t levers = {
+        .run_directory = settings->run_dir,
+        .policy = policy,
+        .use = {[PWR_LEVER_PSTATE] = settings->pstates,
+                [PWR_LEVER_TSTATE] = settings->tstates && pwr_process.scheme.throttles,
+                [PWR_LEVER_UNCORE] = settings->uncore},
+    };
+    pwr_process.no_power_why = why_no_power(mpi_threads);
     if (NULL != pwr_process.no_power_why) {
         return;
     }
-    pwr_power_config_t levers = {
-        .run_directory = config->run_dir,
-        .policy = policy,
-    };
-    memcpy(levers.use, config->uses, sizeof levers.use);
     pwr_status_t status = pwr_power_open(&pwr_process.env, &levers, &pwr_process.power);
     if (PWR_OK != status) {
         pwr_process.power = NULL;
@@ -166,11 +175,11 @@ static pwr_meter_t *open_measured(char *why, unsigned why_size)
 }
 
 /* One rank of each node looks, where somebody wants to know. */
-static void open_meter(const pwr_process_config_t *config)
+static void open_meter(void)
 {
     char why[512] = "";
-    if (NULL == config->ranks_dir || NULL == pwr_process.power || !config->audits ||
-        0 != opal_process_info.my_local_rank) {
+    if (NULL == pwr_process_ranks_dir() || NULL == pwr_process.power ||
+        !pwr_process_audits(&pwr_process.scheme) || 0 != opal_process_info.my_local_rank) {
         return;
     }
     pwr_process.meter = open_measured(why, sizeof why);
@@ -181,20 +190,23 @@ static void open_meter(const pwr_process_config_t *config)
 
 /* ---- open and close ---- */
 
-void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads)
+void pwr_process_open(bool mpi_threads)
 {
-    if (NULL == config || opened) {
+    enum { TRACE_EVENTS = 1 << 18 };
+    if (opened) {
         return;
     }
     opened = true;
     pwr_process.mpi_threads = mpi_threads;
-    const pwr_process_config_t *mine = &pwr_process.config;
-    pwr_policy_t *policy = load_policy(mine);
-    open_power(mine, policy, mpi_threads);
-    pwr_waits_prepare(mine, policy, mpi_threads);
+    pwr_policy_t *policy = load_policy();
+    open_power(policy, mpi_threads);
+    pwr_waits_prepare(policy, mpi_threads);
     free(policy);
     pwr_job_open();
-    open_meter(mine);
+    open_meter();
+    if (NULL != pwr_process.settings.trace_dir) {
+        pwr_events_start(TRACE_EVENTS);
+    }
 }
 
 void pwr_process_begin_job(void)
@@ -225,7 +237,6 @@ void pwr_process_close(void)
     pwr_job_close();
     pwr_first_here_forget();
     pwr_doorbell_take_down();
-    for_each_string(&pwr_process.config, drop);
-    configured = false;
-    pwr_process = (pwr_process_t){.config = {.summary = "off"}};
+    pwr_settings_drop();
+    pwr_process = (pwr_process_t){0};
 }

@@ -11,11 +11,10 @@
 #include "opal/util/proc.h"
 
 /* How long waiting ranks spin and rest before they sleep. */
-static void set_lengths(const pwr_process_config_t *config, const pwr_policy_t *policy,
-                        pwr_wait_policy_t *waits)
+static void set_lengths(const pwr_policy_t *policy, pwr_wait_policy_t *waits)
 {
-    if (config->spin_us >= 0) {
-        waits->spin_ns = (uint32_t)config->spin_us * 1000u;
+    if (pwr_process.settings.spin_us >= 0) {
+        waits->spin_ns = (uint32_t)pwr_process.settings.spin_us * 1000u;
         waits->monitor_ns = waits->spin_ns;
         return;
     }
@@ -29,9 +28,9 @@ static void set_lengths(const pwr_process_config_t *config, const pwr_policy_t *
 }
 
 /* By which instruction waiting ranks rest before they sleep. */
-static const pwr_monitor_t *find_monitor(const pwr_process_config_t *config, uint32_t monitor_ns)
+static const pwr_monitor_t *find_monitor(uint32_t monitor_ns)
 {
-    if (!config->rests_on_cache_line) {
+    if (!pwr_process.settings.wait_monitor) {
         return NULL;
     }
     const pwr_monitor_t *monitor = pwr_monitor_find();
@@ -40,8 +39,8 @@ static const pwr_monitor_t *find_monitor(const pwr_process_config_t *config, uin
                    "mwaitx or WFE");
     } else if (0 == monitor_ns) {
         pwr_say(2, "waiting ranks do not rest on cache lines: %s",
-                config->spin_us < 0 ? "by its calibration that saves nothing here"
-                                    : "they are to sleep at once (spin_us 0)");
+                pwr_process.settings.spin_us < 0 ? "by its calibration that saves nothing here"
+                                                 : "they are to sleep at once (spin_us 0)");
     } else {
         pwr_say(2, "waiting ranks rest by %s for %u.%03u us before they sleep",
                 pwr_monitor_name(monitor), monitor_ns / 1000, monitor_ns % 1000);
@@ -56,27 +55,27 @@ static bool has_more_ranks_than_cpus(void)
 }
 
 /* Only ranks that run our algorithms, or are to be idle everywhere, wait by themselves. */
-void pwr_waits_prepare(const pwr_process_config_t *config, const pwr_policy_t *policy,
-                       bool mpi_threads)
+void pwr_waits_prepare(const pwr_policy_t *policy, bool mpi_threads)
 {
+    pwr_idle_where_t idle = (pwr_idle_where_t)pwr_process.settings.idle;
     enum { SLEEP_MIN_NS = 100 * 1000, SLEEP_MAX_NS = 16 * 1000 * 1000 };
-    if (!config->saves && PWR_IDLE_ALL != config->idle) {
+    if (!pwr_process.scheme.saves && PWR_IDLE_ALL != idle) {
         return;
     }
     pwr_process.waits = (pwr_wait_policy_t){
         .sleep_min_ns = SLEEP_MIN_NS,
         .sleep_max_ns = SLEEP_MAX_NS,
         .oversubscribed = has_more_ranks_than_cpus(),
-        .poll_ns = PWR_IDLE_OFF == config->idle ? PWR_WAIT_POLL_ONLY : 0,
+        .poll_ns = PWR_IDLE_OFF == idle ? PWR_WAIT_POLL_ONLY : 0,
     };
-    set_lengths(config, policy, &pwr_process.waits);
-    pwr_process.waits.monitor = find_monitor(config, pwr_process.waits.monitor_ns);
-    if (pwr_process_idles(config)) {
+    set_lengths(policy, &pwr_process.waits);
+    pwr_process.waits.monitor = find_monitor(pwr_process.waits.monitor_ns);
+    if (pwr_process_idles(&pwr_process.scheme)) {
         pwr_doorbell_hang(mpi_threads);
     }
-    if (PWR_IDLE_ALL == config->idle) {
+    if (PWR_IDLE_ALL == idle) {
         pwr_idle_everywhere_start(&pwr_process.waits, &pwr_process.idle_stats);
-    } else if (pwr_process_idles(config)) {
+    } else if (pwr_process_idles(&pwr_process.scheme)) {
         pwr_idle_within_start(mpi_threads);
     }
 }
@@ -86,6 +85,6 @@ pwr_wait_policy_t pwr_process_wait_policy(void)
     enum { NS_PER_S = 1000 * 1000 * 1000 };
     pwr_wait_policy_t policy = pwr_process.waits;
     policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
-    policy.longest_ns = (uint64_t)pwr_process.config.hang_report_s * NS_PER_S;
+    policy.longest_ns = (uint64_t)pwr_process.settings.hang_report * NS_PER_S;
     return policy;
 }

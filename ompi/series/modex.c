@@ -73,32 +73,25 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 
 #endif
 
-/* "mca.coll.poweraware.0.1.0.bell", to be freed */
-static char *key_of(const mca_base_component_t *component, const char *what)
+/* "poweraware.bell", to be freed */
+static char *key_of(const char *what)
 {
     char *key = NULL;
-    char *name = mca_base_component_to_string(component);
-    if (NULL == name || asprintf(&key, "%s.%s", name, what) < 0) {
-        key = NULL;
-    }
-    free(name);
-    return key;
+    return asprintf(&key, "poweraware.%s", what) < 0 ? NULL : key;
 }
 
-bool pwr_modex_send(const mca_base_component_t *component, const char *what,
-                    pwr_modex_scope_t scope, const void *data, size_t bytes)
+bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes)
 {
-    char *key = key_of(component, what);
+    char *key = key_of(what);
     bool ok = NULL != key && put(key, scope, data, bytes);
     free(key);
     return ok;
 }
 
-void *pwr_modex_receive(const mca_base_component_t *component, const char *what,
-                        const opal_proc_t *proc, size_t *bytes)
+void *pwr_modex_receive(const char *what, const opal_proc_t *proc, size_t *bytes)
 {
     void *data = NULL;
-    char *key = key_of(component, what);
+    char *key = key_of(what);
     if (NULL == key || !get(key, &proc->proc_name, &data, bytes)) {
         data = NULL;
     }

@@ -47,7 +47,7 @@ typedef struct mca_btl_base_endpoint_t endpoint_t;
 static const char modex_word[] = "bell";
 
 static struct {
-    const mca_base_component_t *component; /* published */
+    bool published;
     bool hung;
     pwr_bell_t bell;
     opal_event_t event;
@@ -76,7 +76,7 @@ static void count(_Atomic uint64_t *counter)
 static bool find_bell(const opal_proc_t *proc, pwr_bell_address_t *address)
 {
     size_t bytes;
-    void *sent = pwr_modex_receive(door.component, modex_word, proc, &bytes);
+    void *sent = pwr_modex_receive(modex_word, proc, &bytes);
     bool ok = NULL != sent && sizeof *address == bytes;
     if (ok) {
         memcpy(address, sent, sizeof *address);
@@ -321,13 +321,13 @@ static bool may_open_enough(void)
     return 0 == wanted;
 }
 
-void pwr_doorbell_publish(const mca_base_component_t *component, bool always)
+void pwr_doorbell_publish(bool always)
 {
     if (may_open_enough() && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank)) {
         door.bell.address.always = always;
-        if (pwr_modex_send(component, modex_word, PWR_MODEX_NODE, &door.bell.address,
+        if (pwr_modex_send(modex_word, PWR_MODEX_NODE, &door.bell.address,
                            sizeof door.bell.address)) {
-            door.component = component;
+            door.published = true;
         } else {
             pwr_bell_close(&door.bell);
         }
@@ -370,7 +370,7 @@ static void interpose(void)
 
 void pwr_doorbell_hang(bool threads)
 {
-    door.btl = NULL == door.component ? NULL : find_btl();
+    door.btl = door.published ? find_btl() : NULL;
     if (NULL == door.btl || NULL == door.btl->btl_component->btl_progress ||
         0 == opal_process_info.num_local_peers) {
         return;
@@ -411,8 +411,8 @@ void pwr_doorbell_take_down(void)
         put_back();
     }
     pwr_peers_free(&door.peers);
-    if (NULL != door.component) {
-        door.component = NULL;
+    if (door.published) {
+        door.published = false;
         pwr_bell_close(&door.bell);
     }
 }

@@ -26,7 +26,7 @@
 static const char modex_word[] = "ucp";
 
 static struct {
-    const mca_base_component_t *component; /* published */
+    bool published;
     bool started;
     pwr_ucp_worker_t worker;
     opal_event_t event;
@@ -42,7 +42,7 @@ static char no_way; /* its address stands for a process that cannot be reached *
 static ucp_ep_h connect_to(const opal_proc_t *proc)
 {
     size_t bytes = 0;
-    void *address = pwr_modex_receive(ucx.component, modex_word, proc, &bytes);
+    void *address = pwr_modex_receive(modex_word, proc, &bytes);
     ucp_ep_h peer = bytes > 1 ? pwr_ucp_connect(&ucx.worker, address) : NULL;
     free(address);
     return peer;
@@ -241,13 +241,13 @@ void pwr_ucx_awake(void)
 
 /* ---- up and down ---- */
 
-const char *pwr_ucx_publish(const mca_base_component_t *component)
+const char *pwr_ucx_publish(void)
 {
     const char *why = pwr_ucp_open(&ucx.worker);
     const void *address = NULL == why ? (void *)ucx.worker.address : (void *)&no_way;
     size_t bytes = NULL == why ? ucx.worker.address_bytes : 1;
-    if (pwr_modex_send(component, modex_word, PWR_MODEX_JOB, address, bytes) && NULL == why) {
-        ucx.component = component;
+    if (pwr_modex_send(modex_word, PWR_MODEX_JOB, address, bytes) && NULL == why) {
+        ucx.published = true;
     } else if (NULL == why) {
         pwr_ucp_close(&ucx.worker);
         why = "processes cannot be told of it";
@@ -258,7 +258,7 @@ const char *pwr_ucx_publish(const mca_base_component_t *component)
 bool pwr_ucx_start(void)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
-    if (NULL == ucx.component) {
+    if (!ucx.published) {
         return false;
     }
     if (0 != strcmp("ucx", pml) || 0 != opal_event_set(opal_sync_event_base, &ucx.event,
@@ -282,8 +282,8 @@ void pwr_ucx_stop(void)
         OBJ_DESTRUCT(&ucx.peers);
         OBJ_DESTRUCT(&ucx.lock);
     }
-    if (NULL != ucx.component) {
-        ucx.component = NULL;
+    if (ucx.published) {
+        ucx.published = false;
         pwr_ucp_close(&ucx.worker);
     }
 }

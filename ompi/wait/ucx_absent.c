@@ -6,9 +6,8 @@
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/ucx.h"
 
-const char *pwr_ucx_publish(const mca_base_component_t *component)
+const char *pwr_ucx_publish(void)
 {
-    (void)component;
     return "poweraware was built without UCX";
 }
 

@@ -9,19 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct mca_base_component_2_1_0_t;
 struct opal_proc_t;
 
 typedef enum pwr_modex_scope { PWR_MODEX_NODE, PWR_MODEX_JOB } pwr_modex_scope_t;
 
-/* Tells the processes of this node, or all, what (a word of the component's own).  Before MPI_Init
+/* Tells the processes of this node, or all, what (a word of our own).  Before MPI_Init
    exchanges it: when components are opened, not later.  False: there is no exchange (a tool, not an
    MPI program). */
-bool pwr_modex_send(const struct mca_base_component_2_1_0_t *component, const char *what,
-                    pwr_modex_scope_t scope, const void *data, size_t bytes);
-/* What the same component of another process has sent, for the caller to free; NULL: nothing.  Does
+bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes);
+/* What another process has sent under that word, for the caller to free; NULL: nothing.  Does
    not wait for it. */
-void *pwr_modex_receive(const struct mca_base_component_2_1_0_t *component, const char *what,
-                        const struct opal_proc_t *proc, size_t *bytes);
+void *pwr_modex_receive(const char *what, const struct opal_proc_t *proc, size_t *bytes);
 
 #endif

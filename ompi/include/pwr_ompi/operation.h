@@ -36,6 +36,7 @@
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/owner_copy.h"
 #include "pwr_ompi/positions.h"
+#include "pwr_ompi/process.h"
 #include "pwr_ompi/size_class.h"
 
 /* What an operation waits for.  Each is known apart from the others, and in each the first wait of
@@ -69,6 +70,7 @@ typedef struct pwr_class {
 /* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
 typedef struct pwr_operations {
     struct ompi_communicator_t *comm;
+    const pwr_scheme_t *scheme;       /* of the component */
     unsigned first;                   /* the number of the first name (process.h) ... */
     unsigned num_classed;             /* ... and how many from there on have classes */
     pwr_class_t **classes;            /* [num_classed], each NULL or [PWR_SIZE_CLASSES] */
@@ -79,12 +81,14 @@ typedef struct pwr_operations {
     uint64_t calls;
     unsigned account_comm;
     bool account_comm_known;
+    bool idles; /* stock functions wait by the ladder */
     bool spoke; /* this rank has said that an operation may be hung */
 } pwr_operations_t;
 
-/* classes: [num_classed], zeroed, the caller's. */
+/* scheme, and classes, [num_classed], zeroed: the caller's. */
 void pwr_operations_init(pwr_operations_t *operations, struct ompi_communicator_t *comm,
-                         unsigned first, unsigned num_classed, pwr_class_t **classes);
+                         const pwr_scheme_t *scheme, unsigned first, unsigned num_classed,
+                         pwr_class_t **classes);
 /* What is known is kept for the report, as far as there is room. */
 void pwr_operations_end(pwr_operations_t *operations);
 
@@ -111,7 +115,9 @@ typedef struct pwr_operation {
     bool levers;         /* this rank moves levers, ... */
     uint64_t levers_ns;  /* ... since then */
     bool may_end;        /* the communicator may end meanwhile (ULFM) */
+    bool was_set_up;     /* something was, for it */
     pwr_wait_stats_t waits;
+    pwr_wait_stats_t set_up_waits; /* if so, in stock functions meanwhile */
     pwr_operation_start_t start;
 } pwr_operation_t;
 

@@ -6,7 +6,7 @@
  *
  * Two components with levers of their own would be wrong: the second one would take a ceiling that
  * the first one has lowered for full speed.  So this is a shared library with one object, opened by
- * every component and closed by the last.  One of them, the first that has parameters, says how.
+ * every component and closed by the last.  Its parameters are its own (pwr_process_settings_t).
  */
 #ifndef PWR_OMPI_PROCESS_H
 #define PWR_OMPI_PROCESS_H
@@ -32,31 +32,43 @@ typedef enum pwr_idle_where {
     PWR_IDLE_ALL         /* in all blocking calls of MPI (pwr_ompi/idle.h) */
 } pwr_idle_where_t;
 
-/* component stays the caller's and valid until the process is closed; strings are copied. */
-typedef struct pwr_process_config {
-    const mca_base_component_t *component;
-    pwr_idle_where_t idle;
-    bool saves;                /* ranks save power; false: they are only watched */
-    bool uses[PWR_NUM_LEVERS]; /* if they save */
-    bool audits;               /* what saving costs is measured */
-    double max_slowdown;       /* by which saving may slow the application down: 0.01 is 1 % */
-    size_t lever_bytes;        /* operations of fewer bytes move no lever; of the others, ... */
-    bool weighs_levers;        /* ... only those that are expected to outlast its break-even */
-    int hang_report_s;         /* waits that last so long are spoken about; 0: none */
-    int spin_us;               /* longest spin before a sleep; -1: from the calibration */
-    bool rests_on_cache_line;  /* between the two, where the processor can */
-    const char *calibration;   /* NULL: where pwr_policy_load looks */
-    const char *helper_dir;
-    const char *run_dir;
-    const char *root;
-    const char *report_dir;    /* of the job's document; NULL: none */
-    const char *summary;       /* "off", "summary" or "full": what rank 0 prints */
-    const char *ranks_dir;     /* of each rank's report; NULL: none */
-    json_t *(*settings)(void); /* a new object of them, for the job's document */
-} pwr_process_config_t;
+/* What rank 0 prints of the job when it ends. */
+typedef enum pwr_summary { PWR_SUMMARY_OFF, PWR_SUMMARY_SHORT, PWR_SUMMARY_FULL } pwr_summary_t;
+
+/* What the user has set for the process (ompi/process/settings.c, doc/coll_poweraware.7). */
+typedef struct pwr_process_settings {
+    int verbose;
+    int idle;            /* pwr_idle_where_t */
+    double max_slowdown; /* percent by which saving may slow the application down; 0: not audited */
+    size_t min_bytes;    /* operations of fewer bytes move no lever */
+    int hang_report;     /* seconds; waits that last so long are spoken about; 0: none */
+    int spin_us;         /* longest spin before a sleep; -1: from the calibration */
+    int report;          /* pwr_summary_t */
+    bool wait_monitor;   /* between spin and sleep, rest on the cache line, where that can be */
+    bool pstates;
+    bool tstates;
+    bool uncore;
+    char *calibration; /* NULL: where pwr_policy_load looks */
+    char *helper_dir;
+    char *run_dir;
+    char *root;
+    char *report_dir; /* of the job's document; NULL: none */
+    char *ranks_dir;  /* of each rank's report; NULL: none */
+    char *trace_dir;  /* of each rank's trace, and report; NULL: none */
+} pwr_process_settings_t;
+
+/* How the operations of a component save power.  Valid until the component closes the process. */
+typedef struct pwr_scheme {
+    const char *name;   /* for documents */
+    bool saves;         /* ranks save power; false: they are only watched */
+    bool throttles;     /* T-states may be moved */
+    bool audits;        /* what saving costs is measured */
+    bool weighs_levers; /* levers move only where that is expected to outlast their break-even */
+} pwr_scheme_t;
 
 typedef struct pwr_process {
-    pwr_process_config_t config;
+    pwr_process_settings_t settings;
+    pwr_scheme_t scheme; /* what that of any component does; the name is the first one's */
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers */
     const char *no_power_why;
@@ -88,12 +100,15 @@ const char *pwr_process_name(pwr_named_t what, int number); /* "stock" for a neg
 /* All of them, for documents: a new array, in the order of their numbers. */
 json_t *pwr_process_names(pwr_named_t what);
 
+/* In a component's register hook: the parameters of the process.  Returns OMPI_SUCCESS or an error
+   of the MCA system. */
+int pwr_process_register(void);
 /* In a component's open hook, as its first line: the report of the job counts from here.  And the
-   only time at which processes can be told something before they talk.  config, here and below:
-   NULL where another component says how. */
-void pwr_process_publish(const pwr_process_config_t *config);
-/* In MPI_Init, once the pml is selected; each open is closed once. */
-void pwr_process_open(const pwr_process_config_t *config, bool mpi_threads);
+   only time at which processes can be told something before they talk.  scheme: NULL when the
+   component is not going to be used. */
+void pwr_process_publish(const pwr_scheme_t *scheme);
+/* In MPI_Init, once the pml is selected; each publish is closed once. */
+void pwr_process_open(bool mpi_threads);
 /* Once MPI_COMM_SELF is there: the report of the whole job begins. */
 void pwr_process_begin_job(void);
 void pwr_process_close(void);
@@ -101,9 +116,16 @@ void pwr_process_close(void);
  */
 void pwr_process_add_setup(uint64_t since_ns);
 
-bool pwr_process_wants_report(const pwr_process_config_t *config);
-/* Ranks wait by the ladder in operations. */
-bool pwr_process_idles(const pwr_process_config_t *config);
+/* Somebody wants a report of the job. */
+bool pwr_process_wants_report(void);
+/* Somebody wants a report of the job or of ranks, or a trace. */
+bool pwr_process_is_watched(void);
+/* Where reports of ranks go; NULL: nobody wants them. */
+const char *pwr_process_ranks_dir(void);
+/* Ranks wait by the ladder in operations of this scheme. */
+bool pwr_process_idles(const pwr_scheme_t *scheme);
+/* What saving costs is measured in operations of this scheme. */
+bool pwr_process_audits(const pwr_scheme_t *scheme);
 /* The policy of waits that begin now: only after MPI_Init it is known whether ranks share CPUs. */
 pwr_wait_policy_t pwr_process_wait_policy(void);
 /* Decides once which levers there are, and says why there are none. */
@@ -126,8 +148,9 @@ void pwr_job_name(char *name, size_t room);
    it, which is made.  False, and said, when it does not fit. */
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
 
-/* What this rank did, as one JSON file (coll_poweraware_ranks_dir), before the process is closed.
-   more: what the component adds, an object that is taken over. */
-void pwr_report_write(const char *path, json_t *more);
+/* Where pwr_process_ranks_dir says, before a component closes the process: what this rank did, as
+   one JSON file, and its trace if one is wanted.  more: what the component adds, an object that is
+   taken over; what other components have added stays. */
+void pwr_rank_write(json_t *more);
 
 #endif

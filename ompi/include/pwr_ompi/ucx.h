@@ -13,14 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct mca_base_component_2_1_0_t;
 struct ompi_communicator_t;
 struct ompi_datatype_t;
 struct ompi_request_t;
 
 /* Makes the worker and tells all processes its address: when components are opened, by all of
    them.  NULL, or why there is none. */
-const char *pwr_ucx_publish(const struct mca_base_component_2_1_0_t *component);
+const char *pwr_ucx_publish(void);
 /* Takes it into use if pml ucx was selected, else it goes.  After the pml was selected, before the
    first message.  Returns whether it is in use. */
 bool pwr_ucx_start(void);
