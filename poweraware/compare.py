@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from poweraware import job, ratios
+from poweraware import folders, job, ratios
 from poweraware.documents import DocumentError, read_json
 from poweraware.job import Job
 from poweraware.table import Table, as_paragraph, as_table
@@ -96,13 +96,13 @@ def load(path: Path) -> Group:
     if not path.exists():
         raise DocumentError(f"{path}: there is no such file or folder")
     if not path.is_dir() or (path / "job.json").exists():
-        return group(str(path), [job.load(path)])
-    folders = sorted(each for each in path.iterdir() if each.is_dir())
-    found = [each for folder in folders for each in job.whole_documents(folder, spawned=False)]
+        return group(str(path), [folders.load(path)])
+    below = sorted(each for each in path.iterdir() if each.is_dir())
+    found = [each for folder in below for each in folders.whole_documents(folder, spawned=False)]
     found = found or [each for each in sorted(path.glob("*.json")) if _is_job(each)]
     if not found:
         raise DocumentError(f"{path}: there are no runs in it (folders with a job.json, or documents)")
-    return group(str(path), [job.load(each) for each in found])
+    return group(str(path), [folders.load(each) for each in found])
 
 
 def group(name: str, jobs: Sequence[Job]) -> Group:

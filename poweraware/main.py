@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, export, job, run, sessions, tables, top, trace
+from poweraware import advice, compare, decide, export, folders, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
 from poweraware.session import text
 
@@ -104,7 +104,7 @@ def _write_report(folder: Path, with_timeline: bool) -> None:
         raise DocumentError(f"no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
                             "(ompi_info | grep poweraware says whether Open MPI finds it)")  # fmt: skip
     replace(page, _page([folder] if found[0].name.endswith(".partial.json") else found))
-    for line in advice.advice(job.load(folder)):
+    for line in advice.advice(folders.load(folder)):
         run.say(line)
     run.say(str(page))
     if with_timeline:
@@ -165,7 +165,7 @@ def _page(paths: Sequence[Path]) -> str:
         from poweraware.session import page as session_page  # here, so that the rest works without matplotlib
 
         return session_page.render(documents, [sessions.name_of(path) for path in paths])
-    jobs = [job.load(path) for path in paths]
+    jobs = [folders.load(path) for path in paths]
     from poweraware import page
 
     return page.render(jobs, [_name(path) for path in paths])
@@ -183,7 +183,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _shown(path: Path) -> str:
-    return text.render(sessions.load(path)).rstrip() if sessions.is_one(path) else tables.as_text(job.load(path))
+    return text.render(sessions.load(path)).rstrip() if sessions.is_one(path) else tables.as_text(folders.load(path))
 
 
 def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -259,7 +259,7 @@ def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def _export(options: argparse.Namespace) -> int:
     jobs = [each for path in options.documents
-            for each in (sessions.exported(path) if sessions.is_one(path) else [export.Exported(job.load(path))])]  # fmt: skip
+            for each in (sessions.exported(path) if sessions.is_one(path) else [export.Exported(folders.load(path))])]  # fmt: skip
     exported = export.FORMATS[options.format](jobs)
     if options.output is None:
         print(exported, end="")
@@ -285,7 +285,7 @@ def _validate(options: argparse.Namespace) -> int:
             if sessions.is_one(path):
                 sessions.check(path)
             else:
-                job.load(path)
+                folders.load(path)
             print(f"{path}: valid")
         except DocumentError as error:
             print(error, file=sys.stderr)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence
 
-from poweraware import job
+from poweraware import folders
 from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
@@ -101,7 +101,7 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
 
 def documents(folder: Path) -> List[Path]:
     """Documents of jobs in a folder, and of those that were killed the parts."""
-    return job.whole_documents(folder) or job.partial_documents(folder)
+    return folders.whole_documents(folder) or folders.partial_documents(folder)
 
 
 def _names(output: Optional[Path]) -> Iterator[Path]:

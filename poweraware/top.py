@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from poweraware import job
+from poweraware import folders, partial
 from poweraware.documents import DocumentError
+from poweraware.job import Node
 from poweraware.table import Table, as_table
 from poweraware.wording import number, plural
 
@@ -206,14 +207,14 @@ def of_folder(folder: Path) -> str:
     if not folder.is_dir():
         raise DocumentError(f"{folder}: no such folder")
     try:
-        whole, parts = job.latest(folder)
+        whole, parts = folders.latest(folder)
     except FileNotFoundError:
         return f"{folder}: the job is just ending\n"  # documents of nodes give way to that of the job
     if whole is not None:
         return f"{folder}: job {whole.job.id} has ended after {number(whole.totals.seconds)} s\n"
     if not parts:
         return f"{folder}: no job has written there yet; each does after one second\n"
-    found = job.merge(parts)
+    found = partial.merge(parts)
     calls = found.all_calls()
     share = _percent(calls.seconds, found.totals.process_s) if found.totals.process_s > 0 else "-"
     head = (f"job {found.job.id}: {found.job.program}, {found.reported} of {found.processes} processes on {plural(len(parts), 'node')}; "
@@ -223,7 +224,7 @@ def of_folder(folder: Path) -> str:
     return head + "\n" + _lines(heads, rows) + "\n"
 
 
-def _node_row(node: job.Node, written_s: float) -> List[str]:
+def _node_row(node: Node, written_s: float) -> List[str]:
     power = node.power.watts[-1] if node.power is not None and node.power.watts else None
     joules = node.energy.joules
     return [node.host, str(node.reported), f"{written_s:.1f}", "-" if power is None else number(power), "-" if joules is None else number(joules),

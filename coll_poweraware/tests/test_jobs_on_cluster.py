@@ -19,7 +19,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from nodes import BUILD, MACHINES, Nodes, bring_up, cluster  # noqa: E402
 
-from poweraware import job  # noqa: E402  (PWR_SRCDIR is in the path)
+from poweraware import folders  # noqa: E402  (PWR_SRCDIR is in the path)
+from poweraware.job import Job  # noqa: E402
 
 HANG = str(BUILD / "coll_poweraware" / "tests" / "check_hang")
 JOB = str(BUILD / "coll_poweraware" / "tests" / "check_job")
@@ -102,7 +103,7 @@ def measure(nodes: Nodes, folder: Path, slack_ns: Callable[[], int]) -> list[tup
                      mca={"coll_poweraware_report_dir": str(folder), "coll_poweraware_scheme": "auto"})
     assert done.returncode == 0, done.stdout
     time.sleep(0.3 + 4e-9 * slack_ns())  # the ledger's next lines
-    found = job.load(folder)
+    found = folders.load(folder)
     assert found.complete and [node.host for node in found.nodes] == ["n0", "n1"]
     assert found.provenance.energy.kind == "emulated" and found.totals.joules
     joules = []
@@ -142,7 +143,7 @@ def three() -> Iterator[Nodes]:
     cluster("down", "--name", name)
 
 
-def check_the_machine_is_counted_once(found: job.Job) -> None:
+def check_the_machine_is_counted_once(found: Job) -> None:
     """The three nodes have no hardware of their own: whatever this machine's energy is, they share it."""
     assert len({node.machine for node in found.nodes}) == 1 and found.nodes[0].machine
     if found.totals.joules is None:
@@ -157,7 +158,7 @@ def test_layouts(three: Nodes, tmp_path: Path) -> None:
     for options in (("--layout", "1,3,2"), ("--layout", "3,1,2", "--map-by", "node")):
         done = three.run([JOB], *options, mca={"coll_poweraware_report_dir": str(tmp_path)})
         assert done.returncode == 0, done.stdout
-        found = job.load(tmp_path)
+        found = folders.load(tmp_path)
         assert found.complete and found.finished == 6
         assert sorted(node.host for node in found.nodes) == ["n0", "n1", "n2"]
         calls = [each.calls for each in found.calls if each.collective == "allreduce" and each.up_to_bytes is not None]
@@ -176,7 +177,7 @@ def test_a_killed_job_leaves_a_part_per_node(three: Nodes, tmp_path: Path) -> No
         if len(parts) == 3 and all("before it had finished" in part.read_text() for part in parts):
             break
         time.sleep(0.2)
-    found = job.load(tmp_path)
+    found = folders.load(tmp_path)
     assert not found.complete and found.reported == 6 and found.finished == 0
     assert [node.host for node in found.nodes] == ["n0", "n1", "n2"]
     allreduces = [each for each in found.calls if each.collective == "allreduce" and each.communicator == "MPI_COMM_WORLD"]

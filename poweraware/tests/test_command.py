@@ -16,7 +16,7 @@ from typing import List
 
 import pytest
 
-from poweraware import advice, job, main, run
+from poweraware import advice, folders, main, run
 from poweraware.tests.synthetic import make_job
 
 PROGRAM = Path(main.__file__).resolve().parent / "poweraware"
@@ -168,7 +168,7 @@ def test_a_job_and_its_page(built: List[str], tmp_path: Path) -> None:
     done = poweraware(*built, "--timeline", "--", *mpi(3), folder=tmp_path)
     assert done.returncode == 0 and done.stdout.count("check_job: rank") == 3, done.stdout + done.stderr
     assert "poweraware: check_job: 3 processes on 1 node," in done.stderr and "page.html" in done.stderr
-    for line in advice.advice(job.load(tmp_path / "out")):
+    for line in advice.advice(folders.load(tmp_path / "out")):
         assert f"poweraware: {line}\n" in done.stderr and line in unescape((tmp_path / "out" / "page.html").read_text())
     assert "check_job" in (tmp_path / "out" / "page.html").read_text()
     assert "of allreduce" in (tmp_path / "out" / "timeline.html").read_text()

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List
 import jsonschema
 import pytest
 
-from poweraware import export, job, run, tables, words
+from poweraware import export, folders, job, run, tables, words
 from poweraware.documents import DocumentError, read_json
 from poweraware.tests.synthetic import make_job, make_region, part_of
 
@@ -64,29 +64,29 @@ def save(document: Json, path: Path) -> None:
 
 def test_a_folder_stands_for_its_job(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="neither a job.json nor"):
-        job.load(tmp_path)
+        folders.load(tmp_path)
     whole = make_job()
     for number in (0, 1):
         save(part_of(whole, number), tmp_path / f"job.n{number}.partial.json")
-    merged = job.load(tmp_path)
+    merged = folders.load(tmp_path)
     assert not merged.complete and merged.reported == 8 and merged.finished == 0
     assert merged.why_incomplete == "the job was ended before it had finished; 8 of 8 processes are known"
     assert merged.totals.seconds == pytest.approx(whole["totals"]["seconds"] + 0.5)
     assert [each.calls for each in merged.calls] == [1000, 5000, 100]
     assert merged.all_calls().seconds == pytest.approx(3.5)
     save({**whole, "begin_ns": whole["begin_ns"] - 1}, tmp_path / "job.json")
-    assert not job.load(tmp_path).complete, "the earlier of two jobs is shown"
+    assert not folders.load(tmp_path).complete, "the earlier of two jobs is shown"
     save({**whole, "begin_ns": whole["begin_ns"] + 1_000_000_000}, tmp_path / "job.json")
-    assert job.load(tmp_path).complete
+    assert folders.load(tmp_path).complete
     other = part_of(whole, 1)
     other["job"]["id"] = "13"
     other["begin_ns"] += 2_000_000_000
     save(other, tmp_path / "job.n1.partial.json")
-    assert job.load(tmp_path).reported == 4, "parts of two jobs are taken together"
+    assert folders.load(tmp_path).reported == 4, "parts of two jobs are taken together"
     last = {**whole, "begin_ns": whole["begin_ns"] + 3_000_000_000}
     save(last, tmp_path / "job-14-n1-99.json")
     save({**whole, "begin_ns": last["begin_ns"] + 1}, tmp_path / "job-14.json")
-    assert job.load(tmp_path).begin_ns == last["begin_ns"], "one that was spawned stands for its parent"
+    assert folders.load(tmp_path).begin_ns == last["begin_ns"], "one that was spawned stands for its parent"
     assert [path.name for path in run.documents(tmp_path)] == ["job-14-n1-99.json", "job-14.json", "job.json"]
 
 
@@ -95,14 +95,14 @@ def test_a_folder_of_many_jobs_is_not_read_whole(tmp_path: Path, monkeypatch: py
     for number in range(50):
         save({**whole, "begin_ns": whole["begin_ns"] + (7 * number) % 50}, tmp_path / f"job-{number}-n1-99.json")
     loaded: List[str] = []
-    monkeypatch.setattr(job, "read_json", lambda path: loaded.append(path.name) or read_json(path))
-    assert job.load(tmp_path).begin_ns == whole["begin_ns"] + 49 and loaded == ["job-7-n1-99.json"]
+    monkeypatch.setattr(folders, "read_json", lambda path: loaded.append(path.name) or read_json(path))
+    assert folders.load(tmp_path).begin_ns == whole["begin_ns"] + 49 and loaded == ["job-7-n1-99.json"]
 
 
 def of_parts(folder: Path, first: Json, second: Json) -> job.Job:
     for number, part in enumerate((first, second)):
         save(part, folder / f"job.n{number}.partial.json")
-    return job.load(folder)
+    return folders.load(folder)
 
 
 def test_parts_have_the_window_of_the_job(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_parts_without_energy_have_it_too(tmp_path: Path) -> None:
         for place in (part["totals"], part["outside"], part["other_calls"], *part["calls"]):
             place["joules"] = None
         save(part, tmp_path / f"job.n{number}.partial.json")
-    merged = job.load(tmp_path)
+    merged = folders.load(tmp_path)
     assert merged.totals.joules is None and merged.outside.joules is None
     assert [node.end_s for node in merged.nodes] == [10.5, 10.5]
 
@@ -146,12 +146,12 @@ def test_parts_of_one_machine_count_it_once(tmp_path: Path) -> None:
         node["energy"]["domains"]["gpu"] = {"counters": 1, "joules": 100.0, "uncertainty_j": 0.1}
     for number in (0, 1):
         save(part_of(whole, number), tmp_path / f"job.n{number}.partial.json")
-    assert job.load(tmp_path).totals.joules == pytest.approx(2100.0), "emulated machines are no containers"
+    assert folders.load(tmp_path).totals.joules == pytest.approx(2100.0), "emulated machines are no containers"
     for number in (0, 1):
         part = part_of(whole, number)
         part["nodes"][0]["energy"]["provenance"] = part["provenance"]["energy"]["kind"] = "measured"
         save(part, tmp_path / f"job.n{number}.partial.json")
-    merged = job.load(tmp_path)
+    merged = folders.load(tmp_path)
     assert merged.totals.joules == pytest.approx(2 * (105 + 945 / 2))
     assert merged.totals.uncertainty_j == pytest.approx(2 * (5.1 + (0.4 + 45) / 2))
     assert [node.energy.shared_by for node in merged.nodes] == [2, 2]
@@ -208,7 +208,7 @@ def test_regions_of_parts_are_merged(tmp_path: Path) -> None:
         part["regions"] = [make_region("solve", 10.0), make_region(f"of node {number}", 1.0)]
         part["calls"][0].update(processes=4, least_s=1.0 - 0.5 * number, least_process=number)
         save(part, tmp_path / f"job.n{number}.partial.json")
-    merged = job.load(tmp_path)
+    merged = folders.load(tmp_path)
     assert [(each.name, each.process_s, each.calls.calls) for each in merged.regions] == [("solve", 20.0, 160), ("of node 0", 1.0, 80), ("of node 1", 1.0, 80)]
     assert (merged.calls[0].processes, merged.calls[0].least_s, merged.calls[0].least_process) == (8, 0.5, 1)
 

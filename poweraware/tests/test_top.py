@@ -75,9 +75,9 @@ def test_a_job_that_has_not_written_yet_and_one_that_ends(tmp_path: Path, capsys
     assert "no job has written there yet" in capsys.readouterr().out
     path = tmp_path / "job.n0.partial.json"
     path.write_text(json.dumps(part_of(make_job(), 0)), encoding="utf-8")
-    latest = top.job.latest
-    monkeypatch.setattr(top.job, "latest", lambda folder: (path.unlink(), latest(folder)))
-    monkeypatch.setattr(top.job, "partial_documents", lambda folder: [path])
+    latest = top.folders.latest
+    monkeypatch.setattr(top.folders, "latest", lambda folder: (path.unlink(), latest(folder)))
+    monkeypatch.setattr(top.folders, "partial_documents", lambda folder: [path])
     assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
     assert "is just ending" in capsys.readouterr().out
 
