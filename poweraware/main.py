@@ -137,7 +137,8 @@ def _top(options: argparse.Namespace) -> int:
     helpers = options.build.resolve() / "opal" if options.build else None
     watch = top.Watch()
     if options.folder is not None:
-        top.follow(lambda: top.of_folder(options.folder), options.delay, options.iterations)
+        folder = folders.Folder(options.folder)
+        top.follow(lambda: top.of_folder(folder), options.delay, options.iterations)
     else:
         top.follow(lambda: watch.text(top.look(helpers, options.run_dir)), options.delay, options.iterations)
     return 0

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from poweraware import folders, partial
+from poweraware import partial
 from poweraware.documents import DocumentError
+from poweraware.folders import Folder
 from poweraware.job import Node
 from poweraware.table import Table, as_table
 from poweraware.wording import number, plural
@@ -202,18 +203,18 @@ def _program(pid: int) -> str:
 # ---- a whole job ----
 
 
-def of_folder(folder: Path) -> str:
+def of_folder(folder: Folder) -> str:
     """The nodes of the latest job that writes there: their recorders leave a document each, now and then, while it runs."""
-    if not folder.is_dir():
-        raise DocumentError(f"{folder}: no such folder")
+    if not folder.path.is_dir():
+        raise DocumentError(f"{folder.path}: no such folder")
     try:
-        whole, parts = folders.latest(folder)
+        whole, parts = folder.latest()
     except FileNotFoundError:
-        return f"{folder}: the job is just ending\n"  # documents of nodes give way to that of the job
+        return f"{folder.path}: the job is just ending\n"  # documents of nodes give way to that of the job
     if whole is not None:
-        return f"{folder}: job {whole.job.id} has ended after {number(whole.totals.seconds)} s\n"
+        return f"{folder.path}: job {whole.job.id} has ended after {number(whole.totals.seconds)} s\n"
     if not parts:
-        return f"{folder}: no job has written there yet; each does after one second\n"
+        return f"{folder.path}: no job has written there yet; each does after one second\n"
     found = partial.merge(parts)
     calls = found.all_calls()
     share = _percent(calls.seconds, found.totals.process_s) if found.totals.process_s > 0 else "-"

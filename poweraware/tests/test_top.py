@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 import pytest
 
-from poweraware import main, top
+from poweraware import folders, main, top
 from poweraware.tests.synthetic import make_job, part_of
 from poweraware.tests.test_command import BUILD, PROGRAM, ROOT_MAY, mpi
 
@@ -22,6 +22,10 @@ from poweraware.tests.test_command import BUILD, PROGRAM, ROOT_MAY, mpi
 def process(rank: int, call: Optional[str] = None, **more: Any) -> top.Process:
     fields = {"finished": False, "region": None, "calls": 0, "in_calls_s": 0.0, "cpu_s": 0.0, "node_j": 0.0, "energy": "measured", **more}
     return top.Process("12", rank, 1000 + rank, call=top.Call(call, "allreduce", "MPI_COMM_WORLD", 3) if call else None, **fields)
+
+
+def save(path: Path, document: Dict[str, Any]) -> None:
+    path.write_text(json.dumps(document), encoding="utf-8")
 
 
 def rows_of(text: str) -> List[List[str]]:
@@ -61,7 +65,7 @@ def test_many_ranks_are_named_in_short() -> None:
 
 def test_a_job_of_several_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (0, 1):
-        (tmp_path / f"job.n{number}.partial.json").write_text(json.dumps(part_of(make_job(), number)), encoding="utf-8")
+        save(tmp_path / f"job.n{number}.partial.json", part_of(make_job(), number))
     assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert "8 of 8 processes on 2 nodes" in text and "energy: emulated" in text
@@ -74,12 +78,44 @@ def test_a_job_that_has_not_written_yet_and_one_that_ends(tmp_path: Path, capsys
     assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
     assert "no job has written there yet" in capsys.readouterr().out
     path = tmp_path / "job.n0.partial.json"
-    path.write_text(json.dumps(part_of(make_job(), 0)), encoding="utf-8")
-    latest = top.folders.latest
-    monkeypatch.setattr(top.folders, "latest", lambda folder: (path.unlink(), latest(folder)))
-    monkeypatch.setattr(top.folders, "partial_documents", lambda folder: [path])
+    save(path, part_of(make_job(), 0))
+    monkeypatch.setattr(folders, "_stamps", lambda folder: path.unlink() or {path.name: (0, 0)})
     assert main.main(["top", "-n", "1", str(tmp_path)]) == 0
     assert "is just ending" in capsys.readouterr().out
+
+
+def test_a_document_is_read_once_while_it_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other jobs are not even parsed: there may be 100,000, looked for every second."""
+    old, now = make_job(), make_job()
+    for each in (old, now):
+        each["provenance"]["energy"]["note"] = 2000 * "x"
+        each["job"] = each.pop("job")  # near the end, as recorders write it
+    now["begin_ns"] += 3600_000_000_000
+    now["job"]["id"] = "now"
+    for number in range(20):
+        save(tmp_path / f"job-{number}-n1-99.json", old)
+        save(tmp_path / f"job.killed-{number}.partial.json", part_of(old, 0))
+    parts = ["job.now-0.partial.json", "job.now-1.partial.json"]
+    for number, name in enumerate(parts):
+        save(tmp_path / name, part_of(now, number))
+    opened: List[str] = []
+    open_ = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *rest, **more: opened.append(path.name) or open_(path, *rest, **more))
+    folder = folders.Folder(tmp_path)
+
+    def reads_of_a_look() -> List[str]:
+        opened.clear()
+        assert "8 of 8 processes on 2 nodes" in top.of_folder(folder)
+        return sorted(name for name in opened if name.startswith("job"))
+
+    assert reads_of_a_look() == sorted([each.name for each in tmp_path.iterdir()] + parts)
+    assert reads_of_a_look() == []
+    save(tmp_path / parts[1], {**part_of(now, 1), "why_incomplete": "it has written again"})
+    assert reads_of_a_look() == [parts[1]] * 2
+    save(tmp_path / "job.json", {**now, "begin_ns": now["begin_ns"] + 1_000_000_000})
+    opened.clear()
+    assert "has ended" in top.of_folder(folder) and "has ended" in top.of_folder(folder)
+    assert [name for name in opened if name.startswith("job")] == ["job.json"] * 2
 
 
 def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
