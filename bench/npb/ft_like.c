@@ -8,6 +8,7 @@
  * the transpose some x and all of y and z, as [x][z][y], where the transform along y is done, too.
  * 1. The transform of random numbers.  2. Per iteration: the factors of one more time step, the
  * transform back, and the sum of 1024 points of it, which is compared with what NPB publishes.
+ * Its phases are regions: initialize, transform, transpose, evolve, checksum.
  */
 #include "config.h"
 
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "../../regions/poweraware.h"
 
 typedef double _Complex value_t;
 
@@ -138,6 +140,7 @@ static void exchange(grid_t *g, pwr_npb_run_t *run)
 
 static void to_transposed(grid_t *g, pwr_npb_run_t *run)
 {
+    poweraware_region_begin("transpose");
     EACH_OF_BLOCKS(g, peer, y, z, x)
     {
         g->out[in_block(g, peer, y, z, x)] = g->space[in_space(g, y, z, peer * g->xs + x)];
@@ -147,10 +150,12 @@ static void to_transposed(grid_t *g, pwr_npb_run_t *run)
     {
         g->transposed[in_transposed(g, x, z, peer * g->ys + y)] = g->in[in_block(g, peer, y, z, x)];
     }
+    poweraware_region_end("transpose");
 }
 
 static void to_space(grid_t *g, pwr_npb_run_t *run)
 {
+    poweraware_region_begin("transpose");
     EACH_OF_BLOCKS(g, peer, y, z, x)
     {
         g->out[in_block(g, peer, y, z, x)] =
@@ -161,29 +166,39 @@ static void to_space(grid_t *g, pwr_npb_run_t *run)
     {
         g->space[in_space(g, y, z, peer * g->xs + x)] = g->in[in_block(g, peer, y, z, x)];
     }
+    poweraware_region_end("transpose");
 }
 
 /* ---- transforms ---- */
 
 static void transform_planes(grid_t *g, int direction)
 {
+    poweraware_region_begin("transform");
     for (int y = 0; y < g->ys; y++) {
         value_t *plane = g->space + in_space(g, y, 0, 0);
         fftw_execute_dft(g->along[X][direction], plane, plane);
         fftw_execute_dft(g->along[Z][direction], plane, plane);
     }
+    poweraware_region_end("transform");
+}
+
+static void transform_lines(grid_t *g, int direction)
+{
+    poweraware_region_begin("transform");
+    fftw_execute(g->along[Y][direction]);
+    poweraware_region_end("transform");
 }
 
 static void forward(grid_t *g, pwr_npb_run_t *run)
 {
     transform_planes(g, FORWARD);
     to_transposed(g, run);
-    fftw_execute(g->along[Y][FORWARD]);
+    transform_lines(g, FORWARD);
 }
 
 static void backward(grid_t *g, pwr_npb_run_t *run)
 {
-    fftw_execute(g->along[Y][BACKWARD]);
+    transform_lines(g, BACKWARD);
     to_space(g, run);
     transform_planes(g, BACKWARD);
 }
@@ -231,16 +246,19 @@ static void set_decay(const grid_t *g, double *decay)
 
 static void step(grid_t *g, value_t *frequencies, const double *decay)
 {
+    poweraware_region_begin("evolve");
     for (size_t i = 0; i < g->points; i++) {
         frequencies[i] *= decay[i];
         g->transposed[i] = frequencies[i];
     }
+    poweraware_region_end("evolve");
 }
 
 /* Of the points (j mod nx, 3j mod ny, 5j mod nz), j = 1 .. 1024. */
 static value_t sum_of_points(const grid_t *g)
 {
     enum { POINTS = 1024 };
+    poweraware_region_begin("checksum");
     value_t mine = 0;
     for (int j = 1; j <= POINTS; j++) {
         int y = 3 * j % g->n[Y] - g->rank * g->ys;
@@ -250,6 +268,7 @@ static value_t sum_of_points(const grid_t *g)
     }
     value_t sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
+    poweraware_region_end("checksum");
     return sum / ((double)g->n[X] * g->n[Y] * g->n[Z]);
 }
 
@@ -276,8 +295,10 @@ int main(int argc, char **argv)
     double *decay = pwr_npb_allocate(g.points * sizeof *decay);
 
     pwr_npb_begin(&run);
+    poweraware_region_begin("initialize");
     set_initial(&g);
     set_decay(&g, decay);
+    poweraware_region_end("initialize");
     forward(&g, &run);
     memcpy(frequencies, g.transposed, g.points * sizeof *frequencies);
     bool right = true;

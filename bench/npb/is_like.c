@@ -6,6 +6,7 @@
  *
  * Each iteration changes two keys and ranks all of them anew.  At the end the keys are sorted, and
  * it is checked that they ascend from rank to rank and are the keys there were at first.
+ * The phases of an iteration are regions: count, exchange, rank.
  */
 #include "config.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "../../regions/poweraware.h"
 
 typedef int32_t sort_key_t;
 
@@ -222,11 +224,17 @@ static void iterate(sorter_t *s, pwr_npb_run_t *run, int iteration)
         s->keys[iteration + ITERATIONS] =
             (sort_key_t)(((int64_t)1 << run->class->size[1]) - iteration);
     }
+    poweraware_region_begin("count");
     put_into_buckets(s);
+    poweraware_region_end("count");
+    poweraware_region_begin("exchange");
     add_up_buckets(s);
     share_buckets(s);
     exchange_keys(s, run);
+    poweraware_region_end("exchange");
+    poweraware_region_begin("rank");
     rank_keys(s);
+    poweraware_region_end("rank");
 }
 
 /* ---- verification ---- */

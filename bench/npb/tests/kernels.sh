@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
 #
-# The kernels' results are right on any number of processes, and a wrong byte is noticed.
+# The kernels' results are right on any number of processes, a wrong byte is noticed, and reports are per phase.
 . "$(dirname "$0")/../../../btl_tests/tests/mpi.sh"
 
 # right KERNEL CLASS NP...
@@ -33,6 +33,18 @@ refused() {
     grep -q "$text" "$work/err" || fail "$*: not \"$text\""
 }
 
+# marked KERNEL REGION...: the job's document has the kernel's phases
+marked() {
+    kernel=$1
+    shift
+    "${PYTHON:-python3}" "$PWR_SRCDIR/poweraware/poweraware" run --build "$PWR_BUILDDIR" -o "$work/$kernel" -- \
+        "$MPIRUN" --oversubscribe -np 2 "./$kernel" S >"$work/out" 2>"$work/err"
+    status=$?
+    for region; do
+        grep -q "\"name\": \"$region\"" "$work/$kernel/job.json" || fail "$kernel: no region \"$region\""
+    done
+}
+
 right is_like S 1 2 3 7
 right is_like W 4
 PWR_FAULT="" run 3 ./is_like_fault S
@@ -42,6 +54,7 @@ noticed is_like 3 "flip 2 19 40001"
 noticed is_like 2 "flip 1 19 3"
 refused "usage:" 2 2 ./is_like X
 refused "usage:" 2 1 ./is_like
+marked is_like count exchange rank
 run 1 ./is_like --help
 grep -q "Classes: S W A B C" "$work/out" || fail "is_like --help"
 
@@ -52,6 +65,7 @@ if [ -x ./ft_like ]; then
     [ "$status" -eq 0 ] || fail "ft_like without a fault"
     noticed ft_like 2 "flip 0 0 7"
     noticed ft_like 4 "flip 3 1 70006"
+    marked ft_like initialize transform transpose evolve checksum
     refused "3 processes do not divide 64 x 64 lines: take a power of two up to 64" 1 3 ./ft_like S
 else
     echo "SKIP: ft_like is not built: needs fftw3"
