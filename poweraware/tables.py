@@ -8,7 +8,7 @@ from typing import List, Optional, Sequence
 from poweraware import words
 from poweraware.job import CallClass, Job, Node, Sums
 from poweraware.table import Table, as_paragraph, as_table
-from poweraware.wording import levers_off, number, plural, size
+from poweraware.wording import OTHERS, OUTSIDE, levers_off, number, plural, size
 
 _ATTRIBUTED = "energy of calls"
 
@@ -44,12 +44,12 @@ def regions(job: Job) -> Table:
     """One row per region that the program has marked, and what is outside of them."""
     outside = [job.totals.process_s - sum(each.process_s for each in job.regions), job.totals.cpu_s - sum(each.cpu_s for each in job.regions)]
     rows = [
-        [each.name or "(others)", str(each.entered), number(each.process_s), _percent(each.process_s, job.totals.process_s),
+        [each.name or OTHERS, str(each.entered), number(each.process_s), _percent(each.process_s, job.totals.process_s),
          _percent(each.cpu_s, each.process_s), _percent(each.calls.seconds, each.process_s), _percent(each.calls.sleep_s, each.process_s),
          "-" if each.joules is None else number(each.joules)]
         for each in job.regions
     ]  # fmt: skip
-    rows.append(["outside of regions", "", number(max(0.0, outside[0])), _percent(max(0.0, outside[0]), job.totals.process_s),
+    rows.append([OUTSIDE, "", number(max(0.0, outside[0])), _percent(max(0.0, outside[0]), job.totals.process_s),
                  _percent(max(0.0, outside[1]), outside[0]), "", "", ""])  # fmt: skip
     heads = ["region", "entered", "time (s)", "of all (%)", "CPU (%)", "in collectives (%)", "asleep (%)", "energy (J)"]
     note = f"All processes together; time counts for the innermost region. Energy: {job.provenance.attribution.kind}, calls included."
@@ -60,7 +60,7 @@ def classes(job: Job) -> Table:
     """One row per class of calls."""
     rows = [_class_row(each) for each in job.calls]
     if job.other_calls.calls > 0:
-        rows.append(["(others)", "", "", "", *_figures(job.other_calls)])
+        rows.append([OTHERS, "", "", "", *_figures(job.other_calls)])
     heads = ["communicator", "collective", "algorithm", "up to", "calls", "time (s)", "mean (µs)", "longest (ms)",
              "CPU (%)", "spinning (%)", "asleep (%)", "energy (J)"]  # fmt: skip
     note = f"All processes together. Energy of calls: {job.provenance.attribution.kind}. {job.provenance.attribution.note}"
@@ -88,7 +88,7 @@ def side_by_side(jobs: Sequence[Job], labels: Sequence[str]) -> Table:
 
 
 def _class_row(each: CallClass) -> List[str]:
-    comm = "(others)" if each.communicator is None else f"{each.communicator or '-'} ({each.size})"
+    comm = OTHERS if each.communicator is None else f"{each.communicator or '-'} ({each.size})"
     up_to = "-" if each.up_to_bytes is None else size(each.up_to_bytes)
     return [comm, each.collective, each.algorithm, up_to, *_figures(each)]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Optional, Tuple
 
+OTHERS = "(others)"  # what had no room in a job's tables
+OUTSIDE = "outside of regions"
+
 
 def number(value: float) -> str:
     """Four significant digits, without exponents in the range that people read."""

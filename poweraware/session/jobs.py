@@ -3,10 +3,12 @@
 """Figures of a run that are in its job's document (poweraware-job.schema.json)."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
+from poweraware.documents import Origin
 from poweraware.session.document import Run
-from poweraware.wording import levers_off
+from poweraware.wording import OTHERS, OUTSIDE, levers_off
 
 EXCHANGES = ("alltoall", "alltoallv", "alltoallw")
 PARTS = ("Alltoall(v, w)", "other collectives", "not in collectives")  # of a process's time
@@ -49,6 +51,31 @@ def per_process_s(run: Run) -> Optional[Dict[str, float]]:
     total = float(run.job["totals"]["process_s"])
     parts = dict(zip(PARTS, (exchanges, inside - exchanges, total - inside)))
     return {name: max(0.0, seconds) / processes for name, seconds in parts.items()} if processes else None
+
+
+@dataclass(frozen=True)
+class Region:
+    """Of all processes together; time counts for the innermost region."""
+
+    seconds: float
+    cpu_s: float
+    in_calls_s: Optional[float]
+    joules: Optional[float]
+
+
+def regions(run: Run) -> Dict[str, Region]:
+    """What the program has marked, in the order in which it was met, and what is outside of that; none where it marks nothing."""
+    marked = [] if run.job is None else run.job["regions"]
+    if run.job is None or not marked:
+        return {}
+    found = {each["name"] or OTHERS: Region(each["process_s"], each["cpu_s"], each["calls"]["seconds"], each["joules"]) for each in marked}
+    seconds, cpu = (run.job["totals"][name] - sum(each[name] for each in marked) for name in ("process_s", "cpu_s"))
+    return {**found, OUTSIDE: Region(max(0.0, seconds), max(0.0, cpu), None, None)}
+
+
+def origin_of_regions(run: Run) -> Optional[Origin]:
+    """Of their energy; None where there are none."""
+    return Origin(**run.job["provenance"]["attribution"]) if run.job is not None and regions(run) else None
 
 
 def why_off(run: Run) -> Dict[str, int]:

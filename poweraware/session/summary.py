@@ -12,6 +12,7 @@ from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
 from poweraware.session.document import BASELINE, ROOTED, Document, Row, Run
+from poweraware.wording import OUTSIDE
 
 
 @dataclass
@@ -62,6 +63,19 @@ class Cell:
     power_w: Quantity
     energy_j: Quantity
     cpu_s: Quantity
+
+
+@dataclass
+class RegionCell:
+    """One region of a benchmark under one scheme; figures are of all processes together."""
+
+    benchmark: str
+    region: str
+    scheme: str
+    time_s: Quantity
+    cpu_s: Quantity
+    energy_j: Quantity
+    in_calls_percent: Optional[Spread]
 
 
 def run_time_s(run: Run) -> float:
@@ -141,6 +155,35 @@ def cells(document: Document) -> List[Cell]:
         for benchmark in document.benchmarks()
         for scheme in document.schemes()
     ]
+
+
+def region_cells(document: Document) -> List[RegionCell]:
+    """By benchmark, region and scheme, the baseline first; none where programs mark no regions."""
+    found = [
+        _region_cell(document, benchmark, region, scheme)
+        for benchmark in document.benchmarks()
+        for region in _regions(document, benchmark)
+        for scheme in document.schemes()
+    ]
+    return [cell for cell in found if cell.time_s.value is not None]
+
+
+def _regions(document: Document, benchmark: str) -> List[str]:
+    """In the order in which they were met, what is outside of them last."""
+    runs = [run for scheme in document.schemes() for run in document.good_runs(benchmark, scheme)]
+    return sorted(dict.fromkeys(name for run in runs for name in jobs.regions(run)), key=lambda name: name == OUTSIDE)
+
+
+def _region_cell(document: Document, benchmark: str, region: str, scheme: str) -> RegionCell:
+    runs = document.good_runs(benchmark, scheme)
+    base = {run.repetition: run for run in document.good_runs(benchmark, BASELINE)}
+    known = [jobs.regions(run)[region] for run in runs if region in jobs.regions(run)]
+    shares = [100 * each.in_calls_s / each.seconds for each in known if each.in_calls_s is not None and each.seconds > 0]
+
+    def quantity(figure: str) -> Quantity:
+        return _quantity(runs, base, lambda run: getattr(jobs.regions(run).get(region), figure, None))
+
+    return RegionCell(benchmark, region, scheme, quantity("seconds"), quantity("cpu_s"), quantity("joules"), spread(shares))
 
 
 def latency_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:

@@ -34,7 +34,7 @@ def ratios(document: Document) -> Table:
     for cell in summary.cells(document):
         figures = (cell.time_s, cell.power_w, cell.energy_j, cell.cpu_s)
         found = [cell.latency_ratio] + [figure.ratio for figure in figures]
-        rows.append([cell.benchmark, cell.scheme] + [_ratio(cell, ratio) for ratio in found])
+        rows.append([cell.benchmark, cell.scheme] + [_ratio(cell.scheme, ratio) for ratio in found])
     names = ("latency", "time", "power", "energy", "CPU time")
     heads = ["benchmark", "scheme"] + [f"{name} / {BASELINE}" for name in names]
     note = (
@@ -42,6 +42,34 @@ def ratios(document: Document) -> Table:
         f"over message sizes, too. {words.too_few(document)}{words.latency_caption(document)}{_provenance_words(document)}"
     )
     return Table(f"Ratios to {BASELINE}", heads, rows, note)
+
+
+def regions(document: Document) -> Table:
+    """What the programs have marked, under each scheme."""
+    heads = ["benchmark", "region", "scheme", "time (s)", "in collectives (%)", "CPU time (s)", "energy (J)"]
+    rows = []
+    for cell in summary.region_cells(document):
+        values = (cell.time_s.value, cell.in_calls_percent, cell.cpu_s.value, cell.energy_j.value)
+        rows.append([cell.benchmark, cell.region, cell.scheme, *map(words.mean_and_deviation, values)])
+    note = (
+        "All processes together, from the jobs' documents; time counts for the innermost region. Geometric mean (of shares the "
+        f"mean) ± standard deviation. {_provenance_of_regions(document)}"
+    )
+    return Table("Regions of the programs", heads, rows, note)
+
+
+def region_ratios(document: Document) -> Table:
+    """The same over the baseline."""
+    heads = ["benchmark", "region", "scheme", *(f"{name} / {BASELINE}" for name in ("time", "CPU time", "energy"))]
+    rows = []
+    for cell in summary.region_cells(document):
+        found = [figure.ratio for figure in (cell.time_s, cell.cpu_s, cell.energy_j)]
+        rows.append([cell.benchmark, cell.region, cell.scheme, *(_ratio(cell.scheme, ratio) for ratio in found)])
+    note = (
+        "Taken repetition by repetition: geometric mean and its 95 % interval. "
+        f"{words.too_few(document)}{_provenance_of_regions(document)}"
+    )
+    return Table(f"Ratios of regions to {BASELINE}", heads, rows, note)
 
 
 def latencies(document: Document) -> Table:
@@ -230,6 +258,8 @@ def all_tables(document: Document) -> List[Table]:
     found = [
         headline(document),
         ratios(document),
+        regions(document),
+        region_ratios(document),
         programs(document),
         applications(document),
         latencies(document),
@@ -259,6 +289,10 @@ def _provenance_words(document: Document) -> str:
     )
 
 
+def _provenance_of_regions(document: Document) -> str:
+    return f"{words.time_caption(document)}; {words.regions_caption(document)}."
+
+
 _WINDOWS = {
     "rows": "from the begin of the first to the end of the last message size",
     "job": "from poweraware's first line in MPI_Init to MPI_Finalize",
@@ -272,8 +306,8 @@ def _interval_words(document: Document) -> str:
     return f"Time and energy: {'; '.join(each)}." if each else ""
 
 
-def _ratio(cell: summary.Cell, ratio: Optional[Ratio]) -> str:
-    return "1" if cell.scheme == BASELINE and ratio is not None else words.ratio(ratio)
+def _ratio(scheme: str, ratio: Optional[Ratio]) -> str:
+    return "1" if scheme == BASELINE and ratio is not None else words.ratio(ratio)
 
 
 def _state_order(state: Tuple[Optional[float], float]) -> Tuple[float, float]:

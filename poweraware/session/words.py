@@ -133,6 +133,12 @@ def power_caption(document: Document, what: str = "power") -> str:
     return f"{what}: {document.provenance.energy.kind}{_machine(document, 'energy')}"
 
 
+def regions_caption(document: Document) -> str:
+    """Provenance of the energy of regions, for a caption."""
+    kinds = {origin.kind for origin in map(jobs.origin_of_regions, document.runs) if origin is not None}
+    return f"energy of regions: {' and '.join(sorted(kinds))}, a share of the energy that the job's recorder read, calls included"
+
+
 def states_caption(document: Document) -> str:
     """Provenance of frequencies and duty cycles, for a caption."""
     return f"states: {document.provenance.states.kind}{_machine(document, 'states')}"
@@ -146,6 +152,8 @@ def provenance(document: Document) -> List[str]:
         origins.energy.sentence("Energy and power"),
         origins.states.sentence("Frequencies and duty cycles"),
     ]
+    of_regions = [origin for origin in map(jobs.origin_of_regions, document.runs) if origin is not None]
+    lines += [origin.sentence("Energy of regions") for origin in of_regions[:1]]
     if oversubscribed(document):
         lines.append(
             f"The {document.cluster.ranks} ranks shared "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -151,6 +152,50 @@ def test_applications_have_tables_as_the_paper_s() -> None:
     assert float(energies[0][0]) == pytest.approx(auto.mean, rel=1e-3)
     assert float(energies[0][1]) == pytest.approx(100 * (auto.mean / off.mean - 1), abs=0.06)
     assert re.search(r"ft\.S +auto .* right$", shown, re.MULTILINE)
+
+
+def rows_of(title: str, data: Json) -> List[List[str]]:
+    """Rows of ft.S in a table of the text, without the benchmark."""
+    shown = text.render(from_json(data, "generator")).split(f"\n{title}\n", 1)[1].split("\n\n", 1)[0]
+    return [re.split(r" {2,}", line)[1:] for line in shown.splitlines() if line.startswith("ft.S")]
+
+
+def test_regions_have_figures_under_each_scheme() -> None:
+    data = make_applications()
+    rows = rows_of("Regions of the programs", data)
+    assert rows[:3] == [
+        ["solve", "off", "4 ± 0", "25 ± 0", "2 ± 0", "40 ± 0"],
+        ["solve", "auto", "4.400 ± 0.044", "25 ± 0", "2.200 ± 0.022", "20 ± 0"],
+        ["(others)", "off", "1 ± 0", "25 ± 0", "0.5 ± 0", "-"],
+    ]
+    assert [row[:2] for row in rows[4:]] == [["outside of regions", "off"], ["outside of regions", "auto"]]
+    process_s = [run["job"]["totals"]["process_s"] for run in data["runs"] if (run["benchmark"], run["scheme"]) == ("ft.S", "off")]
+    assert float(rows[4][2].split()[0]) == pytest.approx(sum(process_s) / len(process_s) - 5.0, rel=0.01)
+    html = page.render([from_json(data, "generator")], ["a"])
+    assert "<h2>Regions of the programs</h2>" in html and "<h2>Ratios of regions to off</h2>" in html
+    assert html.count("energy of regions: modelled, a share of") == 2
+    assert "Energy of regions: modelled" in html and "Shares by time and state." in html
+
+
+def test_regions_have_ratios_in_pairs_of_repetitions() -> None:
+    """The interval is reckoned by hand: 4.303 is Student's t of two degrees, logarithms scatter by a hundredth."""
+    low, middle, high = (math.exp(math.log(1.1 * (0.99 * 1.01) ** (1 / 3)) + sign * 4.303 * 0.01 / 3**0.5) for sign in (-1, 0, 1))
+    ratio = f"{middle:.3f} [{low:.3f}, {high:.3f}]"
+    rows = rows_of("Ratios of regions to off", make_applications())
+    assert rows[:3] == [["solve", "off", "1", "1", "1"], ["solve", "auto", ratio, ratio, "0.500 [0.500, 0.500]"], ["(others)", "off", "1", "1", "-"]]
+
+
+def test_regions_of_few_runs_claim_nothing(data: Json) -> None:
+    few = make_applications()
+    few["runs"] = [run for run in few["runs"] if run["repetition"] < 3]
+    assert [row[2] for row in rows_of("Ratios of regions to off", few)[:2]] == ["1", "1.094 (2 runs)"]
+    assert "regions" not in text.render(from_json(data, "generator")), "programs that mark nothing have a table of it"
+    marks_late = make_applications()
+    for run in marks_late["runs"]:
+        if run["scheme"] == "off":
+            run["job"]["regions"] = []
+    rows = rows_of("Regions of the programs", marks_late)
+    assert [row[:2] for row in rows] == [[name, "auto"] for name in ("solve", "(others)", "outside of regions")]
 
 
 def test_short_runs_are_warned_of() -> None:
