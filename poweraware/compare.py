@@ -4,7 +4,8 @@
 
 Runs of one session are compared in pairs of one repetition, others in groups (ratios.py).  Intervals and verdicts hold for
 all figures of a group together (Bonferroni), at 99 %: who compares a hundred pairs of equal groups sees a difference in
-about one of them.
+about one of them.  Figures of regions are a family of their own, so that marks take nothing from what is known of whole jobs:
+there is a difference in the regions of about one more.
 """
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from poweraware import folders, job, ratios
 from poweraware.documents import DocumentError, read_json
-from poweraware.job import Job
-from poweraware.table import Table, as_paragraph, as_table
-from poweraware.wording import number
+from poweraware.job import Job, Region
+from poweraware.table import Table, as_paragraph, as_table, without_empty_columns
+from poweraware.wording import OTHERS, number
 
 LEVEL = 0.99  # of all figures of a group together
 
@@ -25,6 +26,12 @@ FIGURES: Dict[str, Tuple[str, Callable[[Job], Optional[float]]]] = {
     "energy": ("J", lambda run: run.totals.joules),
     "mean power": ("W", lambda run: run.totals.mean_watts),
     "CPU time": ("s", lambda run: run.totals.cpu_s),
+}
+
+REGION_FIGURES: Dict[str, Callable[[Region], Optional[float]]] = {
+    "time": lambda region: region.process_s,
+    "energy": lambda region: region.joules,
+    "CPU time": lambda region: region.cpu_s,
 }
 
 # What must be alike, and how it is called; settings are what is compared.
@@ -46,6 +53,31 @@ class Repeat:
     figures: Dict[str, Optional[float]]
     repetition: Optional[int] = None  # of a session
 
+    def of_region(self, region: str, figure: str) -> Optional[float]:
+        """Of all processes together; None where the run was not in it."""
+        found = [each for each in self.job.regions if (each.name or OTHERS) == region]
+        return REGION_FIGURES[figure](found[0]) if found else None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What runs are compared by."""
+
+    name: str
+    region: Optional[str] = None  # None: of the whole job
+
+    @property
+    def title(self) -> str:
+        return self.name if self.region is None else f"{self.name} of {self.region}"
+
+    @property
+    def unit(self) -> str:
+        return FIGURES[self.name][0]
+
+    def of(self, repeat: Repeat) -> Optional[float]:
+        """None where the run has none."""
+        return repeat.figures.get(self.name) if self.region is None else repeat.of_region(self.region, self.name)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -58,16 +90,16 @@ class Group:
     def runs(self) -> List[Job]:
         return [repeat.job for repeat in self.repeats]
 
-    def values(self, figure: str) -> List[float]:
+    def values(self, figure: Figure) -> List[float]:
         """Of all runs; nan where one has none."""
-        return [repeat.figures.get(figure) or float("nan") for repeat in self.repeats]
+        return [figure.of(repeat) or float("nan") for repeat in self.repeats]
 
 
 @dataclass(frozen=True)
 class Ratio:
     """A figure of a group over that of the first one."""
 
-    figure: str
+    figure: Figure
     first: float  # geometric means
     other: float
     ratio: ratios.Ratio
@@ -85,10 +117,11 @@ class Comparison:
     groups: List[Group]
     difference: float
     ratios: List[List[Ratio]]  # of each group but the first
+    regions: List[List[Ratio]]
     remarks: List[str]
 
     def differs(self) -> bool:
-        return any(each.ratio.differs for found in self.ratios for each in found)
+        return any(each.ratio.differs for found in [*self.ratios, *self.regions] for each in found)
 
 
 def load(path: Path) -> Group:
@@ -113,9 +146,11 @@ def group(name: str, jobs: Sequence[Job]) -> Group:
 def compare(groups: Sequence[Group], difference: float) -> Comparison:
     """Raises a DocumentError when the runs are not alike."""
     _refuse_unlike(groups)
-    names = [name for name in FIGURES if all(value > 0 for group in groups for value in group.values(name))]
-    found = [[_ratio(name, groups[0], other, len(names), difference) for name in names] for other in groups[1:]]
-    return Comparison(list(groups), difference, found, _remarks(groups, names))
+    whole = _known(groups, [Figure(name) for name in FIGURES])
+    of_regions = _known(groups, [Figure(name, region) for region in _regions(groups) for name in REGION_FIGURES])
+    found = [[[_ratio(each, groups[0], other, len(family), difference) for each in family] for other in groups[1:]]
+             for family in (whole, of_regions)]  # fmt: skip
+    return Comparison(list(groups), difference, *found, _remarks(groups, whole, of_regions))
 
 
 # ---- what can be compared ----
@@ -152,8 +187,11 @@ def _show(value: object) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
-def _remarks(groups: Sequence[Group], names: Sequence[str]) -> List[str]:
+def _remarks(groups: Sequence[Group], whole: Sequence[Figure], regions: Sequence[Figure]) -> List[str]:
+    names = [figure.name for figure in whole]
     remarks = [f"{name}: not all runs have it." for name in FIGURES if name not in names]
+    known = {figure.region for figure in regions}
+    remarks += [f"region {region}: not all runs were in it." for region in _regions(groups) if region not in known]
     order = sorted((run.begin_ns, index) for index, group in enumerate(groups) for run in group.runs)
     changes = sum(1 for (_, left), (_, right) in zip(order, order[1:]) if left != right)
     if changes < len(groups):
@@ -168,17 +206,27 @@ def _remarks(groups: Sequence[Group], names: Sequence[str]) -> List[str]:
 # ---- how it is compared ----
 
 
-def _ratio(name: str, first: Group, other: Group, figures: int, difference: float) -> Ratio:
+def _regions(groups: Sequence[Group]) -> List[str]:
+    """Of all runs, in the order in which they were met."""
+    return list(dict.fromkeys(each.name or OTHERS for group in groups for run in group.runs for each in run.regions))
+
+
+def _known(groups: Sequence[Group], figures: Sequence[Figure]) -> List[Figure]:
+    """Those that all runs have."""
+    return [figure for figure in figures if all(value > 0 for group in groups for value in group.values(figure))]
+
+
+def _ratio(figure: Figure, first: Group, other: Group, figures: int, difference: float) -> Ratio:
     level = 1.0 - (1.0 - LEVEL) / figures
-    found = _paired(name, first, other, level) or ratios.of_groups(other.values(name), first.values(name), level)
-    means = [ratios.geometric_mean(group.values(name)) for group in (first, other)]
-    return Ratio(name, means[0], means[1], found, ratios.runs_needed(found, difference, level))
+    found = _paired(figure, first, other, level) or ratios.of_groups(other.values(figure), first.values(figure), level)
+    means = [ratios.geometric_mean(group.values(figure)) for group in (first, other)]
+    return Ratio(figure, means[0], means[1], found, ratios.runs_needed(found, difference, level))
 
 
-def _paired(name: str, first: Group, other: Group, level: float) -> Optional[ratios.Ratio]:
+def _paired(figure: Figure, first: Group, other: Group, level: float) -> Optional[ratios.Ratio]:
     """Of one session's schemes; None where runs are no pairs, or too few."""
-    theirs = {repeat.repetition: repeat.figures[name] for repeat in first.repeats}
-    pairs = [(repeat.figures[name], theirs[repeat.repetition]) for repeat in other.repeats
+    theirs = {repeat.repetition: figure.of(repeat) for repeat in first.repeats}
+    pairs = [(figure.of(repeat), theirs[repeat.repetition]) for repeat in other.repeats
              if repeat.repetition is not None and repeat.repetition in theirs]  # fmt: skip
     known = [(mine, base) for mine, base in pairs if mine and base]
     if len(known) < ratios.FEWEST:
@@ -190,23 +238,29 @@ def _paired(name: str, first: Group, other: Group, level: float) -> Optional[rat
 
 
 def as_text(found: Comparison) -> str:
-    """A table per group, and what it means."""
+    """A table or two per group, and what they mean."""
     first = found.groups[0]
     parts = []
-    for group, each in zip(found.groups[1:], found.ratios):
-        rows = [[ratio.figure, *_means(ratio), ratio.ratio.text(), _verdict(ratio, found.difference)] for ratio in each]
-        heads = ["", first.name, group.name, f"ratio [{100 * LEVEL:.0f} % interval]", ""]
+    for group, whole, regions in zip(found.groups[1:], found.ratios, found.regions):
         title = f"{group.name} ({_settings(group)}, {len(group.runs)} runs) against {first.name} ({_settings(first)}, {len(first.runs)} runs)"
         note = f"Geometric means; intervals hold for all figures together. Energy: {first.runs[0].provenance.energy.kind}."
-        parts.append(as_table(Table(title, heads, rows, note)))
-        parts.append(_conclusion(each))
+        parts += _table(title, whole, (first, group), found.difference, note)
+        note = ("All processes together; intervals hold for all figures of regions together. Energy of regions: "
+                f"{first.runs[0].provenance.attribution.kind}.")  # fmt: skip
+        parts += _table(f"Regions: {group.name} against {first.name}", regions, (first, group), found.difference, note) if regions else []
     parts += [as_paragraph(remark) for remark in found.remarks]
     return "\n\n".join(parts) + "\n"
 
 
+def _table(title: str, found: Sequence[Ratio], groups: Tuple[Group, Group], difference: float, note: str) -> List[str]:
+    """And what it means."""
+    rows = [[each.figure.region or "", each.figure.name, *_means(each), each.ratio.text(), _verdict(each, difference)] for each in found]
+    heads = ["", "", *(group.name for group in groups), f"ratio [{100 * LEVEL:.0f} % interval]", ""]
+    return [as_table(without_empty_columns(Table(title, heads, rows, note))), _conclusion(found)]
+
+
 def _means(ratio: Ratio) -> List[str]:
-    unit = FIGURES[ratio.figure][0]
-    return [f"{number(ratio.first)} {unit}", f"{number(ratio.other)} {unit}"]
+    return [f"{number(mean)} {ratio.figure.unit}" for mean in (ratio.first, ratio.other)]
 
 
 def _settings(group: Group) -> str:
@@ -222,5 +276,5 @@ def _verdict(ratio: Ratio, difference: float) -> str:
 
 
 def _conclusion(all_ratios: Sequence[Ratio]) -> str:
-    found = [each.figure for each in all_ratios if each.ratio.differs]
+    found = [each.figure.title for each in all_ratios if each.ratio.differs]
     return f"Difference: {', '.join(found)}." if found else "No difference."

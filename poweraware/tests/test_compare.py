@@ -15,8 +15,9 @@ import pytest
 
 from poweraware import compare, job, main, student
 from poweraware.compare import Group
-from poweraware.documents import DocumentError
-from poweraware.tests.synthetic import make_job
+from poweraware.documents import DocumentError, convert
+from poweraware.job import Region
+from poweraware.tests.synthetic import make_job, make_region
 
 Json = Dict[str, Any]
 
@@ -60,7 +61,7 @@ def test_a_difference_of_3_percent_is_found_with_what_was_asked_for() -> None:
         asked = max(ratio.repetitions for ratio in first.ratios[0])
         assert 3 <= asked <= 200
         again = compare.compare([group("a", asked, chance), group("b", asked, chance, 1.03)], 0.03)
-        ratio = next(each for each in again.ratios[0] if each.figure == "energy")
+        ratio = next(each for each in again.ratios[0] if each.figure.name == "energy")
         found += ratio.ratio.differs and (ratio.ratio.low or 0.0) < 1.03 * 1.01
     assert found >= 95
 
@@ -82,6 +83,38 @@ def test_runs_without_scatter_differ_by_what_they_do() -> None:
     result = compare.compare([compare.group("a", same), compare.group("b", more)], 0.03)
     assert result.differs() and result.ratios[0][0].repetitions == 3
     assert not compare.compare([compare.group("a", same), compare.group("b", same)], 0.03).differs()
+
+
+def marked(name: str, chance: random.Random, factor: float = 1.0, also: str = "rest") -> Group:
+    """Six runs that differ by chance, but for what they do in one region."""
+    runs = []
+    for run in group(name, 6, chance).runs:
+        regions = [make_region("solve", 2.0 * factor * (1.0 + chance.gauss(0.0, 0.01))), make_region(also, 1.0 + chance.gauss(0.0, 0.01))]
+        runs.append(replace(run, regions=convert(List[Region], regions)))
+    return compare.group(name, runs)
+
+
+def test_regions_are_compared_beside_whole_jobs() -> None:
+    chance = random.Random(5)
+    first, same, other = marked("a", chance), marked("b", chance), marked("c", chance, 1.2)
+    result = compare.compare([first, same, other], 0.03)
+    text = compare.as_text(result)
+    assert result.differs() and "Difference: time of solve, energy of solve, CPU time of solve." in text
+    assert re.search(r"solve +time +2\.0\d* s +2\.[34]\d* s +1\.(19|20|21)\d \[1\.", text)
+    assert "Energy of regions: modelled." in " ".join(text.split())
+    assert [each.figure.title for each in result.regions[0]][:4] == ["time of solve", "energy of solve", "CPU time of solve", "time of rest"]
+    assert not compare.compare([first, same], 0.03).differs()
+    bare = [compare.group(each.name, [replace(run, regions=[]) for run in each.runs]) for each in (first, same, other)]
+    assert compare.compare(bare, 0.03).ratios == result.ratios, "marks change what is known of whole jobs"
+    assert "Regions" not in compare.as_text(compare.compare(bare, 0.03))
+
+
+def test_a_region_that_not_all_runs_were_in_is_named() -> None:
+    chance = random.Random(6)
+    result = compare.compare([marked("a", chance), marked("b", chance, also="more")], 0.03)
+    assert {each.figure.region for each in result.regions[0]} == {"solve"}
+    text = compare.as_text(result)
+    assert "region rest: not all runs were in it." in text and "region more: not all runs were in it." in text
 
 
 UNLIKE: Dict[str, Callable[[Json], Any]] = {
