@@ -23,10 +23,11 @@ class Exported:
     job: Job
     benchmark: str = ""
     repetition: str = ""
+    scheme: str = ""  # of a session, where a peer's is off to its job
 
     def tags(self) -> List[str]:
         """In the order of _TAGS."""
-        return [self.job.job.id, self.job.settings.scheme, self.benchmark, self.repetition]
+        return [self.job.job.id, self.scheme or self.job.settings.scheme, self.benchmark, self.repetition]
 
 
 def summary_csv(jobs: Sequence[Exported]) -> str:
@@ -63,10 +64,10 @@ def series_csv(jobs: Sequence[Exported]) -> str:
 
 def regions_csv(jobs: Sequence[Exported]) -> str:
     """One line per region that a program has marked; all processes together."""
-    heads = ["region", "entered", "time", "cpu_time", "mpi_time", "sleep_time", "energy", *_TAGS]
+    heads = ["region", "entered", "time", "cpu_time", "mpi_time", "sleep_time", "energy", "provenance", *_TAGS]
     rows = [
         [region.name or "", str(region.entered), f"{region.process_s:.9f}", f"{region.cpu_s:.9f}", f"{region.calls.seconds:.9f}",
-         f"{region.calls.sleep_s:.9f}", _number(region.joules), *each.tags()]
+         f"{region.calls.sleep_s:.9f}", _number(region.joules), each.job.provenance.attribution.kind, *each.tags()]
         for each in jobs for region in each.job.regions
     ]  # fmt: skip
     return _csv(heads, rows)

@@ -47,7 +47,7 @@ def name_of(path: Path) -> str:
 
 def exported(path: Path) -> List[Exported]:
     """The jobs of a session's good runs."""
-    return [Exported(found, run.benchmark, str(run.repetition)) for run, found in _good(load(path), str(path))]
+    return [Exported(found, run.benchmark, str(run.repetition), run.scheme) for run, found in _good(load(path), str(path))]
 
 
 def groups(paths: Sequence[Path]) -> List[List[Group]]:

@@ -12,7 +12,7 @@ import pytest
 
 from poweraware import main, sessions
 from poweraware.session.tests.synthetic import make_document
-from poweraware.tests.synthetic import make_job
+from poweraware.tests.synthetic import make_job, make_region
 
 
 def save_session(folder: Path, of_auto: float = 1.0, of_all: float = 1.0, jobs: bool = True) -> Path:
@@ -25,6 +25,7 @@ def save_session(folder: Path, of_auto: float = 1.0, of_all: float = 1.0, jobs: 
         if jobs:
             run["job"]["settings"]["scheme"] = run["scheme"]
             run["job"]["begin_ns"] += number * 1_000_000_000
+            run["job"]["regions"] = [make_region("solve", 4.0 * factor), make_region("rest", 1.0)]
     folder.mkdir()
     (folder / "document.json").write_text(json.dumps(data))
     return folder
@@ -49,6 +50,7 @@ def test_schemes_of_a_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert status == 1
     assert "alltoall auto (scheme auto, 5 runs) against alltoall off (scheme off, 5 runs)" in out
     assert "Difference: time, energy, CPU time." in out
+    assert "Regions: alltoall auto against alltoall off" in out and "Difference: time of solve, energy of solve, CPU time of solve." in out
     status, out, _ = run_main(["compare", str(save_session(tmp_path / "b"))], capsys)
     assert status == 0 and "No difference." in out
 
@@ -60,6 +62,7 @@ def test_sessions_with_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert status == 1
     for scheme in ("off", "auto"):
         assert f"after alltoall {scheme} (scheme {scheme}, 5 runs) against before alltoall {scheme}" in out
+        assert f"Regions: after alltoall {scheme} against before alltoall {scheme}" in out
 
 
 def test_one_kind_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,14 +76,17 @@ def test_one_kind_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_show_export_validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = str(save_session(tmp_path / "a"))
     status, out, _ = run_main(["show", session], capsys)
-    assert status == 0 and "Ratios to off" in out
+    assert status == 0 and "Ratios to off" in out and "Regions of the programs" in out
     status, out, _ = run_main(["export", "-f", "csv", session], capsys)
     assert status == 0 and len(out.splitlines()) == 1 + 10
     for format_, key in (("csv", ("scheme", "repetition")), ("csv-calls", ("scheme", "repetition", "type")),
-                         ("csv-series", ("scheme", "repetition", "host", "time-sample"))):  # fmt: skip
+                         ("csv-regions", ("scheme", "repetition", "region")), ("csv-series", ("scheme", "repetition", "host", "time-sample"))):  # fmt: skip
         rows = list(csv.DictReader(run_main(["export", "-f", format_, session], capsys)[1].splitlines(), delimiter=";"))
         told = {tuple(row[name] for name in ("benchmark", *key)) for row in rows}
         assert len(told) == len(rows) and {row["benchmark"] for row in rows} == {"alltoall"}, format_
+    regions = list(csv.DictReader(run_main(["export", "-f", "csv-regions", session], capsys)[1].splitlines(), delimiter=";"))
+    assert len(regions) == 20 and {row["provenance"] for row in regions} == {"modelled"}
+    assert [row["time"] for row in regions if row["repetition"] == "1"] == ["4.000000000", "1.000000000"] * 2
     gauges = [line.rsplit(" ", 1)[0] for line in run_main(["export", "-f", "prometheus", session], capsys)[1].splitlines()
               if not line.startswith("#")]  # fmt: skip
     assert len(set(gauges)) == len(gauges) and 'scheme="off",benchmark="alltoall",repetition="1"' in gauges[0]
@@ -90,6 +96,20 @@ def test_show_export_validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "a" / "document.json").write_text(json.dumps(data))
     status, _, err = run_main(["validate", session], capsys)
     assert status == 2 and f"{session}: {data['runs'][3]['id']}: $.totals.joules" in err
+
+
+def test_a_peers_runs_are_not_those_of_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its jobs run with scheme off."""
+    session = save_session(tmp_path / "a")
+    data = json.loads((session / "document.json").read_text())
+    data["settings"].update(schemes=["off", "peer"], preloads={"peer": {"file": "/opt/libpeer.so", "variables": {}}})
+    for run in data["runs"]:
+        run["job"]["settings"]["scheme"] = "off"
+        run["scheme"] = "off" if run["scheme"] == "off" else "peer"
+    (session / "document.json").write_text(json.dumps(data))
+    for format_ in ("csv", "csv-regions"):
+        rows = list(csv.DictReader(run_main(["export", "-f", format_, str(session)], capsys)[1].splitlines(), delimiter=";"))
+        assert {row["scheme"] for row in rows} == {"off", "peer"}
 
 
 def test_a_session_without_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
