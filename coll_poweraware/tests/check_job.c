@@ -7,6 +7,7 @@
  *
  *   50 Allreduces of 8 bytes, and then
  *   (nothing)   the usual end
+ *   clocks      tells when it was before and behind MPI_Init, and before and behind MPI_Finalize
  *   late        rank 1 computes for half a second more than the others
  *   self        an attribute of MPI_COMM_SELF that calls Allreduce once more when it is deleted
  *   names       a communicator whose name is no text, and 300 others
@@ -18,6 +19,7 @@
  */
 #include <mpi.h>
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +38,14 @@ static void call(MPI_Comm comm, int times)
     for (int i = 0; i < times; ++i) {
         MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     }
+}
+
+/* As documents tell it. */
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 /* CPU time: a machine that takes the CPU away adds nothing to it. */
@@ -80,7 +90,9 @@ static void name_communicators(void)
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
+    int64_t before_init = now_ns();
     MPI_Init(&argc, &argv);
+    int64_t after_init = now_ns();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     call(MPI_COMM_WORLD, ALLREDUCES);
@@ -112,7 +124,12 @@ int main(int argc, char **argv)
         }
         call(MPI_COMM_WORLD, ALLREDUCES);
     }
+    int64_t before_finalize = now_ns();
     MPI_Finalize();
+    if (0 == strcmp(way, "clocks")) {
+        printf("clocks %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", before_init, after_init,
+               before_finalize, now_ns());
+    }
     printf("check_job: rank %d done\n", rank);
     return 0;
 }

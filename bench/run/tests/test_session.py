@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import signal
@@ -413,8 +414,10 @@ def test_our_kernels_are_labelled_and_the_whole_job_counts(world: World) -> None
     done = world.run_command(command, {"FAKE_OUTPUT": str(world.folder / "report")})
     assert done.returncode == 0, done.stderr
     (run,) = world.document().runs
+    written = json.loads((world.output / "runs" / run.id / "job.json").read_text())
     begin_ns, end_ns = run.interval_ns()
     assert run.window == "job" and run.start_ns < begin_ns < end_ns < run.end_ns
+    assert (begin_ns, end_ns) == (written["begin_ns"], written["begin_ns"] + int(written["totals"]["seconds"] * 1e9))
     assert energy.run_energy_j(run, 2) == pytest.approx(200.0 * (end_ns - begin_ns) / 1e9)
     assert (world.output / "runs" / run.id / "arguments").read_text() == "W"
     assert "FT-like kernel of poweraware (not NPB), class W  ours" in done.stdout
