@@ -63,7 +63,7 @@ static int progress_throttled(void *arg)
         return 0;
     }
     pwr_levers_unthrottle();
-    int moved = pwr_ompi_progress();
+    int moved = progress(w);
     (void)pwr_levers_throttle(w->operation->of->scheme, w->awaited->level, NULL);
     if (w->gap_ns < LONGEST_PROGRESS_NS) {
         w->gap_ns *= 2;
