@@ -320,16 +320,20 @@ static bool is_restored(const fixture_t *fixture)
            fixture_get_khz(fixture, 1, "scaling_max_freq") == FIXTURE_CEILING_KHZ;
 }
 
+static bool lower(fixture_t *fixture)
+{
+    opened_t opened = open_pstates(fixture, "0-1");
+    return opened.status == PWR_OK && pwr_lever_set(opened.pstate, 1200000) == PWR_OK;
+}
+
 static void test_guardian_knows_every_original(void **state)
 {
     fixture_t *fixture = *state;
     put_two_cpus(fixture);
-    opened_t opened = open_pstates(fixture, "0-1");
-    assert_int_equal(pwr_lever_set(opened.pstate, 1200000), PWR_OK);
-    pwr_guard_abandon(opened.guard);
-    opened.guard = NULL;
+    pid_t client = fixture_start(fixture, lower);
+    assert_false(is_restored(fixture));
+    fixture_kill(client);
     assert_true(fixture_eventually(is_restored, fixture));
-    close_pstates(&opened);
 }
 
 static void test_failed_writes_are_reported_and_restored_later(void **state)

@@ -240,17 +240,20 @@ static bool is_restored(const fixture_t *fixture)
            fixture_get_msr(fixture, 3, "msr", CLOCK_MODULATION) == 0x5;
 }
 
+static bool throttle(fixture_t *fixture)
+{
+    opened_t opened = open_tstates(fixture, "2-3");
+    return opened.status == PWR_OK && set_level(&opened, 7) == PWR_OK;
+}
+
 static void test_guardian_knows_every_original(void **state)
 {
     fixture_t *fixture = *state;
     put_both(fixture, "msr", 0x5);
-    opened_t opened = open_tstates(fixture, "2-3");
-    assert_int_equal(set_level(&opened, 7), PWR_OK);
+    pid_t client = fixture_start(fixture, throttle);
     assert_false(is_restored(fixture));
-    pwr_guard_abandon(opened.guard);
-    opened.guard = NULL;
+    fixture_kill(client);
     assert_true(fixture_eventually(is_restored, fixture));
-    close_tstates(&opened);
 }
 
 static void test_failed_writes_are_reported_and_restored_later(void **state)

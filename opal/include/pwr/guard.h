@@ -82,7 +82,8 @@ void pwr_guard_stop(pwr_guard_t *guard);
 
 /* Leaves without a farewell, for a client that could not restore by itself: the guardian writes all
    originals back now, while the client goes on; one that was killed is replaced for that.  What it
-   cannot write back stays in the journal.  NULL is allowed. */
+   cannot write back stays in the journal.  Levers that the guardian stood by for are closed before:
+   they ask it.  NULL is allowed. */
 void pwr_guard_abandon(pwr_guard_t *guard);
 
 #endif
