@@ -51,6 +51,15 @@ job() { # np, then mpirun options and program arguments separated by --
     timeout "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
+# Of a job that was killed: its recorder writes what it knows after mpirun has ended.
+wait_for_partial() { # folder of documents, what
+    for _ in $(seq 600); do
+        grep -q 'before it had finished' "$1"/job.*.partial.json 2>/dev/null && return
+        sleep 0.1
+    done
+    failed "$2: nothing is left"
+}
+
 verdict() { # what, wanted exit status (0, or "fail"), pattern the output must have
     local status=$? what=$1 wanted=$2 pattern=$3
     if { [ "$wanted" = 0 ] && [ $status != 0 ]; } || { [ "$wanted" = fail ] && [ $status = 0 ]; } ||
