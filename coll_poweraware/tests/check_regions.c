@@ -10,7 +10,8 @@
  *   "phase"        by MPI_Pcontrol: 7 Barriers
  *   "open"         is not ended: 1 Barrier
  *
- * die: rank 0 kills itself in "open", after a second of computing.
+ * die: rank 0 kills itself in "open", after a second of computing, and once the recorder has looked
+ * at it since.
  */
 #include <mpi.h>
 
@@ -97,6 +98,36 @@ static void wrong(void)
     }
 }
 
+/* The recorder tells the node's energy whenever it has looked at the processes. */
+static MPI_T_pvar_handle watch_energy(MPI_T_pvar_session *session)
+{
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+    int level, index, count;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
+    if (MPI_SUCCESS != MPI_T_pvar_session_create(session) ||
+        MPI_SUCCESS !=
+            MPI_T_pvar_get_index("coll_poweraware_node_energy", MPI_T_PVAR_CLASS_COUNTER, &index) ||
+        MPI_SUCCESS != MPI_T_pvar_handle_alloc(*session, index, NULL, &handle, &count)) {
+        printf("check_regions: the node's energy has no variable\n");
+    }
+    return handle;
+}
+
+/* Twice: the first time it may have looked before. */
+static void wait_for_looks(int looks)
+{
+    enum { MOMENT_NS = 1000000, MOST_MOMENTS = 60000 };
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle = watch_energy(&session);
+    unsigned long long before = 0, now = 0;
+    for (int i = 0; MPI_T_PVAR_HANDLE_NULL != handle && looks > 0 && i < MOST_MOMENTS; ++i) {
+        compute(MOMENT_NS);
+        MPI_T_pvar_read(session, handle, &now);
+        looks -= now != before;
+        before = now;
+    }
+}
+
 int main(int argc, char **argv)
 {
     poweraware_region_begin("before MPI_Init");
@@ -112,6 +143,7 @@ int main(int argc, char **argv)
     barriers(1);
     if (argc > 1 && rank == 0) {
         compute(DYING_NS);
+        wait_for_looks(2);
         raise(SIGKILL);
     }
     MPI_Finalize();
