@@ -16,7 +16,7 @@
 #define HANDLED(constant, name, arguments, its_bytes, known)                                       \
     static int name(PARAMS_##arguments comm_t *comm, mca_coll_base_module_t *module)               \
     {                                                                                              \
-        mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
+        mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_algorithm_t *algorithm = NULL;                                       \
         coll_poweraware_args_t args;                                                               \
@@ -39,28 +39,30 @@
     }
 COLL_POWERAWARE_HANDLED(HANDLED)
 
-/* A call, by whether its caller waits in it. */
+/* A call, by whether its caller waits in it.  Those that do not wait leave the table of the
+   communicator alone: their stock functions call no others, and Open MPI starts some of them in
+   whichever thread makes progress (MPI_Comm_idup), while another one is in a call that waits. */
 #define CALL_BLOCKING(name, call)                                                                  \
     pwr_operation_t operation;                                                                     \
+    mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                              \
     coll_poweraware_begin(m, &operation,                                                           \
                           COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name,        \
                           PWR_BYTES_UNKNOWN, 0);                                                   \
     coll_poweraware_start(m, &operation, NULL);                                                    \
     int rc = call;                                                                                 \
-    pwr_operation_end(&operation);
+    pwr_operation_end(&operation);                                                                 \
+    coll_poweraware_step_back(m, table);
 #define CALL_NONBLOCKING(name, call)                                                               \
-    ++m->calls[COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name];                  \
+    coll_poweraware_count(m, COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name);    \
     int rc = call;
 #define CALL_PERSISTENT CALL_NONBLOCKING
 
 #define COUNTED(name, arguments, kind)                                                             \
     static int name(PARAMS_##arguments comm_t *comm, PARAMS_##kind mca_coll_base_module_t *module) \
     {                                                                                              \
-        mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;                  \
-        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
+        mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
         CALL_##kind(name, m->saved.coll_##name(ARGS_##arguments comm,                              \
                                                ARGS_##kind m->saved.coll_##name##_module));        \
-        coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }
 COLL_POWERAWARE_COUNTED(COUNTED)

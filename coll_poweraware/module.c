@@ -82,6 +82,8 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
         FOR_ALL
     }
 #undef EACH
+    /* Pairs with coll_poweraware_of. */
+    atomic_store_explicit(&m->enabled, true, memory_order_release);
     return OMPI_SUCCESS;
 }
 

@@ -25,6 +25,7 @@ typedef struct mca_coll_poweraware_module {
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     size_t from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock */
     const struct coll_poweraware_table *table; /* with scheme auto; NULL until all ranks agreed */
+    _Atomic bool enabled;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     unsigned first_algorithm; /* number of the first one in the process */

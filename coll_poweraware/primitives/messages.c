@@ -143,7 +143,7 @@ static void missing(const void *arg, pwr_missing_fn_t tell, void *to)
     for (int i = 0; i < open->posted; ++i) {
         const coll_poweraware_message_t *message =
             coll_poweraware_message(open->call, open->call->lane, i);
-        if (!REQUEST_COMPLETE(message->request)) {
+        if (!pwr_ompi_request_is_complete(message->request)) {
             tell(to, message->peer, message->receives);
         }
     }
@@ -171,7 +171,7 @@ static void finish(coll_poweraware_call_t *call, coll_poweraware_message_t *mess
     if (OMPI_SUCCESS == rc && message->receives && message->bytes_due && 0 == status._ucount) {
         rc = OMPI_ERROR; /* 4 */
     }
-    if (MPI_REQUEST_NULL != message->request && REQUEST_COMPLETE(message->request)) {
+    if (MPI_REQUEST_NULL != message->request && pwr_ompi_request_is_complete(message->request)) {
         ompi_request_free(&message->request);
     }
     coll_poweraware_note_error(call, rc);
@@ -200,11 +200,11 @@ static bool cancel_lane(coll_poweraware_call_t *call, int lane)
     for (int i = 0; i < call->posted[lane]; ++i) {
         const coll_poweraware_message_t *message = coll_poweraware_message(call, lane, i);
         ompi_request_t *request = message->request;
-        if (message->receives && !REQUEST_COMPLETE(request)) {
+        if (message->receives && !pwr_ompi_request_is_complete(request)) {
             ompi_request_cancel(request);
             opal_progress();
         }
-        all_over = all_over && REQUEST_COMPLETE(request);
+        all_over = all_over && pwr_ompi_request_is_complete(request);
         ompi_request_free(&request); /* now, or as soon as it is over */
     }
     call->posted[lane] = 0;

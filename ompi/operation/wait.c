@@ -219,7 +219,7 @@ static void missing_requests(const void *arg, pwr_missing_fn_t tell, void *to)
         const ompi_request_t *request = wait->awaited->requests[i];
         int rank;
         bool receives;
-        if (!REQUEST_COMPLETE(request) &&
+        if (!pwr_ompi_request_is_complete(request) &&
             pwr_idle_peer_of(request, wait->operation->of->comm, &rank, &receives)) {
             tell(to, rank, receives);
         }

@@ -370,6 +370,9 @@ static void interpose(void)
 
 void pwr_doorbell_hang(bool threads)
 {
+    door.rings_always =
+        threads || 0 != door.bell.address.always; /* threads then never write rings */
+    door.rings = door.rings_always;
     door.btl = door.published ? find_btl() : NULL;
     if (NULL == door.btl || NULL == door.btl->btl_component->btl_progress ||
         0 == opal_process_info.num_local_peers) {
@@ -378,8 +381,6 @@ void pwr_doorbell_hang(bool threads)
     /* It reaches those of this job and node, and no others. */
     if (pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell()) {
         interpose();
-        door.rings_always = threads || 0 != door.bell.address.always;
-        door.rings = door.rings_always;
         door.hung = true;
     }
 }

@@ -129,7 +129,7 @@ static bool are_messages(const requests_t *requests)
 {
     for (size_t i = 0; i < requests->count; ++i) {
         const ompi_request_t *request = requests->all[i];
-        if (!REQUEST_COMPLETE(request) && OMPI_REQUEST_PML != request->req_type &&
+        if (!pwr_ompi_request_is_complete(request) && OMPI_REQUEST_PML != request->req_type &&
             OMPI_REQUEST_COLL != request->req_type) {
             return false;
         }
@@ -183,7 +183,7 @@ static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
     if (MPI_REQUEST_NULL == request || OMPI_SUCCESS == rc) {
         return rc;
     }
-    if (!REQUEST_COMPLETE(request)) { /* from anybody, and somebody has failed */
+    if (!pwr_ompi_request_is_complete(request)) { /* from anybody, and somebody has failed */
         ompi_request_cancel(request);
         rc = pwr_ompi_blocking_error(rc);
     }

@@ -105,14 +105,21 @@ static inline int pwr_ompi_comm_error(struct ompi_communicator_t *comm)
     return err;
 }
 
+/* REQUEST_COMPLETE, of a request that another thread's progress may complete: pairs with
+   ompi_request_complete. */
+static inline bool pwr_ompi_request_is_complete(const ompi_request_t *request)
+{
+    return REQUEST_COMPLETED == __atomic_load_n(&request->req_complete, __ATOMIC_ACQUIRE);
+}
+
 /* Whether waiting for a request has an end: it is complete, or will never be, as a process failed
    that it needs.  Open MPI's own functions know what to say then. */
 static inline bool pwr_ompi_request_is_over(ompi_request_t *request)
 {
 #if PWR_HAS_FT
-    return REQUEST_COMPLETE(request) || ompi_request_is_failed(request);
+    return pwr_ompi_request_is_complete(request) || ompi_request_is_failed(request);
 #else
-    return REQUEST_COMPLETE(request);
+    return pwr_ompi_request_is_complete(request);
 #endif
 }
 
