@@ -4,9 +4,11 @@
  * Every kind of call that waits, with the last rank late: is the result right, and did those who
  * waited give their CPU back?
  *
- *   mpirun -np N check_waits [-l MILLISECONDS] [-t] [-u] [KIND...]
+ *   mpirun -np N check_waits [-c] [-l MILLISECONDS] [-t] [-u] [KIND...]
  *
  * -l: how late (default 100), where ranks cannot be watched (watched.h).
+ * -c: nobody is watched; instead of that, says how much of a CPU the call took of who waited (the
+ * most of any rank; doc/waits.md).
  * -t: with MPI_THREAD_MULTIPLE.  -u: nobody may look into these processes, as if they were set-uid.
  * The last rank prints for each kind, or those that are named, what the others did while it was
  * late:
@@ -36,6 +38,7 @@ static int rank, size, last, wrong;
 static MPI_Comm fresh; /* that has made no call yet */
 static int late_ms = 100;
 static bool watches;
+static bool costs; /* are measured */
 static watched_t found;
 static int in[LONG], out[LONG];
 static MPI_Win window;
@@ -623,6 +626,26 @@ static const kind_t kinds[] = {
     {"file", file, BEFORE_A_GUESS, false, &has_file},
 };
 
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_and_measure(const kind_t *kind)
+{
+    double began_s = MPI_Wtime(), used_s = cpu_s(), most = 0.0;
+    kind->run();
+    double share = (cpu_s() - used_s) / (MPI_Wtime() - began_s);
+    share = rank == last ? 0.0 : share;
+    MPI_Reduce(&share, &most, 1, MPI_DOUBLE, MPI_MAX, last, MPI_COMM_WORLD);
+    if (rank == last) {
+        printf("%s: %.1f %% of a CPU\n", kind->name, 100.0 * most);
+        fflush(stdout);
+    }
+}
+
 static void run(const kind_t *kind)
 {
     bool watched = watches && NOBODY != kind->late;
@@ -636,7 +659,11 @@ static void run(const kind_t *kind)
     if (watched && rank != last) {
         watched_begin();
     }
-    kind->run();
+    if (costs) {
+        run_and_measure(kind);
+    } else {
+        kind->run();
+    }
     if (watched && rank != last) {
         watched_end();
     } else if (watched) {
@@ -701,8 +728,11 @@ static bool is_wanted(const int *needed, int argc, char **argv)
 int main(int argc, char **argv)
 {
     int option, total = 0, level = MPI_THREAD_SINGLE;
-    while (-1 != (option = getopt(argc, argv, "l:tu"))) {
+    while (-1 != (option = getopt(argc, argv, "cl:tu"))) {
         switch (option) {
+        case 'c':
+            costs = true;
+            break;
         case 'l':
             late_ms = atoi(optarg);
             break;
@@ -722,7 +752,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     last = size - 1;
-    watches = watched_open(rank == last, 1);
+    watches = !costs && watched_open(rank == last, 1);
     share_file();
     if (is_wanted(&has_window, argc, argv)) {
         make_window();
