@@ -56,6 +56,9 @@ def on_ledger(nodes: Nodes, host: str, column: str, begin_ns: float, end_ns: flo
 
 
 def at(points: list[tuple[float, float]], t_ns: float) -> float:
+    """What the machine had used by then: nothing before the ledger begins, which is when the machine does."""
+    if t_ns < points[0][0]:
+        return 0.0
     for (t0, j0), (t1, j1) in zip(points, points[1:]):
         if t0 <= t_ns <= t1:
             return j0 + (j1 - j0) * (t_ns - t0) / (t1 - t0)
