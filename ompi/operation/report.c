@@ -224,10 +224,10 @@ static bool dump(FILE *file, const void *report)
 }
 
 /* Out of memory: members are missing. */
-static void write_report(const char *path, const json_t *of_components)
+static void write_report(const char *path)
 {
     json_t *report = identity();
-    json_object_update(report, (json_t *)of_components);
+    json_object_update(report, pwr_process.of_components);
     /* by whose numbers traces name operations */
     json_object_set_new(report, "operations", pwr_process_names(PWR_OPERATION));
     add_accounts(report);
@@ -252,13 +252,14 @@ static void write_trace(const char *path)
 
 void pwr_rank_write(json_t *more)
 {
-    static json_t *of_components; /* all that have written so far */
     const char *traces = pwr_process.settings.trace_dir;
     char path[4096];
-    of_components = NULL == of_components ? json_object() : of_components;
-    pwr_json_take(of_components, more);
+    if (NULL == pwr_process.of_components) {
+        pwr_process.of_components = json_object();
+    }
+    pwr_json_take(pwr_process.of_components, more);
     if (pwr_rank_path(path, sizeof path, pwr_process_ranks_dir(), "json")) {
-        write_report(path, of_components);
+        write_report(path);
     }
     if (NULL != traces && pwr_rank_path(path, sizeof path, traces, "events.csv")) {
         write_trace(path);

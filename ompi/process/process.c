@@ -178,7 +178,7 @@ static pwr_meter_t *open_measured(char *why, unsigned why_size)
 static void open_meter(void)
 {
     char why[512] = "";
-    if (NULL == pwr_process_ranks_dir() || NULL == pwr_process.power ||
+    if (NULL == pwr_process.settings.ranks_dir || NULL == pwr_process.power ||
         !pwr_process_audits(&pwr_process.scheme) || 0 != opal_process_info.my_local_rank) {
         return;
     }
@@ -238,5 +238,6 @@ void pwr_process_close(void)
     pwr_first_here_forget();
     pwr_doorbell_take_down();
     pwr_settings_drop();
+    json_decref(pwr_process.of_components);
     pwr_process = (pwr_process_t){0};
 }

@@ -83,9 +83,10 @@ typedef struct pwr_process {
     pwr_wait_stats_t wait_stats; /* of algorithms of ours, on communicators that are gone */
     pwr_wait_stats_t idle_stats; /* of other waits that gave the CPU back */
     _Atomic bool armed;          /* it is decided whether levers are used */
+    json_t *of_components;       /* what they have added to the rank's report; NULL: nothing yet */
 } pwr_process_t;
 
-/* Written by process.c alone. */
+/* Written by files of ompi/process; of_components by ompi/operation/report.c. */
 extern pwr_process_t pwr_process;
 
 typedef enum pwr_named { PWR_OPERATION, PWR_ALGORITHM, PWR_NAMED } pwr_named_t;
