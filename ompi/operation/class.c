@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "pwr/clock.h"
+#include "pwr/policy.h"
 #include "pwr_ompi/process.h"
 
 static pwr_audited_t kept[PWR_AUDITED_KEPT];
@@ -77,17 +78,36 @@ static bool has_levers(size_t bytes)
     return pwr_power_has_any(pwr_process.power);
 }
 
-static void begin_class(pwr_class_t *class, const pwr_scheme_t *scheme, unsigned index,
+/* What operations a little smaller or larger have come to; else all there is. */
+static pwr_audit_depth_t start_of(const pwr_class_t *classes, int size_class,
+                                  pwr_audit_depth_t deepest)
+{
+    enum { ENOUGH_PAIRS = 8 };
+    pwr_audit_depth_t start = deepest;
+    for (int i = size_class - 1; i <= size_class + 1; i += 2) {
+        if (i < 1 || i >= PWR_SIZE_CLASSES || !classes[i].audited) {
+            continue;
+        }
+        const pwr_audit_result_t found = pwr_audit_result(&classes[i].audit);
+        if (found.pairs >= ENOUGH_PAIRS && found.depth > start) {
+            start = found.depth;
+        }
+    }
+    return start;
+}
+
+static void begin_class(pwr_class_t *classes, const pwr_scheme_t *scheme, unsigned index,
                         int size_class)
 {
-    uint64_t seed = (uint64_t)index * PWR_SIZE_CLASSES + (uint64_t)size_class;
+    pwr_class_t *class = &classes[size_class];
     class->known = true;
-    class->audited = pwr_process_audits(scheme);
-    if (class->audited) {
-        pwr_audit_init(&class->audit, &clocks, pwr_process.settings.max_slowdown / 100.0,
-                       has_levers(pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS
-                                                                    : PWR_AUDIT_LADDER,
-                       seed);
+    if (pwr_process_audits(scheme)) {
+        pwr_audit_depth_t deepest =
+            has_levers(pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS : PWR_AUDIT_LADDER;
+        pwr_audit_init(&class->audit, &clocks, pwr_process.settings.max_slowdown / 100.0, deepest,
+                       start_of(classes, size_class, deepest),
+                       (uint64_t)index * PWR_SIZE_CLASSES + (uint64_t)size_class);
+        class->audited = true;
     }
 }
 
@@ -107,7 +127,7 @@ pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes)
     int size_class = pwr_size_class(bytes);
     pwr_class_t *class = &(*classes)[size_class];
     if (!class->known) {
-        begin_class(class, of->scheme, index, size_class);
+        begin_class(*classes, of->scheme, index, size_class);
     }
     return class;
 }
@@ -180,9 +200,25 @@ void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy)
     }
 }
 
-void pwr_class_end(pwr_class_t *class)
+/* By how much a sleep makes its wait last longer, at most: spins last a known multiple of that,
+   unless the user has set how long they last.  Where ranks share CPUs it is not known. */
+static uint64_t late_ns(uint64_t sleeps)
 {
-    if (NULL == class || !class->audited || !pwr_audit_call_over(&class->audit, &clocks)) {
+    if (0 == sleeps) {
+        return 0;
+    }
+    return pwr_process.settings.spin_us >= 0 || pwr_process_wait_policy().oversubscribed
+               ? PWR_AUDIT_LATE_UNKNOWN_NS
+               : sleeps * (pwr_process.waits.spin_ns / PWR_POLICY_ON_TIME_FACTOR);
+}
+
+void pwr_class_end(pwr_class_t *class, uint64_t sleeps)
+{
+    if (NULL == class || !class->audited) {
+        return;
+    }
+    pwr_audit_late(&class->audit, late_ns(sleeps));
+    if (!pwr_audit_call_over(&class->audit, &clocks)) {
         return;
     }
     const pwr_audit_change_t *change = &class->audit.last;

@@ -166,7 +166,7 @@ void pwr_operation_end(pwr_operation_t *operation)
         end_levers(operation);
     }
     add_waits(operation);
-    pwr_class_end(operation->class);
+    pwr_class_end(operation->class, operation->waits.sleeps);
     if (is_accounted(operation)) {
         pwr_operation_account_close(operation);
     }

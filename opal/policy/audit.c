@@ -3,16 +3,18 @@
  *
  * The slowdown audit.
  *
- *   1. Schedule, from the number of the call: two calls to warm up, pairs of stretches of 2, 4, 8,
- *      16 and 32 calls, then for ever pairs of 32, with a filler of 448 calls before each.  So a
- *      gross mistake is seen after 14 or 30 calls, and later 1 of 16 calls saves nothing.
+ *   1. The schedule (pwr/schedule.h) has three pairs in each block.  The first one is measured, the
+ *      others only after one that was much slower.  Where sleeps are counted, and all of them
+ *      together cannot reach the bound, only every fourth block is measured: each sleep ends late
+ *      by the cost of waking up, at most.
  *   2. A pair gives a sample: the logarithm of (time while saving / time while not).  Samples of
  *      time are cut at a quarter up or down, so that a stall of the machine counts as any other
  *      large difference; older ones fade.
- *   3. Given up is a depth of which the whole confidence interval lies above the bound, or that
- *      made three pairs in a row slower by half, or two three times as slow.  (Noise with a
- *      deviation of a whole call does either to about one class in a hundred.)  Fillers run at
- *      a depth that has stood eight pairs, so what is only tried costs little.
+ *   3. Given up is a depth of which the whole confidence interval lies above the bound, or that was
+ *      much slower in pairs in a row: two that were eight times as slow, three that were three
+ *      times as slow, four that were slower by half.  That takes 12, 28 or 38 calls.  (Noise with a
+ *      deviation of a whole call does it to about one class in a hundred.)  Other calls run at a
+ *      depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has
  *      passed that all trials, the next one included, have taken a quarter of the bound at most.
  */
@@ -23,57 +25,72 @@
 #include "pwr/audit.h"
 
 enum {
-    WARM_UP_CALLS = 2, /* set up what later calls find */
-    DENSE_PAIRS = 5,   /* of 2 << pair calls each */
-    PART_CALLS = 32,
-    FILLER_CALLS = 14 * PART_CALLS,
-    FILLER_DOUBLINGS = 5,
-    FILLER = 2,         /* audit->part */
-    GROSS_IN_A_ROW = 3, /* one more when there is time */
-    GROSSER_IN_A_ROW = 2,
+    GROSS = 12, /* points, by which a depth is given up */
     SAMPLES_TO_JUDGE = 8,
-    SHARE_OF_BOUND = 4, /* what trials may cost: this part of it */
+    SHARE_OF_BOUND =
+        4, /* what trials may cost, and sleeps that are not measured: this part of it */
+    PAIRS_UNTIL_GROSS = 3, /* usually */
+    BLOCKS_BOUNDED = 4     /* of so many, one is measured where sleeps keep the bound */
 };
 
-static const double cut = 0.25;            /* 2. */
-static const double gross = 0.405465108;   /* ln 1.5 */
-static const double grosser = 1.098612289; /* ln 3 */
+static const double cut = 0.25; /* 2. */
 static const double fading = 1.0 - 1.0 / 256.0;
 static const double sigmas = 3.5; /* many looks at the same samples: more than the usual 2 */
 
-/* splitmix64 */
-static uint64_t scrambled(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return x ^ x >> 31;
-}
-
 /* ---- 1. ---- */
 
-static bool part_saves(const pwr_audit_t *a)
-{
-    bool reference_first = (scrambled(a->seed ^ a->pair) & 1) != 0;
-    return (a->part == 0) != reference_first;
-}
+/* The three pairs of a block, their parts in stretches one behind the other. */
+typedef struct place {
+    int pair; /* negative: none */
+    bool second;
+    bool begins; /* the part does */
+} place_t;
 
-static uint32_t calls_of_part(const pwr_audit_t *a)
+static place_t place_of(const pwr_schedule_t *at)
 {
-    return a->pair < DENSE_PAIRS ? 2u << a->pair : PART_CALLS;
-}
-
-static void begin_part(pwr_audit_t *a, unsigned part)
-{
-    a->part = (uint8_t)part;
-    if (part == FILLER) {
-        unsigned sparse = a->pair - DENSE_PAIRS;
-        a->left = FILLER_CALLS << (sparse < FILLER_DOUBLINGS ? sparse : FILLER_DOUBLINGS);
-        a->now = a->proven;
-        return;
+    int behind = (int)at->stretch - PWR_SCHEDULE_DEPTH;
+    for (int pair = 0; behind >= 0 && pair < PWR_SCHEDULE_DEPTH_PAIRS; pair++) {
+        int part = pair + 1; /* its stretches */
+        if (behind < 2 * part) {
+            return (place_t){pair, behind >= part, behind % part == 0};
+        }
+        behind -= 2 * part;
     }
-    a->left = calls_of_part(a);
-    a->now = part_saves(a) ? a->tested : PWR_AUDIT_REFERENCE;
+    return (place_t){-1, false, true};
+}
+
+static bool saves(const pwr_audit_t *a, const pwr_schedule_t *at)
+{
+    place_t place = place_of(at);
+    uint64_t pair = a->seed ^ ((uint64_t)at->block << 8 | (unsigned)place.pair);
+    bool reference_first = (pwr_schedule_scrambled(pair) & 1) != 0;
+    return place.second == reference_first;
+}
+
+static bool is_bounded(const pwr_audit_t *a, uint64_t passed_ns)
+{
+    return a->proven == a->tested && a->proven != PWR_AUDIT_LEVERS &&
+           (double)a->late_ns * SHARE_OF_BOUND <= expm1(a->bound) * (double)passed_ns;
+}
+
+static bool wants_pair(const pwr_audit_t *a, int pair, uint64_t passed_ns)
+{
+    if (a->suspicious || pair > 0) {
+        return a->suspicious;
+    }
+    return a->at.block % BLOCKS_BOUNDED == BLOCKS_BOUNDED - 1 || !is_bounded(a, passed_ns);
+}
+
+static void begin_part(pwr_audit_t *a, bool measures)
+{
+    a->measures = measures;
+    a->now = !measures ? a->proven : saves(a, &a->at) ? a->tested : PWR_AUDIT_REFERENCE;
+}
+
+void pwr_audit_jump(pwr_audit_t *a, uint64_t call)
+{
+    pwr_schedule_at(&a->at, call);
+    begin_part(a, false);
 }
 
 /* ---- 2. ---- */
@@ -81,7 +98,8 @@ static void begin_part(pwr_audit_t *a, unsigned part)
 static void forget_samples(pwr_audit_t *a)
 {
     a->time = a->cpu = a->energy = (pwr_audit_samples_t){0};
-    a->gross = a->grosser = 0;
+    a->gross = 0;
+    a->suspicious = false;
 }
 
 static void add_to(pwr_audit_samples_t *samples, double x)
@@ -97,11 +115,27 @@ static double log_ratio(const uint64_t part[2])
     return log(((double)part[0] + 1.0) / ((double)part[1] + 1.0));
 }
 
+static int points_of(double x)
+{
+    static const struct {
+        double more_than;
+        int points;
+    } steps[] = {{2.079441542, GROSS / 2}, {1.098612289, GROSS / 3}, {0.405465108, GROSS / 4}};
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (x > steps[i].more_than) { /* ln 8, ln 3, ln 1.5 */
+            return steps[i].points;
+        }
+    }
+    return 0;
+}
+
 static void add_sample(pwr_audit_t *a)
 {
     double x = log_ratio(a->part_ns);
-    a->gross = x > gross ? (uint8_t)(a->gross + 1) : 0;
-    a->grosser = x > grosser ? (uint8_t)(a->grosser + 1) : 0;
+    int points = points_of(x);
+    a->gross = (uint8_t)(points > 0 ? a->gross + points : 0);
+    a->suspicious = points > 0;
+    a->pairs++;
     add_to(&a->time, x > cut ? cut : x < -cut ? -cut : x);
     add_to(&a->cpu, log_ratio(a->part_cpu_ns));
     if (a->part_uj[0] != 0 && a->part_uj[1] != 0) {
@@ -139,7 +173,7 @@ static pwr_audit_estimate_t as_ratio(pwr_audit_estimate_t logarithm)
 static void change(pwr_audit_t *a, unsigned to, pwr_audit_estimate_t slowdown)
 {
     a->last = (pwr_audit_change_t){
-        .call = a->calls,
+        .call = a->at.call,
         .from = (pwr_audit_depth_t)a->tested,
         .to = (pwr_audit_depth_t)to,
         .slowdown = slowdown,
@@ -155,7 +189,7 @@ static void change(pwr_audit_t *a, unsigned to, pwr_audit_estimate_t slowdown)
 static double next_trial_ns(const pwr_audit_t *a)
 {
     double lost_ns = (double)a->part_ns[0] - (double)a->part_ns[1];
-    return (GROSSER_IN_A_ROW + 1) * lost_ns * PART_CALLS / calls_of_part(a);
+    return PAIRS_UNTIL_GROSS * lost_ns * PWR_SCHEDULE_LONGEST / pwr_schedule_length(a->at.block);
 }
 
 static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found, bool is_gross)
@@ -164,6 +198,7 @@ static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found, bool is_gross)
     a->lost_ns += fmax(a->trial_ns, 0.0);
     change(a, a->tested + 1u, as_ratio(found));
     a->proven = PWR_AUDIT_REFERENCE;
+    a->suspicious = true;
 }
 
 static bool may_try_again(const pwr_audit_t *a)
@@ -181,8 +216,7 @@ static void try_deeper(pwr_audit_t *a)
 static void judge(pwr_audit_t *a)
 {
     pwr_audit_estimate_t found = estimate(&a->time);
-    int more = a->pair < DENSE_PAIRS ? 0 : 1;
-    bool is_gross = a->gross >= GROSS_IN_A_ROW + more || a->grosser >= GROSSER_IN_A_ROW + more;
+    bool is_gross = a->gross >= GROSS;
     bool enough = number_of(&a->time) >= SAMPLES_TO_JUDGE;
     if (a->tested < PWR_AUDIT_REFERENCE && (is_gross || (enough && found.low > a->bound))) {
         give_up(a, found, is_gross);
@@ -200,62 +234,98 @@ static void judge(pwr_audit_t *a)
 /* ---- interface ---- */
 
 void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double max_slowdown,
-                    pwr_audit_depth_t deepest, uint64_t seed)
+                    pwr_audit_depth_t deepest, pwr_audit_depth_t start, uint64_t seed)
 {
     *audit = (pwr_audit_t){
-        .seed = scrambled(seed),
-        .tested = (uint8_t)deepest,
-        .proven = (uint8_t)deepest,
+        .seed = pwr_schedule_scrambled(seed),
+        .tested = (uint8_t)start,
+        .proven = (uint8_t)start,
         .first = (uint8_t)deepest,
         .bound = log1p(max_slowdown),
         .begin_ns = clock->now_ns(clock->arg),
-        .begin_cpu_ns = clock->cpu_ns(clock->arg),
     };
     audit->end_ns = audit->begin_ns;
-    begin_part(audit, FILLER);
-    audit->left = WARM_UP_CALLS;
+    pwr_audit_jump(audit, 0);
 }
 
-/* Stretches like the last one: is it worth a look at the meter? */
-static uint64_t energy_after(const pwr_audit_clock_t *clock, uint64_t took_ns)
+void pwr_audit_forget(pwr_audit_t *audit)
 {
-    return clock->energy_uj && took_ns >= PWR_AUDIT_ENERGY_LEAST_NS ? clock->energy_uj(clock->arg)
-                                                                    : 0;
+    forget_samples(audit);
+    audit->tested = audit->proven = audit->first;
+    audit->trial_ns = audit->given_up_ns = 0.0;
+    begin_part(audit, false);
+}
+
+/* What has passed since the last look at the clocks. */
+typedef struct passed {
+    uint64_t ns, cpu_ns, uj; /* uj 0: unknown */
+} passed_t;
+
+/* Is it worth a look at the meter, for a stretch that lasts as long as calls did lately? */
+static bool is_long(const pwr_audit_t *a, uint64_t passed_ns)
+{
+    uint64_t calls = a->at.call > a->end_call ? a->at.call - a->end_call : 1;
+    return passed_ns / calls * pwr_schedule_length(a->at.block) >= PWR_AUDIT_ENERGY_LEAST_NS;
+}
+
+static uint64_t since(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static passed_t look(pwr_audit_t *a, const pwr_audit_clock_t *clock)
+{
+    uint64_t now = clock->now_ns(clock->arg);
+    uint64_t cpu = clock->cpu_ns(clock->arg);
+    passed_t passed = {.ns = since(a->end_ns, now), .cpu_ns = since(a->end_cpu_ns, cpu)};
+    uint64_t uj = clock->energy_uj && is_long(a, passed.ns) ? clock->energy_uj(clock->arg) : 0;
+    passed.uj = a->end_uj != 0 ? since(a->end_uj, uj) : 0;
+    a->end_ns = now;
+    a->end_cpu_ns = cpu;
+    a->end_uj = uj;
+    a->end_call = a->at.call;
+    return passed;
+}
+
+/* A part that was measured is over. */
+static void end_part(pwr_audit_t *a, const pwr_schedule_t *ended, const passed_t *passed)
+{
+    int part = saves(a, ended) ? 0 : 1;
+    a->part_ns[part] = passed->ns;
+    a->part_cpu_ns[part] = passed->cpu_ns;
+    a->part_uj[part] = passed->uj;
+    if (place_of(ended).second) {
+        add_sample(a);
+        judge(a);
+    }
 }
 
 void pwr_audit_end_stretch(pwr_audit_t *a, const pwr_audit_clock_t *clock)
 {
-    uint64_t now = clock->now_ns(clock->arg);
-    uint64_t cpu = clock->cpu_ns(clock->arg);
-    uint64_t took_ns = now > a->end_ns ? now - a->end_ns : 0;
-    uint64_t uj = energy_after(clock, took_ns);
-    uint64_t took_uj = uj > a->begin_uj && a->begin_uj != 0 ? uj - a->begin_uj : 0;
-    uint64_t took_cpu_ns = cpu > a->begin_cpu_ns ? cpu - a->begin_cpu_ns : 0;
-    a->end_ns = now;
-    a->begin_cpu_ns = cpu;
-    a->begin_uj = uj;
-    if (a->part == FILLER) {
-        begin_part(a, 0);
+    place_t place = place_of(&a->at);
+    bool may_measure = place.pair >= 0 && !place.second && (place.pair == 0 || a->suspicious);
+    if (!place.begins || (!a->measures && !may_measure)) {
         return;
     }
-    a->part_ns[part_saves(a) ? 0 : 1] = took_ns;
-    a->part_cpu_ns[part_saves(a) ? 0 : 1] = took_cpu_ns;
-    a->part_uj[part_saves(a) ? 0 : 1] = took_uj;
-    if (a->part == 0) {
-        begin_part(a, 1);
-        return;
+    passed_t passed = look(a, clock);
+    bool measures = place.second && a->measures;
+    if (a->measures) {
+        pwr_schedule_t ended = a->at;
+        ended.stretch--; /* no part ends with a block */
+        end_part(a, &ended, &passed);
     }
-    add_sample(a);
-    judge(a);
-    a->pair++;
-    begin_part(a, a->pair < DENSE_PAIRS ? 0 : FILLER);
+    if (place.pair >= 0 && !place.second) {
+        measures = wants_pair(a, place.pair, passed.ns);
+        a->late_ns = 0;
+    }
+    begin_part(a, measures);
 }
 
 pwr_audit_result_t pwr_audit_result(const pwr_audit_t *audit)
 {
     return (pwr_audit_result_t){
-        .calls = audit->calls,
-        .pairs = audit->pair,
+        .calls = audit->at.call,
+        .pairs = audit->pairs,
         .depth = (pwr_audit_depth_t)audit->proven,
         .samples = number_of(&audit->time),
         .slowdown = as_ratio(estimate(&audit->time)),

@@ -4,22 +4,26 @@
  * The slowdown audit: what saving costs in time, by experiment, and how much of it is therefore
  * done.
  *
- * Calls of one class (communicator, collective, size) come in stretches.  Some stretches are
+ * Calls of one class (communicator, collective, size) come in stretches (pwr/schedule.h).  Some are
  * *measured*, in pairs: one as deep as is under test, one with nothing saved, in random order.  The
  * logarithm of the ratio of their times is one sample.  A stretch lasts from the end of the one
  * before to the end of its last call, so it holds what the application computes, too: the ratio is
  * the application's slowdown, not the collective's.
  *
- * Which calls belong to which stretch follows from the number of the call alone, so all ranks of a
- * communicator try the same at the same time and tell each other nothing.  The depth is each rank's
- * own affair, and so is its verdict.  In programs that communicate the ranks' times are alike, and
- * so are verdicts.
+ * All other calls save as much as has not been found wrong.  So 15 of 16 calls save from the first
+ * one on.
+ *
+ * All ranks of a communicator try the same at the same time and tell each other nothing.  The depth
+ * is each rank's own affair, and so is its verdict.  In programs that communicate the ranks' times
+ * are alike, and so are verdicts.
  */
 #ifndef PWR_AUDIT_H
 #define PWR_AUDIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "pwr/schedule.h"
 
 /* How much is saved in a call.  One rung up is one more. */
 typedef enum pwr_audit_depth {
@@ -55,27 +59,28 @@ typedef struct pwr_audit_samples {
 
 /* Everything about one class; private but for reading through pwr_audit_result. */
 typedef struct pwr_audit {
-    /* the same on all ranks */
     uint64_t seed;
-    uint64_t calls;
-    uint32_t left; /* calls until this stretch ends */
-    uint32_t pair; /* number of the pair that is under way, or comes next */
-    uint8_t part;  /* 0, 1: of that pair; 2: between pairs */
+    pwr_schedule_t at; /* the same on all ranks */
     /* my own */
-    uint8_t now;               /* depth of this stretch */
-    uint8_t tested;            /* depth of measured stretches */
-    uint8_t proven;            /* depth between pairs: tested, once that has stood the test */
-    uint8_t first;             /* the deepest there is */
-    uint8_t gross, grosser;    /* pairs in a row that were slower by half, three times as slow */
-    double bound;              /* of the logarithm */
-    uint64_t begin_ns, end_ns; /* of all; of the last stretch */
-    uint64_t begin_cpu_ns, begin_uj;       /* of this stretch; begin_uj 0: unknown */
-    uint64_t part_ns[2], part_cpu_ns[2];   /* of this pair: saving, reference */
-    uint64_t part_uj[2];                   /* 0: unknown */
-    pwr_audit_samples_t time, cpu, energy; /* at the depth under test */
-    double trial_ns;                       /* lost so far by the depth under test */
-    double given_up_ns;                    /* the last one given up will, if tried again */
-    double lost_ns;                        /* by all that were given up */
+    uint8_t now;     /* depth of this stretch */
+    uint8_t tested;  /* depth of measured stretches */
+    uint8_t proven;  /* depth of the others: tested, once that has stood the test */
+    uint8_t first;   /* the deepest there is */
+    uint8_t gross;   /* points of pairs in a row that were much slower */
+    bool measures;   /* this stretch is measured */
+    bool suspicious; /* the last pair asks for another one */
+    uint32_t pairs;  /* measured */
+    double bound;    /* of the logarithm */
+    uint64_t begin_ns, end_ns, end_cpu_ns, end_uj; /* at the first call, at the last look; end_uj 0:
+                                                      unknown */
+    uint64_t end_call;                             /* number of the call before which that was */
+    uint64_t late_ns;                              /* since then, by sleeps: at most; saturates */
+    uint64_t part_ns[2], part_cpu_ns[2];           /* of this pair: saving, reference */
+    uint64_t part_uj[2];                           /* 0: unknown */
+    pwr_audit_samples_t time, cpu, energy;         /* at the depth under test */
+    double trial_ns;                               /* lost so far by the depth under test */
+    double given_up_ns;                            /* the last one given up will, if tried again */
+    double lost_ns;                                /* by all that were given up */
     uint32_t changes;
     pwr_audit_change_t last;
 } pwr_audit_t;
@@ -89,9 +94,22 @@ typedef struct pwr_audit_clock {
     void *arg;
 } pwr_audit_clock_t;
 
-/* max_slowdown: 0.01 is 1 %, above 0.  deepest: LEVERS or LADDER.  seed: the same on all ranks. */
+/* max_slowdown: 0.01 is 1 %, above 0.  deepest: LEVERS or LADDER.  start: what is probably right,
+   not above deepest; what is deeper is tried later.  seed: the same on all ranks. */
 void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double max_slowdown,
-                    pwr_audit_depth_t deepest, uint64_t seed);
+                    pwr_audit_depth_t deepest, pwr_audit_depth_t start, uint64_t seed);
+/* The calls have come to do something else, for example by another algorithm: what was measured
+   does not count. */
+void pwr_audit_forget(pwr_audit_t *audit);
+
+void pwr_audit_jump(pwr_audit_t *audit, uint64_t call);
+/* Before a call: it has this number.  For callers who count calls better than the audit does. */
+static inline void pwr_audit_at(pwr_audit_t *audit, uint64_t call)
+{
+    if (audit->at.call != call) {
+        pwr_audit_jump(audit, call);
+    }
+}
 
 /* Before a call: how deep it may go. */
 static inline pwr_audit_depth_t pwr_audit_depth(const pwr_audit_t *audit)
@@ -99,14 +117,21 @@ static inline pwr_audit_depth_t pwr_audit_depth(const pwr_audit_t *audit)
     return (pwr_audit_depth_t)audit->now;
 }
 
+/* In a call, sleeps may have made it later by so much at most.  Where all of them together cannot
+   reach the bound, reference stretches are rare. */
+enum { PWR_AUDIT_LATE_UNKNOWN_NS = UINT32_MAX };
+static inline void pwr_audit_late(pwr_audit_t *audit, uint64_t ns)
+{
+    audit->late_ns += ns;
+}
+
 void pwr_audit_end_stretch(pwr_audit_t *audit, const pwr_audit_clock_t *clock);
-/* After the call.  Reads no clock but at the end of a stretch.  Returns whether the rank changed
-   its mind: see audit->last. */
+/* After the call.  Reads no clock but around stretches that are measured.  Returns whether the rank
+   changed its mind: see audit->last. */
 static inline bool pwr_audit_call_over(pwr_audit_t *audit, const pwr_audit_clock_t *clock)
 {
     uint32_t changes = audit->changes;
-    ++audit->calls;
-    if (--audit->left == 0) {
+    if (pwr_schedule_next(&audit->at)) {
         pwr_audit_end_stretch(audit, clock);
     }
     return changes != audit->changes;
