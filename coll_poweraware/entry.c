@@ -9,6 +9,7 @@
  */
 #include "call.h"
 #include "choose/choose.h"
+#include "choose/learn.h"
 #include "signatures.h"
 
 /* Which algorithm depends only on what all ranks know equally; how many bytes this one moves
@@ -33,6 +34,7 @@
         int rc = NULL != algorithm                                                                 \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
+        coll_poweraware_learn_end(m);                                                              \
         pwr_operation_end(&operation);                                                             \
         coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \

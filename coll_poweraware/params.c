@@ -62,6 +62,7 @@ static const coll_poweraware_settings_t defaults = {
     .chunk_bytes = DEFAULT_CHUNK_BYTES,
     .leaders = 1,
     .single_copy = true,
+    .explore = true,
 };
 
 #define ROW(field, type, words, level, help) PWR_PARAM(&registered, field, type, words, level, help)
@@ -72,7 +73,7 @@ static const pwr_param_t rows[] = {
     ROW(scheme, INT, schemes, 2,
         "off: stock algorithms, counted if a report is wanted; dvfs: stock algorithms at the "
         "lowest frequency; throttle: power-aware algorithms with frequency and clock throttling; "
-        "auto: the same, but each only where the decision table says that it pays"),
+        "auto: the same, but each only where it pays, by a table and by what is measured"),
     ROW(tstate_scope, INT, scopes, 4, "What a T-state acts on in this hardware: core or package"),
     ROW(group, INT, groups, 4,
         "What the ranks of a group share, of which one per node is active at a time in an "
@@ -86,6 +87,9 @@ static const pwr_param_t rows[] = {
     ROW(decision_table, STRING, NULL, 4,
         "Table of poweraware decide for scheme auto, absolute path, the same on all nodes (empty: "
         "the built-in one)"),
+    ROW(explore, BOOL, NULL, 4,
+        "Whether scheme auto looks for faster algorithms while the program runs, the same on all "
+        "ranks. false: the decision table decides"),
     ROW(segment_bytes, SIZE_T, NULL, 5, "Shared memory per node and communicator, bytes"),
     ROW(segments_total_bytes, SIZE_T, NULL, 5,
         "Shared memory of all communicators of which this process is the lowest rank of its node, "

@@ -43,6 +43,7 @@ typedef struct coll_poweraware_settings {
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     size_t ucx_min_bytes; /* 0: none */
     bool single_copy;
+    bool explore;         /* scheme auto looks for faster algorithms while the program runs */
     char *decision_table; /* NULL: the built-in one */
 } coll_poweraware_settings_t;
 

@@ -6,7 +6,8 @@
  *   scheme off, dvfs   the stock function
  *   scheme throttle    our first algorithm that can do the call, from min_bytes on
  *   scheme auto        the first row of the decision table for this layout and size whose algorithm
- *                      can do the call; none: the stock function
+ *                      can do the call; none: the stock function.  Later what calls of this size
+ *                      have taught (choose/learn.h)
  *   coll_poweraware_<collective>_algorithm = stock or a name: that one, whatever the scheme but off
  *   info key coll_poweraware_algorithm of the communicator: the same for all its collectives
  *
@@ -16,6 +17,7 @@
 
 #include <string.h>
 
+#include "choose/learn.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 
@@ -56,6 +58,12 @@ static uint64_t ours_from(const coll_poweraware_choices_t *choices, int collecti
     return is_stock(choices, collective, PWR_BYTES_UNKNOWN) ? UINT64_MAX : 0;
 }
 
+/* Calls that the table leaves to the stock function may come to be ours. */
+static bool may_learn(const mca_coll_poweraware_module_t *m)
+{
+    return m->state_tried ? NULL != m->state && NULL != m->state->learning : m->settings->explore;
+}
+
 /* Until the ranks have agreed on a table, every call has to see to that.  Where ranks know only
    their own bytes, either none may be ours, or all. */
 static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
@@ -74,7 +82,7 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
     if (COLL_POWERAWARE_AUTO != settings->scheme) {
         return SIZE_MAX;
     }
-    if (NULL == m->table) {
+    if (NULL == m->table || may_learn(m)) {
         return 0;
     }
     const coll_poweraware_choices_t *choices = known_choices(m);
@@ -174,6 +182,9 @@ static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
     return NULL;
 }
 
+/* A communicator whose calls are all left to stock functions is set up only if it is used a lot. */
+enum { CALLS_TO_LEARN = 2 * COLL_POWERAWARE_TRIALS_FROM };
+
 /* Whether this call might be ours, as far as that is known without the communicator's layout and
    beyond the threshold, which it has passed. */
 static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
@@ -184,7 +195,8 @@ static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         return true;
     }
     const coll_poweraware_table_t *table = table_of(m, operation);
-    return NULL != table->any && !is_stock(table->any, collective, bytes);
+    return (NULL != table->any && !is_stock(table->any, collective, bytes)) ||
+           (may_learn(m) && m->calls[collective] > CALLS_TO_LEARN);
 }
 
 static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_t *m,
@@ -210,7 +222,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           const coll_poweraware_args_t *args,
                                                           size_t bytes)
 {
-    if (!wanted(m, operation, collective, bytes)) {
+    if (!m->state_tried && !wanted(m, operation, collective, bytes)) {
         return NULL;
     }
     const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m, operation);
@@ -225,6 +237,9 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
         a = can(a, call, args, bytes) ? a : NULL;
     } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {
         a = of_table(state->choices, call, collective, args, bytes);
+        if (NULL != state->learning) {
+            a = coll_poweraware_learn(m, operation, collective, args, bytes, a, has_memory);
+        }
     } else {
         a = first_that_can(call, collective, args, bytes);
     }

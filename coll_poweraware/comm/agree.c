@@ -29,6 +29,13 @@ bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *m, uint64_t nu
     return OMPI_SUCCESS == rc && highest[0] == ~highest[1];
 }
 
+bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *m, int64_t sums[2])
+{
+    int64_t mine[2] = {sums[0], sums[1]};
+    return OMPI_SUCCESS == m->saved.coll_allreduce(mine, sums, 2, MPI_INT64_T, MPI_SUM, m->comm,
+                                                   m->saved.coll_allreduce_module);
+}
+
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *m, const void *mine, void *all,
                               int ints)
 {

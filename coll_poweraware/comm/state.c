@@ -6,8 +6,8 @@
  * 1. All agree that everybody has memory for what follows (one Allreduce); a rank that has none
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
- *    memory is to be called if it is that lowest rank, and a random word of its memory (one
- *    Allgather).
+ *    memory is to be called if it is that lowest rank, what experiments may lose, and a random word
+ *    of its memory (one Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -18,6 +18,7 @@
  */
 #include "comm/state.h"
 
+#include "choose/learn.h"
 #include "primitives/primitives.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/single_copy.h"
@@ -37,7 +38,9 @@ typedef struct place {
     int leader;
     int group;
     int pid;
-    int serial;       /* never twice in a process */
+    int serial; /* never twice in a process */
+    int explores_ppm;
+    int unused;
     uint64_t address; /* of the word */
     uint64_t word;
 } place_t;
@@ -70,6 +73,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .group = my_group(m->settings),
         .pid = (int)getpid(),
         .serial = atomic_fetch_add(&serial, 1),
+        .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };
@@ -123,6 +127,16 @@ static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
     return pids;
 }
 
+/* All ranks must know the same bound, to decide the same. */
+static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
+{
+    int least = places[0].explores_ppm;
+    for (int rank = 1; rank < h->size; ++rank) {
+        least = places[rank].explores_ppm < least ? places[rank].explores_ppm : least;
+    }
+    return least;
+}
+
 /* All there is to know without shared memory; false when out of memory. */
 static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t *state,
                  const place_t *places, const coll_poweraware_decision_t *decision)
@@ -146,6 +160,13 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
         return false;
     }
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
+    state->explores_ppm = least_explored(h, places);
+    if (0 != state->explores_ppm) {
+        state->learning = calloc(COLL_POWERAWARE_LEARNING, sizeof *state->learning);
+        if (NULL == state->learning) {
+            return false;
+        }
+    }
     if (NULL != decision) {
         state->choices = coll_poweraware_decision_compile(decision, h->num_nodes, h->max_local);
     }
@@ -201,6 +222,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
 {
     if (NULL != state) {
         coll_poweraware_unshare(state);
+        coll_poweraware_learning_free(state->learning, state->hierarchy);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
         coll_poweraware_call_free(state->call);

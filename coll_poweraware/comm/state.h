@@ -12,7 +12,8 @@
 
 #include "pwr_ompi/segment.h"
 
-struct coll_poweraware_call; /* primitives/primitives.h */
+struct coll_poweraware_call;     /* primitives/primitives.h */
+struct coll_poweraware_learning; /* choose/learn.h */
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
@@ -28,6 +29,8 @@ typedef struct coll_poweraware_state {
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
+    int explores_ppm;                                   /* what experiments may lose; 0: none */
+    struct coll_poweraware_learning *learning;          /* NULL: none */
     struct coll_poweraware_call *call;                  /* the one that is under way */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
@@ -54,6 +57,8 @@ bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module, bool 
 int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module, int mine);
 /* Whether all have the same number. */
 bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *module, uint64_t mine);
+/* The sums of all ranks, in place; false after an error of the saved function. */
+bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module, int64_t sums[2]);
 /* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module, const void *mine,
                               void *all, int ints);

@@ -100,10 +100,15 @@ static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
     }
 }
 
+/* Boxes of few ranks are small: to map all of their pages takes 20 us, and each first touch of one
+   as long as several calls. */
+enum { MOST_AT_ONCE = 256 * 1024 };
+
 static pwr_status_t map(int fd, pwr_segment_t *s, pwr_segment_part_t part)
 {
     size_t bytes = pwr_segment_part_bytes(&s->shape, part);
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int at_once = PWR_SEGMENT_BOXES == part && bytes <= MOST_AT_ONCE ? MAP_POPULATE : 0;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | at_once, fd, 0);
     if (MAP_FAILED == base) {
         return pwr_status_from_errno(errno);
     }

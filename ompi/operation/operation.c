@@ -121,6 +121,20 @@ void pwr_operation_set_up_end(pwr_operation_t *operation)
     operation->waits = (pwr_wait_stats_t){0};
 }
 
+void pwr_operation_number(pwr_operation_t *operation, uint64_t number)
+{
+    if (NULL != operation->class && operation->class->audited) {
+        pwr_audit_at(&operation->class->audit, number);
+    }
+}
+
+void pwr_operation_changes(pwr_operation_t *operation)
+{
+    if (NULL != operation->class && operation->class->audited) {
+        pwr_audit_forget(&operation->class->audit);
+    }
+}
+
 /* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {

@@ -129,6 +129,11 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
  */
 void pwr_operation_set_up_begin(pwr_operation_t *operation);
 void pwr_operation_set_up_end(pwr_operation_t *operation);
+/* Between 1 and 2.  Its number among those of its class, for components whose ranks count them
+   equally: then all ranks compare the same calls.  And: from now on, they are done otherwise than
+   those measured so far. */
+void pwr_operation_number(pwr_operation_t *operation, uint64_t number);
+void pwr_operation_changes(pwr_operation_t *operation);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm);
 /* 4.  Also after an error, or when the communicator has ended. */

@@ -14,9 +14,9 @@
  *   from 18 on   32                    0, 512, 1536, 3584 .., at last 15872
  *
  * In each block three pairs may measure how deep to save (pwr/audit.h): stretches 2 and 3; 4 and 5
- * together against 6 and 7; 8 to 10 against 11 to 13.  The first pair always may, the others when
- * that one was suspicious.  Stretches 14 and 15 compare two algorithms.  So each experiment takes 1
- * of 16 calls from the first block on, and later 1 of 512.
+ * together against 6 and 7; 8 and 9 against 10 and 11.  The first pair always may, the others when
+ * that one was suspicious.  So it takes 1 of 16 calls from the first block on, and later 1 of 512.
+ * Stretches 12 and 13 against 14 and 15 compare two algorithms.
  */
 #ifndef PWR_SCHEDULE_H
 #define PWR_SCHEDULE_H
@@ -28,9 +28,9 @@ enum {
     PWR_SCHEDULE_STRETCHES = 16, /* of a block */
     PWR_SCHEDULE_DEPTH = 2,      /* the first stretch of the first pair about depth ... */
     PWR_SCHEDULE_DEPTH_PAIRS = 3,
-    PWR_SCHEDULE_CHOICE = 14, /* ... and of the pair about algorithms */
-    PWR_SCHEDULE_FIRST_CHOICE_BLOCK = 1,
-    PWR_SCHEDULE_LONGEST = 32 /* calls of a stretch */
+    PWR_SCHEDULE_CHOICE = 12,     /* ... and of the pair about algorithms, ... */
+    PWR_SCHEDULE_CHOICE_PART = 2, /* ... whose parts have so many */
+    PWR_SCHEDULE_LONGEST = 32     /* calls of a stretch */
 };
 
 /* Where a call is.  Zeroed memory, then pwr_schedule_at. */

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Scheme auto learns which algorithm is fastest (choose/learn.h).
+ */
+#include "choose/learn.h"
+
+#include <stdlib.h>
+
+#include "comm/state.h"
+#include "pwr_ompi/process.h"
+
+typedef const coll_poweraware_algorithm_t algorithm_t;
+typedef coll_poweraware_learning_t learning_t;
+typedef coll_poweraware_trials_t trials_t;
+
+int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
+                                 const pwr_scheme_t *scheme)
+{
+    double share = pwr_process.settings.max_slowdown / 100.0;
+    if (!settings->explore || !scheme->audits) {
+        return 0;
+    }
+    return (int)((share < 1.0 ? share : 1.0) * COLL_POWERAWARE_PPM);
+}
+
+/* ---- the candidates of a call ---- */
+
+static const char *candidate_name(int candidate)
+{
+    return COLL_POWERAWARE_BY_TABLE == candidate ? "table"
+           : COLL_POWERAWARE_STOCK == candidate  ? "stock"
+                                                 : coll_poweraware_algorithms[candidate].name;
+}
+
+/* A call, for the functions below. */
+typedef struct asked {
+    mca_coll_poweraware_module_t *module;
+    const coll_poweraware_args_t *args;
+    size_t bytes;
+    algorithm_t *by_table;
+    const trials_t *trials;
+} asked_t;
+
+static bool can(const asked_t *asked, algorithm_t *a)
+{
+    const coll_poweraware_state_t *state = asked->module->state;
+    return COLL_POWERAWARE_NOT_SHARED != state->shared[PWR_SEGMENT_BOXES] &&
+           COLL_POWERAWARE_NOT_SHARED != state->shared[a->memory] &&
+           (NULL == a->can || a->can(state->call, asked->args, asked->bytes));
+}
+
+/* NULL: the stock function.  *can_do: whether it can do this call. */
+static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_do)
+{
+    *can_do = true;
+    if (COLL_POWERAWARE_BY_TABLE == candidate) {
+        return asked->by_table;
+    }
+    if (COLL_POWERAWARE_STOCK == candidate) {
+        return NULL;
+    }
+    algorithm_t *a = &coll_poweraware_algorithms[candidate];
+    *can_do = can(asked, a);
+    return *can_do ? a : asked->by_table;
+}
+
+/* What would do the same as the best is no rival now: the table's choice and its algorithm. */
+static bool may_be_rival(void *arg, int candidate)
+{
+    const asked_t *asked = arg;
+    const trials_t *t = asked->trials;
+    bool can_do;
+    bool can_best;
+    algorithm_t *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
+    algorithm_t *best = algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
+    return can_do && a != best;
+}
+
+/* ---- the experiments of a class ---- */
+
+static int find_candidates(const asked_t *asked, coll_poweraware_collective_t collective,
+                           int *candidates)
+{
+    int num = 0;
+    candidates[num++] = COLL_POWERAWARE_BY_TABLE;
+    candidates[num++] = COLL_POWERAWARE_STOCK;
+    for (int i = 0; i < coll_poweraware_num_algorithms && num < COLL_POWERAWARE_MOST_CANDIDATES;
+         ++i) {
+        algorithm_t *a = &coll_poweraware_algorithms[i];
+        if (collective == a->collective && can(asked, a)) {
+            candidates[num++] = i;
+        }
+    }
+    return num;
+}
+
+/* Where the table says stock, that is one candidate, not two. */
+static bool is_settled(const asked_t *asked, int num)
+{
+    return 2 == num && NULL == asked->by_table;
+}
+
+/* All ranks have memory for it, or none has experiments. */
+static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
+                         coll_poweraware_collective_t collective, int size_class, learning_t *class)
+{
+    mca_coll_poweraware_module_t *m = asked->module;
+    int candidates[COLL_POWERAWARE_MOST_CANDIDATES];
+    int num = find_candidates(asked, collective, candidates);
+    class->fixed = true;
+    if (is_settled(asked, num)) {
+        return;
+    }
+    trials_t *t = malloc(sizeof *t);
+    pwr_operation_set_up_begin(operation);
+    class->fixed = !coll_poweraware_all_agree(m, NULL != t);
+    pwr_operation_set_up_end(operation);
+    if (class->fixed) {
+        free(t);
+        return;
+    }
+    coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm,
+                                (uint64_t)collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
+    class->trials = t;
+}
+
+static void begin_block(asked_t *asked, pwr_operation_t *operation, trials_t *t)
+{
+    int64_t sums[2];
+    bool have = coll_poweraware_trials_have(t, sums);
+    if (have) {
+        pwr_operation_set_up_begin(operation);
+        have = coll_poweraware_add_up(asked->module, sums);
+        pwr_operation_set_up_end(operation);
+    }
+    if (coll_poweraware_trials_agree(t, have ? sums : NULL)) {
+        pwr_operation_changes(operation);
+        int best = t->candidates[t->best].algorithm;
+        pwr_say(2, "%s of up to %zu bytes: candidate %s is faster, and taken from now on",
+                pwr_process_name(PWR_OPERATION, (int)operation->name),
+                pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(best));
+    }
+    coll_poweraware_trials_begin_block(t, may_be_rival, asked);
+}
+
+/* Its memory may be made in small parts, in each call that asks for it. */
+static void prepare_rival(const asked_t *asked, pwr_operation_t *operation, const trials_t *t,
+                          coll_poweraware_has_memory_t *has_memory)
+{
+    bool can_do;
+    if (COLL_POWERAWARE_NO_RIVAL != t->rival) {
+        algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
+        if (NULL != a && can_do) {
+            has_memory(asked->module, operation, a);
+        }
+    }
+}
+
+const coll_poweraware_algorithm_t *
+coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                      coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
+                      size_t bytes, const coll_poweraware_algorithm_t *by_table,
+                      coll_poweraware_has_memory_t *has_memory)
+{
+    int size_class = pwr_size_class(bytes);
+    learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
+    asked_t asked = {m, args, bytes, by_table, NULL};
+    if (NULL == class->trials) {
+        if (class->fixed || class->calls < COLL_POWERAWARE_TRIALS_FROM) {
+            pwr_operation_number(operation, class->calls);
+            class->calls += !class->fixed;
+            return by_table;
+        }
+        begin_trials(&asked, operation, collective, size_class, class);
+        if (NULL == class->trials) {
+            return by_table;
+        }
+    }
+    trials_t *t = class->trials;
+    asked.trials = t;
+    if (coll_poweraware_trials_begin(t)) {
+        begin_block(&asked, operation, t);
+    }
+    prepare_rival(&asked, operation, t, has_memory);
+    pwr_operation_number(operation, t->at.call);
+    m->trials = t;
+    bool can_do;
+    int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
+    algorithm_t *a = algorithm_of(&asked, candidate, &can_do);
+    m->measures = coll_poweraware_trials_measure(t);
+    if (m->measures && (!can_do || (NULL != a && !has_memory(m, operation, a)))) {
+        coll_poweraware_trials_spoil(t);
+    }
+    m->measured_ns = m->measures ? pwr_env_now_ns(&pwr_process.env) : 0;
+    return a;
+}
+
+void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
+{
+    if (m->measures) {
+        coll_poweraware_trials_add(m->trials, pwr_env_now_ns(&pwr_process.env) - m->measured_ns);
+    }
+    coll_poweraware_trials_over(m->trials);
+    m->trials = NULL;
+}
+
+/* ---- for the report ---- */
+
+typedef struct kept {
+    const char *collective;
+    int size_class;
+    int nodes, ranks_per_node;
+    trials_t trials;
+} kept_t;
+enum { KEPT = 128 };
+static kept_t kept[KEPT];
+static unsigned num_kept; /* may exceed what is kept */
+
+/* Communicators may be freed in several threads at once. */
+static void keep(const trials_t *t, int collective, int size_class, const pwr_hierarchy_t *h)
+{
+    unsigned at = __atomic_fetch_add(&num_kept, 1, __ATOMIC_RELAXED);
+    if (at < KEPT) {
+        kept[at] = (kept_t){.collective = coll_poweraware_names[collective],
+                            .size_class = size_class,
+                            .nodes = h->num_nodes,
+                            .ranks_per_node = h->max_local,
+                            .trials = *t};
+    }
+}
+
+void coll_poweraware_learning_free(learning_t *learning, const pwr_hierarchy_t *h)
+{
+    for (int i = 0; NULL != learning && i < COLL_POWERAWARE_LEARNING; ++i) {
+        if (NULL != learning[i].trials) {
+            keep(learning[i].trials, i / PWR_SIZE_CLASSES, i % PWR_SIZE_CLASSES, h);
+            free(learning[i].trials);
+        }
+    }
+    free(learning);
+}
+
+/* Time over that of the best: (1 + d) / (1 - d). */
+static double over_best(const coll_poweraware_candidate_t *c)
+{
+    double d = (double)c->d_ppm / COLL_POWERAWARE_PPM;
+    return (1.0 + d) / (d < 1.0 ? 1.0 - d : 1e-6);
+}
+
+static json_t *candidates_of(const trials_t *t)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < t->num_candidates; ++i) {
+        const coll_poweraware_candidate_t *c = &t->candidates[i];
+        if (i != t->best && 0 != c->pairs) {
+            json_array_append_new(list, json_pack("{s:s, s:f, s:i}", "algorithm",
+                                                  candidate_name(c->algorithm), "over_best",
+                                                  over_best(c), "pairs", (int)c->pairs));
+        }
+    }
+    return list;
+}
+
+json_t *coll_poweraware_learnt(void)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < num_kept && i < KEPT; ++i) {
+        const trials_t *t = &kept[i].trials;
+        json_t *json = json_pack(
+            "{s:s, s:i, s:i, s:s, s:i, s:i, s:f, s:o}", "collective", kept[i].collective, "nodes",
+            kept[i].nodes, "ranks_per_node", kept[i].ranks_per_node, "algorithm",
+            candidate_name(t->candidates[t->best].algorithm), "pairs", (int)t->pairs, "take_overs",
+            (int)t->take_overs, "lost_s", 1e-9 * (double)t->lost_ns, "others", candidates_of(t));
+        if (0 != kept[i].size_class && NULL != json) {
+            json_object_set_new(json, "up_to_bytes",
+                                json_integer((json_int_t)pwr_size_class_bytes(kept[i].size_class)));
+        }
+        json_array_append_new(list, json);
+    }
+    return list;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What scheme auto learns about algorithms on one communicator, by collective and size class.
+ *
+ * The first calls of a class do as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on,
+ * experiments (choose/trials.h) compare that with the stock function and with our other algorithms.
+ * The ranks add up what they have measured in one small Allreduce per experiment, by the saved
+ * function: after 64 calls of the class, 96, 128 .. 192, 256 .., in the end each 16,384.
+ */
+#ifndef COLL_POWERAWARE_LEARN_H
+#define COLL_POWERAWARE_LEARN_H
+
+#include "algorithms/algorithms.h"
+#include "choose/trials.h"
+#include "module.h"
+
+#include <jansson.h>
+
+/* Candidates that are no algorithm of ours. */
+enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
+
+/* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
+typedef struct coll_poweraware_learning {
+    uint32_t calls;                   /* before the experiments */
+    bool fixed;                       /* there will be none */
+    coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
+} coll_poweraware_learning_t;
+
+enum { COLL_POWERAWARE_LEARNING = COLL_POWERAWARE_NUM_COLLECTIVES * PWR_SIZE_CLASSES };
+
+/* What experiments may lose, in millionths of all calls; 0: this rank makes none. */
+int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
+                                 const pwr_scheme_t *scheme);
+
+/* Whether a candidate's algorithm has the memory it runs in. */
+typedef bool coll_poweraware_has_memory_t(mca_coll_poweraware_module_t *module,
+                                          pwr_operation_t *operation,
+                                          const coll_poweraware_algorithm_t *algorithm);
+
+/* The algorithm of a call whose class learns; NULL: the stock function.  by_table: what the table
+   says.  Collective; the same on all ranks.  coll_poweraware_learn_end follows after the call. */
+const coll_poweraware_algorithm_t *
+coll_poweraware_learn(mca_coll_poweraware_module_t *module, pwr_operation_t *operation,
+                      coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
+                      size_t bytes, const coll_poweraware_algorithm_t *by_table,
+                      coll_poweraware_has_memory_t *has_memory);
+void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *module);
+static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *module)
+{
+    if (NULL != module->trials) {
+        coll_poweraware_learn_end_call(module);
+    }
+}
+
+/* Frees what was learnt; results are kept for the report, as far as there is room. */
+void coll_poweraware_learning_free(coll_poweraware_learning_t *learning,
+                                   const pwr_hierarchy_t *hierarchy);
+/* The choices of communicators that are gone, an array. */
+json_t *coll_poweraware_learnt(void);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Experiments with candidates (choose/trials.h).  Numbers that all ranks compute from what they
+ * have agreed on are integers, so that they are equal on different processors, too.
+ */
+#include "choose/trials.h"
+
+#include <stddef.h>
+
+typedef coll_poweraware_trials_t trials_t;
+typedef coll_poweraware_candidate_t candidate_t;
+
+enum {
+    PPM = COLL_POWERAWARE_PPM,
+    LEAST_PAIRS = 2,
+    LEAST_CALLS = 2,   /* of a pair */
+    SKIPPED = 1,       /* calls before them */
+    SKIPPED_FIRST = 2, /* in a first pair */
+    MEMORY = 16,       /* pairs, by which older ones fade, ... */
+    MEMORY_CALLS = MEMORY * PWR_SCHEDULE_LONGEST,
+    SIGMAS2 = 9,            /* square of the standard errors that a rival must be ahead */
+    PROMISING_PPM = -50000, /* worth another look at once */
+    GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
+    SHARE_OF_BOUND = 4,
+    CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
+    MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
+    MOST_LEAST = 6     /* a call counts for at most so many of the shortest */
+};
+static const int64_t least_d2_ppm2 = (int64_t)50000 * 50000 * 2; /* for pairs of one call */
+
+void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, int max_slowdown_ppm,
+                                 uint64_t seed)
+{
+    *t = (trials_t){
+        .seed = seed,
+        .bound_ppm = max_slowdown_ppm / SHARE_OF_BOUND,
+        .num_candidates = num,
+        .rival = COLL_POWERAWARE_NO_RIVAL,
+    };
+    for (int i = 0; i < num; ++i) {
+        t->candidates[i].algorithm = algorithms[i];
+    }
+    pwr_schedule_at(&t->at, COLL_POWERAWARE_TRIALS_FROM);
+}
+
+/* ---- results ---- */
+
+static bool has_pair(const trials_t *t)
+{
+    return COLL_POWERAWARE_NO_RIVAL != t->rival && !t->spoilt;
+}
+
+bool coll_poweraware_trials_have(const trials_t *t, int64_t sums[2])
+{
+    const uint64_t most = UINT64_C(1) << MOST_NS_BITS;
+    for (int i = 0; i < 2; ++i) {
+        sums[i] = (int64_t)(t->ns[i] < most ? t->ns[i] : most);
+    }
+    return has_pair(t);
+}
+
+/* (rival - best) / (rival + best), without overflow */
+static int64_t d_of(const int64_t sums[2])
+{
+    int64_t rival = sums[0], best = sums[1];
+    while (rival + best > INT64_MAX / PPM / 2) {
+        rival /= 2;
+        best /= 2;
+    }
+    return rival + best <= 0 ? 0 : (rival - best) * PPM / (rival + best);
+}
+
+static void add_pair(candidate_t *c, int64_t d_ppm, int64_t calls)
+{
+    int64_t before = d_ppm - c->d_ppm;
+    c->pairs += c->pairs < UINT32_MAX;
+    c->calls += calls;
+    c->calls = c->calls < MEMORY_CALLS ? c->calls : MEMORY_CALLS;
+    int64_t n = c->pairs < MEMORY ? c->pairs : MEMORY;
+    c->d_ppm += before * calls / c->calls;
+    c->d2_ppm2 += (before * (d_ppm - c->d_ppm) * calls - c->d2_ppm2) / n;
+}
+
+/* Whether its mean is below 0 by more than chance explains. */
+static bool is_faster(const candidate_t *c)
+{
+    int64_t n = c->pairs < MEMORY ? c->pairs : MEMORY;
+    if (n < LEAST_PAIRS || c->d_ppm >= 0) {
+        return false;
+    }
+    int64_t single = c->d2_ppm2 * n / (n - 1) + least_d2_ppm2;
+    return c->d_ppm * c->d_ppm * c->calls >= SIGMAS2 * single;
+}
+
+/* Things are not as they were: earlier pairs count for one of the last one's length. */
+static void doubt(candidate_t *c, int64_t calls)
+{
+    if (c->pairs > 1) {
+        c->pairs = 1;
+        c->calls = c->calls < calls ? c->calls : calls;
+        c->d2_ppm2 = 0;
+    }
+}
+
+/* What was measured against the old best says something about the new one. */
+static void take_over(trials_t *t)
+{
+    const candidate_t won = t->candidates[t->rival];
+    for (int i = 0; i < t->num_candidates; ++i) {
+        candidate_t *c = &t->candidates[i];
+        doubt(c, LEAST_CALLS);
+        c->d_ppm -= 0 != c->pairs ? won.d_ppm : 0;
+        c->d_ppm = c->d_ppm < PPM ? c->d_ppm : PPM;
+    }
+    candidate_t *old = &t->candidates[t->best];
+    old->pairs = 1;
+    old->calls = LEAST_CALLS;
+    old->d_ppm = -won.d_ppm;
+    old->measured = t->at.call;
+    t->candidates[t->rival] = (candidate_t){.algorithm = won.algorithm};
+    t->best = t->rival;
+    ++t->take_overs;
+}
+
+static void look_closely(trials_t *t)
+{
+    if (t->at.call > CLOSE_CALL) {
+        pwr_schedule_at(&t->at, CLOSE_CALL);
+        for (int i = 0; i < t->num_candidates; ++i) {
+            t->candidates[i].measured = CLOSE_CALL;
+        }
+    }
+}
+
+/* Returns whether the rival takes over. */
+static bool judge(trials_t *t, const int64_t sums[2])
+{
+    candidate_t *rival = &t->candidates[t->rival];
+    int64_t d_ppm = d_of(sums);
+    if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
+        *rival = (candidate_t){.algorithm = rival->algorithm};
+    }
+    add_pair(rival, d_ppm, t->take);
+    rival->measured = t->at.call;
+    ++t->pairs;
+    t->lost_ns += sums[0] > sums[1] ? (uint64_t)(sums[0] - sums[1]) : 0;
+    bool better = is_faster(rival);
+    if (better) {
+        take_over(t);
+    }
+    if (better || d_ppm <= PROMISING_PPM) {
+        look_closely(t);
+    }
+    return better;
+}
+
+bool coll_poweraware_trials_agree(trials_t *t, const int64_t sums[2])
+{
+    bool better = NULL != sums && has_pair(t) && judge(t, sums);
+    t->rival = COLL_POWERAWARE_NO_RIVAL;
+    return better;
+}
+
+/* ---- the next rival ---- */
+
+/* Calls of its next pair, so that what they will probably lose is a small part of the calls since
+   the last one; 0: not now. */
+static uint32_t affordable(const trials_t *t, const candidate_t *c)
+{
+    const uint64_t most = 1000 * 1000 * 1000;
+    const int64_t fine = 1000;
+    uint32_t length = pwr_schedule_length(t->at.block);
+    if (0 == c->pairs || c->d_ppm <= 0) {
+        return length;
+    }
+    int64_t since = (int64_t)(t->at.call - c->measured < most ? t->at.call - c->measured : most);
+    int64_t may_lose = since * t->bound_ppm / (t->num_candidates - 1) / (PPM / fine);
+    int64_t faster_ppm = c->d_ppm < PPM ? PPM - c->d_ppm : 1;
+    /* each loses 2 d / (1 - d) calls */
+    int64_t calls = may_lose * faster_ppm / (2 * c->d_ppm) / fine;
+    calls -= SKIPPED;
+    if (calls < LEAST_CALLS) {
+        return 1 == c->pairs && c->d_ppm < GROSS_PPM ? LEAST_CALLS : 0;
+    }
+    return calls < length ? (uint32_t)calls : length;
+}
+
+/* Less is earlier: the promising, then the untried, then those measured longest ago. */
+static uint64_t turn_of(const candidate_t *c)
+{
+    if (0 != c->pairs && c->d_ppm <= PROMISING_PPM) {
+        return 0;
+    }
+    return 0 == c->pairs ? 1 : 2 + c->measured;
+}
+
+void coll_poweraware_trials_begin_block(trials_t *t, bool (*may)(void *arg, int candidate),
+                                        void *arg)
+{
+    t->rival = COLL_POWERAWARE_NO_RIVAL;
+    t->spoilt = false;
+    t->ns[0] = t->ns[1] = 0;
+    t->least_ns = 0;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        const candidate_t *c = &t->candidates[i];
+        uint32_t take = i == t->best ? 0 : affordable(t, c);
+        if (0 != take && may(arg, i) &&
+            (COLL_POWERAWARE_NO_RIVAL == t->rival ||
+             turn_of(c) < turn_of(&t->candidates[t->rival]))) {
+            t->rival = i;
+            t->take = take;
+            t->skip = 0 == c->pairs ? SKIPPED_FIRST : SKIPPED;
+        }
+    }
+}
+
+/* ---- a call ---- */
+
+/* Where a call is in the pair of its block. */
+typedef struct place {
+    bool within; /* it is in the pair, or in the stretch before it */
+    bool rivals; /* it is in the rival's part */
+    bool taken;  /* the part has begun and is not over */
+    bool counts;
+} place_t;
+
+static place_t place_of(const trials_t *t)
+{
+    int behind = t->at.stretch - PWR_SCHEDULE_CHOICE;
+    if (COLL_POWERAWARE_NO_RIVAL == t->rival || behind < -1) {
+        return (place_t){0};
+    }
+    if (behind < 0) {
+        return (place_t){.within = true};
+    }
+    bool rival_first = 0 != (pwr_schedule_scrambled(t->seed ^ t->at.block) & 1);
+    bool rivals = (behind < PWR_SCHEDULE_CHOICE_PART) == rival_first;
+    uint32_t length = pwr_schedule_length(t->at.block);
+    uint32_t call = (uint32_t)(behind % PWR_SCHEDULE_CHOICE_PART) * length + length - t->at.left;
+    bool taken = call < t->skip + t->take;
+    return (place_t){true, rivals, taken, taken && call >= t->skip};
+}
+
+bool coll_poweraware_trials_measure(const trials_t *t)
+{
+    place_t place = place_of(t);
+    return place.within && (place.counts || t->at.stretch < PWR_SCHEDULE_CHOICE);
+}
+
+int coll_poweraware_trials_candidate(const trials_t *t)
+{
+    place_t place = place_of(t);
+    return place.rivals && place.taken ? t->rival : t->best;
+}
+
+void coll_poweraware_trials_add(trials_t *t, uint64_t ns)
+{
+    place_t place = place_of(t);
+    uint64_t most = MOST_LEAST * t->least_ns;
+    if (place.counts) {
+        t->ns[place.rivals ? 0 : 1] += 0 != most && ns > most ? most : ns;
+    }
+    if (!place.rivals && (0 == t->least_ns || ns < t->least_ns)) {
+        t->least_ns = ns;
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Which of several candidates is fastest for the calls of one class, by experiment while the
+ * program runs (scheme auto).  Nothing here knows MPI.
+ *
+ * One candidate is the *best* so far, and takes all calls but those of experiments.  Once in a
+ * block of the schedule (pwr/schedule.h) a *rival* takes a few calls, and the best takes as many,
+ * in random order.  The first one of them does not count, nor the first two of a rival that is new:
+ * ranks may have run ahead of each other, and memory is touched for the first time.  Each rank adds
+ * up its time in both.  In the first call of the next block the ranks add their sums up, so all of
+ * them know the same numbers, and decide the same:
+ *
+ *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
+ *
+ *   - A call counts for at most six times the shortest one of the best: what stalls the machine is
+ *     nobody's fault.
+ *   - A rival takes over after two pairs at least, if the mean of its d is three standard errors
+ *     below 0.  No error is believed to be smaller than 5 % for pairs of two calls.
+ *   - One whose last pair was promising comes again in the next block, and blocks are short again.
+ *   - One that was slower comes again when the calls since then, times b / 4 over the number of
+ *     rivals, pay for what it will lose; b: coll_poweraware_max_slowdown.  It then takes as many
+ *     calls of its part as they pay for, and three at least.
+ *
+ * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
+ * with up to five rivals those are made in the first 192 calls.  One that seemed less than nine
+ * times as slow has a second pair on credit, of 3 (r - 1) calls.  Later pairs of all rivals
+ * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
+ * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
+ * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
+ * anew, from the next block on: after 16,384 calls at most.
+ */
+#ifndef COLL_POWERAWARE_TRIALS_H
+#define COLL_POWERAWARE_TRIALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pwr/schedule.h"
+
+enum {
+    COLL_POWERAWARE_MOST_CANDIDATES = 6,
+    COLL_POWERAWARE_TRIALS_FROM = 32, /* calls of a class before its first experiment */
+    COLL_POWERAWARE_NO_RIVAL = -1,
+    COLL_POWERAWARE_PPM = 1000000
+};
+
+typedef struct coll_poweraware_candidate {
+    int algorithm;     /* the caller's */
+    uint32_t pairs;    /* measured against the best */
+    int64_t calls;     /* of these, on each side; older ones fade */
+    int64_t d_ppm;     /* mean, in millionths */
+    int64_t d2_ppm2;   /* its variance, for a pair of one call */
+    uint64_t measured; /* the call behind the last pair */
+} coll_poweraware_candidate_t;
+
+typedef struct coll_poweraware_trials {
+    /* the same on all ranks */
+    pwr_schedule_t at;
+    uint64_t seed;
+    int64_t bound_ppm; /* share of all calls that later experiments may lose */
+    int num_candidates;
+    coll_poweraware_candidate_t candidates[COLL_POWERAWARE_MOST_CANDIDATES];
+    int best;
+    int rival;      /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
+    uint32_t take;  /* calls of it that count, and of the best */
+    uint32_t skip;  /* calls of it before those */
+    bool spoilt;    /* somebody else has taken a call of the pair */
+    uint32_t pairs; /* of all, with those of candidates that have been the best */
+    uint32_t take_overs;
+    uint64_t lost_ns; /* in experiments; of all ranks */
+    /* my own */
+    uint64_t ns[2];    /* of this pair: rival, best */
+    uint64_t least_ns; /* the shortest call of the best in this block; 0: not known */
+} coll_poweraware_trials_t;
+
+/* algorithms, [num]: at most COLL_POWERAWARE_MOST_CANDIDATES, in order of preference; the first one
+   is the best for now.  max_slowdown_ppm: 10000 is 1 %; at most 1000000.  The calls made so far are
+   COLL_POWERAWARE_TRIALS_FROM. */
+void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
+                                 int max_slowdown_ppm, uint64_t seed);
+
+/* In the first call of a block, before anything else of it.  Whether the ranks have to add up their
+   sums, and those of this one: rival, best, in ns. */
+bool coll_poweraware_trials_have(const coll_poweraware_trials_t *trials, int64_t sums[2]);
+/* The sums of all ranks; NULL: they could not be added up.  Returns whether the best has changed.
+ */
+bool coll_poweraware_trials_agree(coll_poweraware_trials_t *trials, const int64_t sums[2]);
+/* After that: finds the rival of this block.  may: whether a candidate may be one. */
+void coll_poweraware_trials_begin_block(coll_poweraware_trials_t *trials,
+                                        bool (*may)(void *arg, int candidate), void *arg);
+
+static inline bool coll_poweraware_trials_begin(const coll_poweraware_trials_t *trials)
+{
+    return 0 == trials->at.stretch && trials->at.left == pwr_schedule_length(trials->at.block);
+}
+/* Whether this call is timed: it counts, or comes shortly before. */
+bool coll_poweraware_trials_measure(const coll_poweraware_trials_t *trials);
+/* The candidate that takes this call. */
+int coll_poweraware_trials_candidate(const coll_poweraware_trials_t *trials);
+/* After a call that is measured: what it took on this rank; or it was not taken by the candidate,
+   which all ranks know. */
+void coll_poweraware_trials_add(coll_poweraware_trials_t *trials, uint64_t ns);
+static inline void coll_poweraware_trials_spoil(coll_poweraware_trials_t *trials)
+{
+    trials->spoilt = true;
+}
+static inline void coll_poweraware_trials_over(coll_poweraware_trials_t *trials)
+{
+    pwr_schedule_next(&trials->at);
+}
+
+#endif

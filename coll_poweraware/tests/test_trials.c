@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Experiments with candidates, in programs whose costs are known: several ranks, a clock that is
+ * injected.  What exploring may cost (choose/trials.h) is checked on each.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "choose/trials.h"
+
+enum { FIRST_NS = 1000000 /* what the first two calls of a candidate take longer */ };
+enum { RANKS = 4, US = 1000, MOST = COLL_POWERAWARE_MOST_CANDIDATES };
+
+typedef struct program {
+    int num;
+    double cost[MOST]; /* us of a call */
+    double noise;      /* standard deviation of a call on a rank, as a part of it */
+    double outliers;   /* share of calls in which all ranks take so much longer: */
+    double longer;
+    uint64_t random;
+    uint64_t calls;
+    double ns, best_ns; /* of all calls, as they were and as the best would have been */
+    bool allowed[MOST]; /* to be a rival */
+    uint64_t agreements;
+    uint64_t taken[MOST]; /* calls */
+    coll_poweraware_trials_t rank[RANKS];
+} program_t;
+
+static double uniform(program_t *p)
+{
+    p->random = pwr_schedule_scrambled(p->random);
+    return (double)(p->random >> 11) / 9007199254740992.0;
+}
+
+static double normal(program_t *p)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; i++) {
+        sum += uniform(p);
+    }
+    return sum;
+}
+
+static void start(program_t *p, const double *cost, int num, double noise, uint64_t seed)
+{
+    static const int algorithms[MOST] = {10, 11, 12, 13, 14, 15};
+    *p = (program_t){
+        .num = num, .noise = noise, .random = seed, .calls = COLL_POWERAWARE_TRIALS_FROM};
+    memcpy(p->cost, cost, (size_t)num * sizeof *cost);
+    memset(p->allowed, true, sizeof p->allowed);
+    for (int r = 0; r < RANKS; r++) {
+        coll_poweraware_trials_init(&p->rank[r], algorithms, num, 10000, seed);
+    }
+}
+
+static bool may(void *arg, int candidate)
+{
+    return ((program_t *)arg)->allowed[candidate];
+}
+
+/* All ranks add up what they have, or nobody has anything. */
+static void agree(program_t *p)
+{
+    int64_t all[2] = {0, 0};
+    int have = 0;
+    for (int r = 0; r < RANKS; r++) {
+        int64_t mine[2];
+        have += coll_poweraware_trials_have(&p->rank[r], mine);
+        all[0] += mine[0];
+        all[1] += mine[1];
+    }
+    assert_true(have == 0 || have == RANKS);
+    p->agreements += have != 0;
+    for (int r = 0; r < RANKS; r++) {
+        coll_poweraware_trials_agree(&p->rank[r], have ? all : NULL);
+        coll_poweraware_trials_begin_block(&p->rank[r], may, p);
+    }
+}
+
+static double cheapest(const program_t *p)
+{
+    double least = p->cost[0];
+    for (int i = 1; i < p->num; i++) {
+        least = p->cost[i] < least ? p->cost[i] : least;
+    }
+    return least;
+}
+
+static void call(program_t *p)
+{
+    if (coll_poweraware_trials_begin(&p->rank[0])) {
+        agree(p);
+    }
+    int candidate = coll_poweraware_trials_candidate(&p->rank[0]);
+    double times = uniform(p) < p->outliers ? p->longer : 1.0;
+    for (int r = 0; r < RANKS; r++) {
+        coll_poweraware_trials_t *t = &p->rank[r];
+        double factor = times * (1.0 + p->noise * normal(p));
+        assert_int_equal(coll_poweraware_trials_candidate(t), candidate);
+        if (coll_poweraware_trials_measure(t)) {
+            uint64_t cold = p->taken[candidate] < 2 && candidate != 0 ? FIRST_NS : 0;
+            coll_poweraware_trials_add(
+                t, cold + (uint64_t)(p->cost[candidate] * US * (factor > 0.05 ? factor : 0.05)));
+        }
+        coll_poweraware_trials_over(t);
+    }
+    p->taken[candidate]++;
+    p->ns += p->cost[candidate] * US;
+    p->best_ns += cheapest(p) * US;
+    p->calls++;
+}
+
+static void run(program_t *p, uint64_t calls)
+{
+    for (uint64_t i = 0; i < calls; i++) {
+        call(p);
+    }
+}
+
+/* Time over that of the best candidate, in so many calls from now on. */
+static double over_best(program_t *p, uint64_t calls)
+{
+    p->ns = p->best_ns = 0.0;
+    run(p, calls);
+    return p->ns / p->best_ns;
+}
+
+/* The first one is the worst of all: a wrong table, wrong knowledge. */
+static void test_wrong_start(void **state)
+{
+    static const double costs[][MOST] = {
+        {20, 10}, {40, 10, 20}, {30, 12, 10, 20}, {100, 50, 80, 10, 60}};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        for (uint64_t seed = 0; seed < 100; seed++) {
+            program_t p;
+            start(&p, costs[k], k + 2, 0.1, seed);
+            run(&p, k < 3 ? 200 : 300);
+            double after = over_best(&p, 20000);
+            if (after > 1.02) {
+                fail_msg("%d candidates, seed %u: %.3f of the best", k + 2, (unsigned)seed, after);
+            }
+        }
+    }
+}
+
+/* The first one is the best: what looking costs, and nothing else takes over. */
+static void test_right_start(void **state)
+{
+    static const double cost[MOST] = {10, 30, 20, 12, 15};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, cost, 5, 0.1, seed);
+        run(&p, 200 - COLL_POWERAWARE_TRIALS_FROM);
+        assert_int_equal(p.rank[0].take_overs, 0);
+        /* 4 (r - 1) and 3 (r - 1) calls for each rival, in about 200 */
+        assert_true((p.ns - p.best_ns) / (10.0 * US) <= 7 * (2.0 + 1.0 + 0.2 + 0.5));
+        assert_true(over_best(&p, 100000) < 1.0 + 0.01 / 4);
+        assert_int_equal(p.rank[0].best, 0);
+    }
+}
+
+/* Small differences are found late, and large noise makes no wrong choice that lasts. */
+static void test_noise(void **state)
+{
+    static const double cost[MOST] = {11, 10, 12};
+    (void)state;
+    double sum = 0.0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        program_t p;
+        start(&p, cost, 3, 0.3, seed);
+        p.outliers = 0.01;
+        p.longer = 20.0;
+        run(&p, 50000);
+        sum += over_best(&p, 50000);
+    }
+    assert_true(sum / 50 < 1.02);
+}
+
+/* A machine that is three times as slow in every second call, by chance. */
+static void test_bimodal(void **state)
+{
+    (void)state;
+    double sum = 0.0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        static const double cost[MOST] = {20, 10, 30};
+        program_t p;
+        start(&p, cost, 3, 0.05, seed);
+        p.outliers = 0.5;
+        p.longer = 3.0;
+        run(&p, 5000);
+        sum += over_best(&p, 20000);
+    }
+    assert_true(sum / 50 < 1.05);
+}
+
+/* What was best becomes slower by and by, and another one faster. */
+static void test_drift(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        static const double cost[MOST] = {10, 20, 15};
+        program_t p;
+        start(&p, cost, 3, 0.05, seed);
+        run(&p, 10000);
+        p.ns = p.best_ns = 0.0;
+        for (int step = 0; step < 100; step++) {
+            p.cost[0] += 0.2;
+            p.cost[1] -= 0.1;
+            run(&p, 10000);
+        }
+        assert_int_equal(p.rank[0].best, 1);
+        assert_true(p.ns / p.best_ns < 1.05);
+        assert_true(over_best(&p, 100000) < 1.0 + 0.01 / 4);
+    }
+}
+
+/* Costs change places at once, again and again, when nobody expects it. */
+static void test_changes(void **state)
+{
+    (void)state;
+    double sum = 0.0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        double cost[MOST] = {30, 10, 15};
+        program_t p;
+        start(&p, cost, 3, 0.05, seed);
+        for (int i = 0; i < 10; i++) {
+            run(&p, 100000 + (uint64_t)(100000 * uniform(&p)));
+            double first = p.cost[0];
+            memmove(p.cost, p.cost + 1, 2 * sizeof *p.cost);
+            p.cost[2] = first;
+        }
+        sum += p.ns / p.best_ns;
+    }
+    assert_true(sum / 20 < 1.15);
+}
+
+/* Whatever becomes the best is made three times as slow at once: nobody can win that.  But no rival
+   takes more calls than experiments may have, and it never ends in one place. */
+static void test_adversary(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        static const double cost[MOST] = {30, 10, 10};
+        program_t p;
+        start(&p, cost, 3, 0.05, seed);
+        uint64_t experiments = 0;
+        for (int i = 0; i < 300000; i++) {
+            experiments += coll_poweraware_trials_candidate(&p.rank[0]) != p.rank[0].best;
+            call(&p);
+            for (int c = 0; c < 3; c++) {
+                p.cost[c] = c == p.rank[0].best ? 30 : 10;
+            }
+        }
+        assert_true(p.rank[0].take_overs > 20);
+        assert_true(experiments <= 2 * 300000 / PWR_SCHEDULE_STRETCHES);
+    }
+}
+
+/* A rival that cannot run (no memory so far) is left out; nothing is decided by a spoilt pair. */
+static void test_spoilt(void **state)
+{
+    static const double cost[MOST] = {20, 10};
+    program_t p;
+    (void)state;
+    start(&p, cost, 2, 0.0, 1);
+    p.allowed[1] = false;
+    run(&p, 10000);
+    assert_int_equal(p.taken[1], 0);
+    assert_int_equal(p.agreements, 0);
+    start(&p, cost, 2, 0.0, 1);
+    for (int i = 0; i < 10000; i++) {
+        for (int r = 0; r < RANKS; r++) {
+            if (coll_poweraware_trials_measure(&p.rank[r])) {
+                coll_poweraware_trials_spoil(&p.rank[r]);
+            }
+        }
+        call(&p);
+    }
+    assert_int_equal(p.rank[0].pairs, 0);
+    assert_int_equal(p.agreements, 0);
+}
+
+/* Sums that could not be added up; hours; nothing at all. */
+static void test_odd_sums(void **state)
+{
+    static const int64_t sums[][2] = {
+        {0, 0}, {INT64_MAX / 2, 1}, {1, INT64_MAX / 2}, {INT64_MAX / 2, INT64_MAX / 2}, {1, 1}};
+    static const double cost[MOST] = {20, 10};
+    (void)state;
+    for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        program_t p;
+        start(&p, cost, 2, 0.0, 1);
+        coll_poweraware_trials_begin_block(&p.rank[0], may, &p);
+        pwr_schedule_at(&p.rank[0].at, 64);
+        coll_poweraware_trials_agree(&p.rank[0], sums[i]);
+        int64_t d = p.rank[0].candidates[1].d_ppm;
+        assert_true(d >= -COLL_POWERAWARE_PPM && d <= COLL_POWERAWARE_PPM);
+        assert_int_equal(d > 0, sums[i][0] > sums[i][1]);
+    }
+    program_t p;
+    start(&p, cost, 2, 0.0, 1);
+    coll_poweraware_trials_begin_block(&p.rank[0], may, &p);
+    assert_false(coll_poweraware_trials_agree(&p.rank[0], NULL));
+    assert_int_equal(p.rank[0].pairs, 0);
+    p.rank[0].ns[0] = UINT64_MAX;
+    int64_t mine[2];
+    coll_poweraware_trials_have(&p.rank[0], mine);
+    assert_true(mine[0] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_start), cmocka_unit_test(test_right_start),
+        cmocka_unit_test(test_noise),       cmocka_unit_test(test_bimodal),
+        cmocka_unit_test(test_drift),       cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_adversary),   cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_odd_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
