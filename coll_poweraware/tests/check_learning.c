@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Calls of few kinds, so often that scheme auto experiments with each of its candidates and may
+ * change its mind.  Every result is checked: a rank that took another algorithm than the others
+ * would hang or have wrong data.
+ *
+ *   mpirun -np N check_learning CALLS COUNT     of each collective; elements of a block
+ */
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, count, wrong;
+static MPI_Comm comm;
+static int *s, *r;
+static int *counts, *displs;
+static MPI_Datatype pair;
+static MPI_Op affine; /* pairs (a, b): x -> a x + b; associative, not commutative */
+
+static int element(int call, int from, int i)
+{
+    return (call * 31 + from * 101 + i * 7) % 1009;
+}
+
+static void check(const char *what, int call, bool right)
+{
+    if (!right && 0 == wrong++) {
+        fprintf(stderr, "rank %d: call %d of %s is wrong\n", rank, call, what);
+    }
+}
+
+static void fill(int call)
+{
+    for (int i = 0; i < size * count; ++i) {
+        s[i] = element(call, rank, i);
+        r[i] = -1;
+    }
+}
+
+static void compose(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    const int *left = in;
+    int *right = inout;
+    (void)type;
+    for (int i = 0; i < 2 * *len; i += 2) {
+        int a = left[i] * right[i] % 1009;
+        int b = (right[i] * left[i + 1] + right[i + 1]) % 1009;
+        right[i] = a;
+        right[i + 1] = b;
+    }
+}
+
+/* The composition of ranks first .. last. */
+static void composed(int call, int first, int last, int i, int *out)
+{
+    int result[2] = {1, 0};
+    for (int from = first; from <= last; ++from) {
+        int two[2] = {element(call, from, i), element(call, from, i + 1)};
+        int len = 1;
+        compose(result, two, &len, NULL);
+        memcpy(result, two, sizeof result);
+    }
+    memcpy(out, result, sizeof result);
+}
+
+static bool is_sum(int call, int first, int last, const int *got)
+{
+    for (int i = 0; i < count; ++i) {
+        int sum = 0;
+        for (int from = first; from <= last; ++from) {
+            sum += element(call, from, i);
+        }
+        if (sum != got[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_composed(int call, int first, int last)
+{
+    for (int i = 0; i + 1 < count; i += 2) {
+        int want[2];
+        composed(call, first, last, i, want);
+        if (want[0] != r[i] || want[1] != r[i + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Block b of r came from rank b, which sent its block `mine` (-1: its first one). */
+static bool are_blocks(int call, int mine)
+{
+    for (int b = 0; b < size; ++b) {
+        for (int i = 0; i < count; ++i) {
+            int at = (mine < 0 ? 0 : mine * count) + i;
+            if (r[b * count + i] != element(call, b, at)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_block(int call, int from, int block)
+{
+    for (int i = 0; i < count; ++i) {
+        if (r[i] != element(call, from, block * count + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void one_of_each(int call)
+{
+    int root = call % size;
+    fill(call);
+    MPI_Allgather(s, count, MPI_INT, r, count, MPI_INT, comm);
+    check("Allgather", call, are_blocks(call, -1));
+    fill(call);
+    MPI_Allreduce(s, r, count, MPI_INT, MPI_SUM, comm);
+    check("Allreduce", call, is_sum(call, 0, size - 1, r));
+    fill(call);
+    MPI_Allreduce(s, r, count / 2, pair, affine, comm);
+    check("Allreduce, not commutative", call, is_composed(call, 0, size - 1));
+    fill(call);
+    MPI_Alltoall(s, count, MPI_INT, r, count, MPI_INT, comm);
+    check("Alltoall", call, are_blocks(call, rank));
+    fill(call);
+    MPI_Alltoallv(s, counts, displs, MPI_INT, r, counts, displs, MPI_INT, comm);
+    check("Alltoallv", call, are_blocks(call, rank));
+    fill(call);
+    if (root == rank) {
+        memcpy(r, s, (size_t)count * sizeof *r);
+    }
+    MPI_Bcast(r, count, MPI_INT, root, comm);
+    check("Bcast", call, is_block(call, root, 0));
+    fill(call);
+    MPI_Gather(s, count, MPI_INT, r, count, MPI_INT, root, comm);
+    check("Gather", call, root != rank || are_blocks(call, -1));
+    fill(call);
+    MPI_Reduce(s, r, count, MPI_INT, MPI_SUM, root, comm);
+    check("Reduce", call, root != rank || is_sum(call, 0, size - 1, r));
+    fill(call);
+    MPI_Scan(s, r, count, MPI_INT, MPI_SUM, comm);
+    check("Scan", call, is_sum(call, 0, rank, r));
+    fill(call);
+    MPI_Scatter(s, count, MPI_INT, r, count, MPI_INT, root, comm);
+    check("Scatter", call, is_block(call, root, rank));
+    MPI_Barrier(comm);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int calls = argc > 1 ? atoi(argv[1]) : 300;
+    count = argc > 2 ? atoi(argv[2]) : 16;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    s = calloc((size_t)size * (size_t)count, sizeof *s);
+    r = calloc((size_t)size * (size_t)count, sizeof *r);
+    counts = calloc((size_t)size, sizeof *counts);
+    displs = calloc((size_t)size, sizeof *displs);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = count;
+        displs[i] = i * count;
+    }
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(compose, 0, &affine);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int call = 0; call < calls; ++call) {
+        one_of_each(call);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Op_free(&affine);
+    MPI_Type_free(&pair);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("check_learning: %d wrong results\n", wrong);
+    }
+    free(s);
+    free(r);
+    free(counts);
+    free(displs);
+    MPI_Finalize();
+    return 0 != wrong;
+}
