@@ -8,7 +8,6 @@
 #include "algorithms/algorithms.h"
 #include "call.h"
 #include "choose/choose.h"
-#include "choose/learn.h"
 #include "module.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
@@ -230,8 +229,8 @@ static json_t *own_report(void)
                                 json_integer((json_int_t)totals->calls[i]));
         }
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "scheme", SELF->scheme.name, "collectives",
-                     collectives, "counted", counted, "choices", coll_poweraware_learnt());
+    return json_pack("{s:s, s:o, s:o}", "scheme", SELF->scheme.name, "collectives", collectives,
+                     "counted", counted);
 }
 
 static int close_component(void)

@@ -125,6 +125,32 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
     class->trials = t;
 }
 
+/* Its time over that of the next best: of the least (1 + d) / (1 - d). */
+static double gain_of(const trials_t *t)
+{
+    int64_t least_ppm = COLL_POWERAWARE_PPM;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        const coll_poweraware_candidate_t *c = &t->candidates[i];
+        if (i != t->best && 0 != c->pairs && c->d_ppm < least_ppm) {
+            least_ppm = c->d_ppm;
+        }
+    }
+    double d = (double)least_ppm / COLL_POWERAWARE_PPM;
+    return d < 1.0 ? (1.0 - d) / (1.0 + d) : 1.0;
+}
+
+static void report(const pwr_operation_t *operation, const trials_t *t)
+{
+    const pwr_choice_t choice = {
+        .algorithm = candidate_name(t->candidates[t->best].algorithm),
+        .trials = t->pairs,
+        .take_overs = t->take_overs,
+        .gain = gain_of(t),
+        .lost_ns = t->lost_ns,
+    };
+    pwr_operation_choice(operation, &choice);
+}
+
 static void begin_block(asked_t *asked, pwr_operation_t *operation, trials_t *t)
 {
     int64_t sums[2];
@@ -141,6 +167,7 @@ static void begin_block(asked_t *asked, pwr_operation_t *operation, trials_t *t)
                 pwr_process_name(PWR_OPERATION, (int)operation->name),
                 pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(best));
     }
+    report(operation, t);
     coll_poweraware_trials_begin_block(t, may_be_rival, asked);
 }
 
@@ -205,78 +232,10 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
     m->trials = NULL;
 }
 
-/* ---- for the report ---- */
-
-typedef struct kept {
-    const char *collective;
-    int size_class;
-    int nodes, ranks_per_node;
-    trials_t trials;
-} kept_t;
-enum { KEPT = 128 };
-static kept_t kept[KEPT];
-static unsigned num_kept; /* may exceed what is kept */
-
-/* Communicators may be freed in several threads at once. */
-static void keep(const trials_t *t, int collective, int size_class, const pwr_hierarchy_t *h)
-{
-    unsigned at = __atomic_fetch_add(&num_kept, 1, __ATOMIC_RELAXED);
-    if (at < KEPT) {
-        kept[at] = (kept_t){.collective = coll_poweraware_names[collective],
-                            .size_class = size_class,
-                            .nodes = h->num_nodes,
-                            .ranks_per_node = h->max_local,
-                            .trials = *t};
-    }
-}
-
-void coll_poweraware_learning_free(learning_t *learning, const pwr_hierarchy_t *h)
+void coll_poweraware_learning_free(learning_t *learning)
 {
     for (int i = 0; NULL != learning && i < COLL_POWERAWARE_LEARNING; ++i) {
-        if (NULL != learning[i].trials) {
-            keep(learning[i].trials, i / PWR_SIZE_CLASSES, i % PWR_SIZE_CLASSES, h);
-            free(learning[i].trials);
-        }
+        free(learning[i].trials);
     }
     free(learning);
-}
-
-/* Time over that of the best: (1 + d) / (1 - d). */
-static double over_best(const coll_poweraware_candidate_t *c)
-{
-    double d = (double)c->d_ppm / COLL_POWERAWARE_PPM;
-    return (1.0 + d) / (d < 1.0 ? 1.0 - d : 1e-6);
-}
-
-static json_t *candidates_of(const trials_t *t)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < t->num_candidates; ++i) {
-        const coll_poweraware_candidate_t *c = &t->candidates[i];
-        if (i != t->best && 0 != c->pairs) {
-            json_array_append_new(list, json_pack("{s:s, s:f, s:i}", "algorithm",
-                                                  candidate_name(c->algorithm), "over_best",
-                                                  over_best(c), "pairs", (int)c->pairs));
-        }
-    }
-    return list;
-}
-
-json_t *coll_poweraware_learnt(void)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < num_kept && i < KEPT; ++i) {
-        const trials_t *t = &kept[i].trials;
-        json_t *json = json_pack(
-            "{s:s, s:i, s:i, s:s, s:i, s:i, s:f, s:o}", "collective", kept[i].collective, "nodes",
-            kept[i].nodes, "ranks_per_node", kept[i].ranks_per_node, "algorithm",
-            candidate_name(t->candidates[t->best].algorithm), "pairs", (int)t->pairs, "take_overs",
-            (int)t->take_overs, "lost_s", 1e-9 * (double)t->lost_ns, "others", candidates_of(t));
-        if (0 != kept[i].size_class && NULL != json) {
-            json_object_set_new(json, "up_to_bytes",
-                                json_integer((json_int_t)pwr_size_class_bytes(kept[i].size_class)));
-        }
-        json_array_append_new(list, json);
-    }
-    return list;
 }

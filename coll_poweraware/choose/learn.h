@@ -15,8 +15,6 @@
 #include "choose/trials.h"
 #include "module.h"
 
-#include <jansson.h>
-
 /* Candidates that are no algorithm of ours. */
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 
@@ -53,10 +51,6 @@ static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *modul
     }
 }
 
-/* Frees what was learnt; results are kept for the report, as far as there is room. */
-void coll_poweraware_learning_free(coll_poweraware_learning_t *learning,
-                                   const pwr_hierarchy_t *hierarchy);
-/* The choices of communicators that are gone, an array. */
-json_t *coll_poweraware_learnt(void);
+void coll_poweraware_learning_free(coll_poweraware_learning_t *learning);
 
 #endif

@@ -222,7 +222,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
 {
     if (NULL != state) {
         coll_poweraware_unshare(state);
-        coll_poweraware_learning_free(state->learning, state->hierarchy);
+        coll_poweraware_learning_free(state->learning);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
         coll_poweraware_call_free(state->call);

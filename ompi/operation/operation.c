@@ -25,10 +25,12 @@ void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm,
     of->first = first;
     of->num_classed = num_classed;
     of->classes = classes;
+    pwr_classes_enlist(of);
 }
 
 void pwr_operations_end(pwr_operations_t *of)
 {
+    pwr_classes_delist(of);
     pwr_wait_stats_add(&pwr_process.wait_stats, &of->waits);
     pwr_classes_free(of);
 }
@@ -132,6 +134,13 @@ void pwr_operation_changes(pwr_operation_t *operation)
 {
     if (NULL != operation->class && operation->class->audited) {
         pwr_audit_forget(&operation->class->audit);
+    }
+}
+
+void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice)
+{
+    if (NULL != operation->class) {
+        operation->class->choice = *choice;
     }
 }
 

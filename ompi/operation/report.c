@@ -110,7 +110,7 @@ static json_t *waits(void)
                      (json_int_t)pwr_ucx_messages());
 }
 
-/* ---- audits ---- */
+/* ---- what was decided ---- */
 
 static json_t *estimate(const pwr_audit_estimate_t *estimate)
 {
@@ -118,44 +118,50 @@ static json_t *estimate(const pwr_audit_estimate_t *estimate)
                      "high", bound(estimate->high));
 }
 
-static json_t *audited(const pwr_audited_t *audited)
+static json_t *choice_of(const pwr_choice_t *choice)
 {
-    const pwr_audit_result_t *result = &audited->result;
+    return NULL == choice->algorithm
+               ? json_null()
+               : json_pack("{s:s, s:i, s:i, s:f, s:f}", "algorithm", choice->algorithm, "trials",
+                           (int)choice->trials, "take_overs", (int)choice->take_overs, "gain",
+                           choice->gain, "lost_s", seconds(choice->lost_ns));
+}
+
+static void add_decided(void *to, const pwr_decided_t *decided)
+{
+    const pwr_audit_result_t *audit = &decided->audit;
     json_t *json =
-        json_pack("{s:s}", "collective", pwr_process_name(PWR_OPERATION, (int)audited->operation));
-    set_size(json, audited->size_class);
-    pwr_json_take(json, json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "calls",
-                                  (json_int_t)result->calls, "pairs", (int)result->pairs, "depth",
-                                  pwr_audit_depth_name(result->depth), "slowdown",
-                                  estimate(&result->slowdown), "cpu", estimate(&result->cpu),
-                                  "changes", (int)result->changes));
-    if (result->energy_samples > 0.0) {
-        json_object_set_new(json, "energy", estimate(&result->energy));
+        json_pack("{s:s}", "collective", pwr_process_name(PWR_OPERATION, (int)decided->operation));
+    set_size(json, decided->size_class);
+    pwr_json_take(json,
+                  json_pack("{s:I, s:i, s:s, s:o, s:o, s:i, s:i, s:i, s:o}", "calls",
+                            (json_int_t)audit->calls, "pairs", (int)audit->pairs, "depth",
+                            pwr_audit_depth_name(audit->depth), "slowdown",
+                            estimate(&audit->slowdown), "cpu", estimate(&audit->cpu), "changes",
+                            (int)audit->changes, "nodes", decided->nodes, "ranks_per_node",
+                            decided->ranks_per_node, "choice", choice_of(&decided->choice)));
+    if (audit->energy_samples > 0.0) {
+        json_object_set_new(json, "energy", estimate(&audit->energy));
     }
-    if (0 != result->changes) {
-        const pwr_audit_change_t *change = &result->last;
+    if (0 != audit->changes) {
+        const pwr_audit_change_t *change = &audit->last;
         json_object_set_new(json, "last_change",
                             json_pack("{s:I, s:s, s:s, s:o}", "call", (json_int_t)change->call,
                                       "from", pwr_audit_depth_name(change->from), "to",
                                       pwr_audit_depth_name(change->to), "slowdown",
                                       estimate(&change->slowdown)));
     }
-    return json;
+    json_array_append_new(to, json);
 }
 
-static json_t *audits(void)
+json_t *pwr_decisions(void)
 {
-    const pwr_audited_t *first;
-    unsigned num = pwr_audited(&first);
-    unsigned kept = num < PWR_AUDITED_KEPT ? num : PWR_AUDITED_KEPT;
     const char *source = NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter);
     json_t *audits = json_array();
-    for (unsigned i = 0; i < kept; ++i) {
-        json_array_append_new(audits, audited(&first[i]));
-    }
+    unsigned lost = pwr_decided(add_decided, audits);
     return json_pack("{s:f, s:s, s:i, s:o}", "max_slowdown",
                      pwr_process.settings.max_slowdown / 100.0, "energy_source", source,
-                     "audits_lost", (int)(num - kept), "audits", audits);
+                     "audits_lost", (int)lost, "audits", audits);
 }
 
 /* ---- hangs ---- */
@@ -232,7 +238,7 @@ static void write_report(const char *path)
     json_object_set_new(report, "operations", pwr_process_names(PWR_OPERATION));
     add_accounts(report);
     pwr_json_take(report, waits());
-    pwr_json_take(report, audits());
+    pwr_json_take(report, pwr_decisions());
     pwr_json_take(report, hangs());
     pwr_json_take(report, power());
     int error = pwr_file_write(path, dump, report);

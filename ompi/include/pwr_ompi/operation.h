@@ -55,14 +55,24 @@ typedef enum pwr_site {
     PWR_SITES
 } pwr_site_t;
 
+/* Which algorithm a component has come to by experiments. */
+typedef struct pwr_choice {
+    const char *algorithm; /* NULL: there were none; "table": what a table says */
+    unsigned trials;       /* that all ranks agreed on */
+    unsigned take_overs;   /* of one algorithm by another */
+    double gain;           /* its time over that of the next best; 1: not known */
+    uint64_t lost_ns;      /* in trials of slower ones, by all ranks */
+} pwr_choice_t;
+
 /* What this rank knows of the operations of one name and size (size_class.h): how long their waits
    last, and what saving in them costs. */
 typedef struct pwr_class {
     pwr_history_t sites[PWR_SITES][2]; /* first wait of the operation, later ones */
     pwr_history_t length;              /* of operations that may move levers */
     pwr_audit_t audit;                 /* if audited */
-    pwr_account_cell_t *cell;          /* NULL: none so far; of the latest operation, ... */
-    int cell_algorithm;                /* ... which took this algorithm */
+    pwr_choice_t choice;
+    pwr_account_cell_t *cell; /* NULL: none so far; of the latest operation, ... */
+    int cell_algorithm;       /* ... which took this algorithm */
     bool known;
     bool audited;
 } pwr_class_t;
@@ -70,6 +80,8 @@ typedef struct pwr_class {
 /* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
 typedef struct pwr_operations {
     struct ompi_communicator_t *comm;
+    struct pwr_operations *next;      /* of this process, ... */
+    struct pwr_operations **link;     /* ... and what points here */
     const pwr_scheme_t *scheme;       /* of the component */
     unsigned first;                   /* the number of the first name (process.h) ... */
     unsigned num_classed;             /* ... and how many from there on have classes */
@@ -134,6 +146,8 @@ void pwr_operation_set_up_end(pwr_operation_t *operation);
    those measured so far. */
 void pwr_operation_number(pwr_operation_t *operation, uint64_t number);
 void pwr_operation_changes(pwr_operation_t *operation);
+/* For reports. */
+void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm);
 /* 4.  Also after an error, or when the communicator has ended. */
@@ -198,15 +212,18 @@ bool pwr_operation_throttles(const pwr_operation_t *operation);
 void pwr_operation_throttle(const pwr_operation_t *operation, unsigned level);
 void pwr_operation_unthrottle(const pwr_operation_t *operation);
 
-/* ---- what became of the audits of communicators that are gone ---- */
+/* ---- what was decided ---- */
 
-typedef struct pwr_audited {
+typedef struct pwr_decided {
     unsigned operation;
     int size_class;
-    pwr_audit_result_t result;
-} pwr_audited_t;
-enum { PWR_AUDITED_KEPT = 128 };
-/* Returns their number; *kept points to the first ones of them. */
-unsigned pwr_audited(const pwr_audited_t **kept);
+    int nodes, ranks_per_node; /* 0: not known */
+    pwr_audit_result_t audit;
+    pwr_choice_t choice;
+} pwr_decided_t;
+enum { PWR_DECIDED_KEPT = 128 };
+/* Calls tell with each class of communicators that are gone, the first ones of them, and of those
+   that are not.  Returns how many are lost. */
+unsigned pwr_decided(void (*tell)(void *to, const pwr_decided_t *decided), void *to);
 
 #endif

@@ -149,6 +149,8 @@ void pwr_job_name(char *name, size_t room);
    it, which is made.  False, and said, when it does not fit. */
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
 
+/* What this rank has decided so far, by class of operations: an object, with "audits", an array. */
+json_t *pwr_decisions(void);
 /* Where pwr_process_ranks_dir says, before a component closes the process: what this rank did, as
    one JSON file, and its trace if one is wanted.  more: what the component adds, an object that is
    taken over; what other components have added stays. */
