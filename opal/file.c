@@ -61,6 +61,14 @@ int pwr_file_allocate(int fd, size_t bytes)
     return error;
 }
 
+int pwr_file_extend(int fd, size_t bytes)
+{
+    const pwr_growth_t growth = pwr_growth_begin();
+    int error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+    pwr_growth_end(&growth);
+    return error;
+}
+
 /* ---- 1. ---- */
 
 /* ENXIO is what the kernel, too, says of FIFOs that nobody reads, and of sockets. */

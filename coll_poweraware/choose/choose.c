@@ -149,11 +149,12 @@ static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
 static bool has_part(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                      pwr_segment_part_t part)
 {
-    if (COLL_POWERAWARE_NOT_TRIED != m->state->shared[part]) {
-        return COLL_POWERAWARE_SHARED == m->state->shared[part];
+    coll_poweraware_shared_t known = m->state->shared[part];
+    if (COLL_POWERAWARE_SHARED == known || COLL_POWERAWARE_NOT_SHARED == known) {
+        return COLL_POWERAWARE_SHARED == known;
     }
     pwr_operation_set_up_begin(operation);
-    bool shared = coll_poweraware_share(m, part);
+    bool shared = coll_poweraware_share(m, operation, part);
     pwr_operation_set_up_end(operation);
     return shared;
 }

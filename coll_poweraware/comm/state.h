@@ -17,6 +17,7 @@ struct coll_poweraware_learning; /* choose/learn.h */
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
+    COLL_POWERAWARE_COMING, /* bit by bit, stock functions meanwhile */
     COLL_POWERAWARE_SHARED,
     COLL_POWERAWARE_NOT_SHARED /* no room, no right: for ever */
 } coll_poweraware_shared_t;
@@ -43,9 +44,10 @@ coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_
 /* NULL is allowed. */
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
 
-/* share.c: maps a part of the state's segment that was not tried so far; the same answer on every
-   rank.  Collective. */
-bool coll_poweraware_share(mca_coll_poweraware_module_t *module, pwr_segment_part_t part);
+/* share.c: a part of the state's segment that was not tried so far, or is coming; whether it is
+   there now, the same on every rank.  Collective. */
+bool coll_poweraware_share(mca_coll_poweraware_module_t *module, const pwr_operation_t *operation,
+                           pwr_segment_part_t part);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
 
 /* agree.c: what ranks tell each other to set a communicator up, by the saved functions, so that

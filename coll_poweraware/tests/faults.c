@@ -9,9 +9,17 @@
 
 #include "ompi/mca/pml/pml.h"
 
+#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long faults_populations;
+size_t faults_populated;
+bool faults_old_kernel;
 
 static struct {
     const char *begin; /* of our plug-in's code */
@@ -38,15 +46,19 @@ static int find_plugin(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 1;
 }
 
-static bool fails(unsigned kind, const void *caller)
+static bool is_the_one(unsigned kind)
 {
-    const char *from = caller;
-    if (0 == (faults.kinds & kind) || from < faults.begin || from >= faults.end ||
-        0 != --faults.left) {
+    if (0 == (faults.kinds & kind) || 0 != --faults.left) {
         return false;
     }
     faults.fired = true;
     return true;
+}
+
+static bool fails(unsigned kind, const void *caller)
+{
+    const char *from = caller;
+    return from >= faults.begin && from < faults.end && is_the_one(kind);
 }
 
 static mca_pml_base_module_isend_fn_t real_isend;
@@ -81,6 +93,24 @@ __attribute__((visibility("default"))) void *malloc(size_t bytes)
 __attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes)
 {
     return fails(FAULTS_MEMORY, __builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+/* Nobody else populates. */
+__attribute__((visibility("default"))) int madvise(void *address, size_t bytes, int advice)
+{
+    if (FAULTS_POPULATE == advice) {
+        faults_populations += bytes > 0;
+        faults_populated += bytes;
+        if (faults_old_kernel) {
+            errno = EINVAL;
+            return -1;
+        }
+        if (bytes > 0 && is_the_one(FAULTS_PAGES)) {
+            errno = EFAULT; /* the kernel's word for no memory */
+            return -1;
+        }
+    }
+    return (int)syscall(SYS_madvise, address, bytes, advice);
 }
 
 void faults_begin(void)

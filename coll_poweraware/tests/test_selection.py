@@ -83,7 +83,7 @@ def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **para
 
 def row(**changes: Any) -> dict[str, Any]:
     return {"collective": "bcast", "nodes": [1, None], "ranks_per_node": [1, None], "bytes": [1000, 2000],
-            "algorithm": "leader", **changes}
+            "algorithm": "box", **changes}
 
 
 def write(path: Path, *rows: dict[str, Any]) -> str:

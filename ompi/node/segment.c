@@ -15,7 +15,11 @@
 
 #include "pwr/file.h"
 
-enum { PAGE = 4096 };
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { PAGE = 4096, BLOCK = 512 /* of st_blocks */ };
 
 static size_t round_up(size_t bytes, size_t unit)
 {
@@ -133,25 +137,36 @@ void pwr_segment_enter(pwr_segment_t *s, pwr_segment_part_t part, int num_local,
 
 /* Free space is asked for first: filling memory until it is full, only to give it back, could end
    other processes.  A tmpfs without a limit has no size. */
-static int allocate(int fd, size_t bytes)
+static int make_room(int fd, size_t bytes, bool backed)
 {
     struct statvfs fs;
-    bool limited = 0 == fstatvfs(fd, &fs) && 0 != fs.f_blocks;
-    return limited && bytes / fs.f_frsize >= fs.f_bavail ? ENOSPC : pwr_file_allocate(fd, bytes);
+    if (0 == fstatvfs(fd, &fs) && 0 != fs.f_blocks && bytes / fs.f_frsize >= fs.f_bavail) {
+        return ENOSPC;
+    }
+    return backed ? pwr_file_allocate(fd, bytes) : pwr_file_extend(fd, bytes);
 }
 
-pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
+/* Since Linux 5.14: brings pages, and says so if it cannot. */
+static bool populates(void)
+{
+    return 0 == madvise(NULL, 0, MADV_POPULATE_WRITE);
+}
+
+pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
+                                bool backed)
 {
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     if (fd < 0) {
         return pwr_status_from_errno(errno);
     }
-    int err = allocate(fd, pwr_segment_part_bytes(&segment->shape, part));
+    backed = backed || !populates();
+    int err = make_room(fd, pwr_segment_part_bytes(&segment->shape, part), backed);
     bool full = ENOSPC == err || EFBIG == err;
     pwr_status_t status = 0 == err ? map(fd, segment, part)
                           : full   ? PWR_ERR_NOMEM
                                    : pwr_status_from_errno(err);
     close(fd);
+    segment->slots_backed = backed && PWR_SEGMENT_CHUNKS == part;
     if (PWR_OK != status) {
         shm_unlink(name);
     }
@@ -170,21 +185,69 @@ pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part,
     if (0 == fstat(fd, &st) && geteuid() == st.st_uid &&
         (size_t)st.st_size == pwr_segment_part_bytes(&segment->shape, part)) {
         status = map(fd, segment, part);
+        segment->slots_backed =
+            PWR_SEGMENT_CHUNKS == part && (size_t)st.st_blocks >= (size_t)st.st_size / BLOCK;
     }
     close(fd);
     return status;
 }
 
-void pwr_segment_touch_slots(pwr_segment_t *s)
+/* What is backed cannot be missing: an older kernel may have each page touched by hand. */
+static pwr_status_t touch(unsigned char *from, size_t bytes, bool backed)
 {
-    if (s->touched || NULL == s->part[PWR_SEGMENT_CHUNKS]) {
-        return;
+    int rc;
+    do {
+        rc = madvise(from, bytes, MADV_POPULATE_WRITE);
+    } while (0 != rc && EINTR == errno);
+    if (0 == rc || !backed) {
+        return 0 == rc ? PWR_OK : PWR_ERR_NOMEM;
     }
-    s->touched = true;
-    size_t bytes = pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS);
-    unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
     for (size_t at = 0; at < bytes; at += PAGE) {
-        __atomic_fetch_or(&slots[at], 0, __ATOMIC_RELAXED); /* others may be at work */
+        __atomic_fetch_or(&from[at], 0, __ATOMIC_RELAXED); /* others may be at work */
+    }
+    return PWR_OK;
+}
+
+static size_t untouched(const pwr_segment_t *s)
+{
+    return pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS) - s->touched;
+}
+
+bool pwr_segment_slots_are_touched(const pwr_segment_t *s)
+{
+    return 0 == untouched(s);
+}
+
+/* Each rank begins with a share of its own: who brings a page pays for it, and two who bring the
+   same one both do. */
+static pwr_status_t touch_all(const pwr_segment_t *s, unsigned char *from, size_t bytes,
+                              size_t page)
+{
+    size_t share = bytes / (size_t)s->copier.num_local * (size_t)s->copier.my_local;
+    share = share / page * page;
+    pwr_status_t status = touch(from + share, bytes - share, s->slots_backed);
+    return PWR_OK == status && share > 0 ? touch(from, share, s->slots_backed) : status;
+}
+
+pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t left = untouched(s);
+    size_t some = bytes < left ? round_up(bytes, page) : left;
+    some = some < left ? some : left;
+    unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
+    if (PWR_OK == s->touch && NULL != slots && some > 0) {
+        s->touch = touch_all(s, slots + s->touched, some, page);
+    }
+    s->touched += some;
+    return s->touch;
+}
+
+void pwr_segment_unmap(pwr_segment_t *segment, pwr_segment_part_t part)
+{
+    if (NULL != segment->part[part]) {
+        munmap(segment->part[part], pwr_segment_part_bytes(&segment->shape, part));
+        segment->part[part] = NULL;
     }
 }
 
@@ -194,9 +257,7 @@ void pwr_segment_free(pwr_segment_t *segment)
         return;
     }
     for (int part = 0; part < PWR_SEGMENT_PARTS; ++part) {
-        if (NULL != segment->part[part]) {
-            munmap(segment->part[part], pwr_segment_part_bytes(&segment->shape, part));
-        }
+        pwr_segment_unmap(segment, (pwr_segment_part_t)part);
     }
     free(segment);
 }

@@ -42,16 +42,21 @@ static bool is_pending(void)
     return sigismember(&pending, SIGXFSZ) == 1;
 }
 
-static int allocate(size_t bytes)
+static int grow(int (*way)(int fd, size_t bytes), size_t bytes)
 {
     int fd = memfd_create("test", MFD_CLOEXEC);
     assert_true(fd >= 0);
-    int error = pwr_file_allocate(fd, bytes);
+    int error = way(fd, bytes);
     struct stat info;
     assert_int_equal(fstat(fd, &info), 0);
     assert_true(error != 0 || info.st_size == (off_t)bytes);
     close(fd);
     return error;
+}
+
+static int allocate(size_t bytes)
+{
+    return grow(pwr_file_allocate, bytes);
 }
 
 /* By default the signal ends the process. */
@@ -61,8 +66,11 @@ static void test_growth_does_not_kill(void **state)
     limit(4096);
     assert_int_equal(allocate(3 * 1024 * 1024 + 1), EFBIG);
     assert_int_equal(allocate(4096), 0);
+    assert_int_equal(grow(pwr_file_extend, 4097), EFBIG);
+    assert_int_equal(grow(pwr_file_extend, 4096), 0);
     limit(RLIM_INFINITY);
     assert_int_equal(allocate(3 * 1024 * 1024 + 1), 0);
+    assert_int_equal(grow(pwr_file_extend, 3 * 1024 * 1024 + 1), 0);
 }
 
 static void test_the_handler_of_the_application_sees_its_own_only(void **state)

@@ -8,7 +8,7 @@
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
  * it is used, which costs about 0.4 ms per MiB: a communicator that lives for a few small messages
- * must not pay for slots.
+ * must not pay for slots.  Slots may be backed bit by bit, so that no call is seen to take long.
  *
  * Every rank keeps the counts it expects privately: all ranks of a node make the same calls in the
  * same order, so their expectations agree without talking.  Flags only count up.
@@ -97,7 +97,9 @@ typedef struct pwr_segment {
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
-    bool touched;         /* the slots */
+    bool slots_backed;    /* from the beginning, as far as this process knows */
+    size_t touched;       /* bytes of the slots */
+    pwr_status_t touch;   /* PWR_OK, or what was wrong with some of them */
     uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
     uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
@@ -112,15 +114,21 @@ size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part
 void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_local, int my_local,
                        bool crowded);
 
-/* Creates a part (mode 0600, backed at once, so that a full /dev/shm is an error here and not a
-   SIGBUS later) and maps it; mappings stay when its name goes (shm_unlink).  Errors: PERM, NOMEM
-   (file system full), IO. */
-pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
+/* Creates a part (mode 0600) and maps it; mappings stay when its name goes (shm_unlink).  backed:
+   at once, so that a full /dev/shm is an error here and not a SIGBUS later; else by touching, where
+   the kernel can say then that there is no memory.  Errors: PERM, NOMEM (file system full), IO. */
+pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
+                                bool backed);
 /* Maps what another rank of this node created with the same shape. */
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
-/* Makes this process's first use of the slots as fast as later ones: each page costs a fault.
-   Changes nothing.  Only once. */
-void pwr_segment_touch_slots(pwr_segment_t *segment);
+/* Touches some bytes more of the slots, whole pages: they are backed then, and this process's first
+   use of them is as fast as later ones.  Changes nothing, several processes may at once.  Returns
+   whether that went well so far: where it did not (NOMEM), nobody may use the slots, nor is more
+   backed. */
+pwr_status_t pwr_segment_touch_slots(pwr_segment_t *segment, size_t bytes);
+bool pwr_segment_slots_are_touched(const pwr_segment_t *segment);
+/* Without effect on a part that is not mapped. */
+void pwr_segment_unmap(pwr_segment_t *segment, pwr_segment_part_t part);
 /* Unmaps what is mapped.  segment may be NULL. */
 void pwr_segment_free(pwr_segment_t *segment);
 

@@ -28,6 +28,8 @@ void pwr_growth_end(const pwr_growth_t *growth);
 
 /* Makes sure that the first bytes of a file are there.  0, or errno. */
 int pwr_file_allocate(int fd, size_t bytes);
+/* Gives a new file its size, and no memory.  0, or errno. */
+int pwr_file_extend(int fd, size_t bytes);
 
 /* Writes a file anew: opens it (1.; links are followed), lets fill write, closes it.  fill returns
    whether it could; errno then says why not.  0, or errno. */
