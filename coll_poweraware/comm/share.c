@@ -9,8 +9,9 @@
  * 3. All agree that everybody is attached (one Allreduce).
  * 4. The name is removed: from here on the kernel frees the memory with the last process.
  *
- * With scheme auto no call is to be seen that makes slots of 4 MiB, which takes milliseconds.  So
- * step 1 makes a file without memory, and:
+ * With scheme auto no call is to be seen that sets something up.  So each call does one of these at
+ * most: to build the state, to share the boxes, or a step towards the slots, whose 4 MiB would take
+ * milliseconds at once.  For them step 1 makes a file without memory, and:
  *
  * 5. In each further call that wants the slots all ranks touch the same some pages more.  How many,
  *    all know equally.  Who comes first gets the memory; the kernel says if there is none, and
@@ -122,18 +123,22 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
     return ok;
 }
 
-/* What a call touches: 192 KiB take two ranks 0.08 ms (AMD EPYC 9004, virtual).  Long calls may
-   take longer, above all those among nodes.  Who names an algorithm gets it in its first call. */
-static size_t bytes_per_call(const mca_coll_poweraware_module_t *m,
-                             const pwr_operation_t *operation, pwr_segment_part_t part)
+/* Who names an algorithm gets it in its first call. */
+static bool is_named(const mca_coll_poweraware_module_t *m, unsigned collective)
 {
-    enum { LEAST = 192 * 1024, ONE_NODE_SHARE = 32 };
-    unsigned collective = operation->name - m->operations.first;
-    if (PWR_SEGMENT_CHUNKS != part || COLL_POWERAWARE_AUTO != m->settings->scheme ||
-        m->algorithm[collective] >= 0) {
+    return COLL_POWERAWARE_AUTO != m->settings->scheme || m->algorithm[collective] >= 0;
+}
+
+/* What a call touches of the slots: 128 KiB take two ranks 0.06 ms (AMD EPYC 9004, virtual).  Long
+   calls may take longer, above all those among nodes. */
+static size_t bytes_per_call(const mca_coll_poweraware_module_t *m, unsigned collective,
+                             size_t own_bytes)
+{
+    enum { LEAST = 128 * 1024, ONE_NODE_SHARE = 32 };
+    if (is_named(m, collective)) {
         return SIZE_MAX;
     }
-    size_t bytes = coll_poweraware_bytes_known[collective] ? operation->own_bytes : 0;
+    size_t bytes = coll_poweraware_bytes_known[collective] ? own_bytes : 0;
     bytes = m->state->hierarchy->num_nodes > 1 ? bytes : bytes / ONE_NODE_SHARE;
     return bytes < SIZE_MAX - LEAST ? LEAST + bytes : SIZE_MAX;
 }
@@ -156,7 +161,7 @@ static coll_poweraware_shared_t touch(const mca_coll_poweraware_module_t *m, siz
 static coll_poweraware_shared_t share(const mca_coll_poweraware_module_t *m,
                                       pwr_segment_part_t part, size_t bytes)
 {
-    bool at_once = SIZE_MAX == bytes;
+    bool at_once = PWR_SEGMENT_BOXES == part || SIZE_MAX == bytes;
     if (COLL_POWERAWARE_COMING == m->state->shared[part]) {
         return touch(m, bytes);
     }
@@ -185,7 +190,11 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_
                            pwr_segment_part_t part)
 {
     coll_poweraware_state_t *state = m->state;
-    state->shared[part] = share(m, part, bytes_per_call(m, operation, part));
+    unsigned collective = operation->name - m->operations.first;
+    if (operation->was_set_up && !is_named(m, collective)) {
+        return false;
+    }
+    state->shared[part] = share(m, part, bytes_per_call(m, collective, operation->own_bytes));
     if (COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
         drop(state, part);
     } else if (PWR_SEGMENT_BOXES == part) {

@@ -137,12 +137,14 @@ static int comes(void)
 {
     MPI_Comm comm = open_communicator("choose");
     int calls = 0;
+    bool began = false;
     for (bool ours = false; !ours && calls < MOST_CALLS; calls += !ours) {
         size_t before = faults_populated;
         ours = call(comm, calls);
         size_t populated = faults_populated - before;
         expect(populated <= MOST_BYTES_PER_CALL, "one call populates much");
-        expect(0 == calls || ours || populated > 0, "a call of stock's populates nothing");
+        expect(!began || ours || populated > 0, "a call of stock's populates nothing");
+        began = began || populated > 0;
     }
     expect(calls > 1 && calls < MOST_CALLS, "it never comes, or at once");
     expect(is_same_everywhere(calls), "it comes in another call on another rank");
@@ -172,11 +174,14 @@ static void named(void)
     expect(call(comm, 0), "a named algorithm does not do the first call");
     MPI_Comm_free(&comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    expect(!call(comm, 0) && !call(comm, 1), "it is there at once");
+    for (int i = 0; i < 6; ++i) {
+        expect(!call(comm, i), "it is there at once");
+    }
+    expect(mapped(SLOTS) > 0, "nothing is coming");
     unsigned long long before = num_handled();
     MPI_Allreduce(zero, sum, COUNT, MPI_INT, MPI_SUM, comm);
     expect(num_handled() > before, "a named algorithm does not do the call in the middle");
-    expect(call(comm, 2), "it is not there then");
+    expect(call(comm, 6), "it is not there then");
     MPI_Comm_free(&comm);
 }
 
@@ -222,8 +227,9 @@ static void freed(void)
     }
     MPI_Comm last; /* is never freed */
     MPI_Comm_dup(MPI_COMM_WORLD, &last);
-    call(last, 0);
-    call(last, 1);
+    for (int i = 0; i < 6; ++i) {
+        call(last, i);
+    }
     expect(mapped(SLOTS) > 0, "nothing is coming");
 }
 

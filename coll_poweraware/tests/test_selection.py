@@ -52,10 +52,11 @@ class Outcome:
 
     @property
     def handled(self) -> int:
-        """Bcasts that took an algorithm of ours; the same on every rank."""
+        """Sizes that took an algorithm of ours, each in both of its Bcasts, but for the call that set the communicator
+        up; the same on every rank."""
         counts = {report["collectives"]["bcast"]["handled"] for report in self.reports}
         assert len(self.reports) == RANKS and len(counts) == 1, self.reports
-        return counts.pop()
+        return (counts.pop() + 1) // 2
 
     @property
     def chose(self) -> bool:
@@ -63,8 +64,8 @@ class Outcome:
         return "chooses" in self.text
 
 
-def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **parameters: str) -> Outcome:
-    """Runs bcasts; apart: parameters of rank 0 alone."""
+def run(folder: Path, word: str, *sizes: str, apart: dict[str, str] | None = None, **parameters: str) -> Outcome:
+    """Runs bcasts, each size twice; apart: parameters of rank 0 alone."""
     reports = folder / "reports"
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir()
@@ -74,7 +75,7 @@ def run(folder: Path, *program: str, apart: dict[str, str] | None = None, **para
     if apart is not None:
         words = " ".join(f"OMPI_MCA_coll_poweraware_{key}={value}" for key, value in apart.items())
         command += ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || export {words}; exec "$@"', "sh"]
-    command += [BCASTS, *program]
+    command += [BCASTS, word, *(size for size in sizes for _ in range(2))]
     done = subprocess.run(command, env=environment(parameters), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout
