@@ -116,8 +116,8 @@ pwr_status_t pwr_knowledge_format(const pwr_knowledge_t *knowledge,
 /* The user's path into path[size].  Errors: UNSUPPORTED, RANGE (does not fit). */
 pwr_status_t pwr_knowledge_user_path(char *path, unsigned size);
 
-/* OK: *knowledge, to be freed, has what the file knows of the machine.  It is empty when there is no
-   file, and when why says that the file is left out: it is not a regular file (a link is not
+/* OK: *knowledge, to be freed, has what the file knows of the machine.  It is empty when there is
+   no file, and when why says that the file is left out: it is not a regular file (a link is not
    followed), of another user than this one and root, others may write to it, it is too large, torn,
    of another version, wrong in any way.  Errors: UNSUPPORTED, ARG (not an absolute path), NOMEM. */
 pwr_status_t pwr_knowledge_load(const pwr_env_t *env, const char *path,
