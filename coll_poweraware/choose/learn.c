@@ -6,6 +6,7 @@
 #include "choose/learn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
@@ -25,6 +26,15 @@ int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
 }
 
 /* ---- the candidates of a call ---- */
+
+/* A name that is not known here is that of another version: the table decides. */
+static int candidate_named(int collective, const char *name)
+{
+    int index = coll_poweraware_algorithm_index(collective, name);
+    return index >= 0                   ? index
+           : 0 == strcmp("stock", name) ? COLL_POWERAWARE_STOCK
+                                        : COLL_POWERAWARE_BY_TABLE;
+}
 
 static const char *candidate_name(int candidate)
 {
@@ -79,16 +89,17 @@ static bool may_be_rival(void *arg, int candidate)
 
 /* ---- the experiments of a class ---- */
 
-static int find_candidates(const asked_t *asked, coll_poweraware_collective_t collective,
+/* The one that is known comes first. */
+static int find_candidates(const asked_t *asked, coll_poweraware_collective_t collective, int known,
                            int *candidates)
 {
     int num = 0;
-    candidates[num++] = COLL_POWERAWARE_BY_TABLE;
-    candidates[num++] = COLL_POWERAWARE_STOCK;
-    for (int i = 0; i < coll_poweraware_num_algorithms && num < COLL_POWERAWARE_MOST_CANDIDATES;
-         ++i) {
-        algorithm_t *a = &coll_poweraware_algorithms[i];
-        if (collective == a->collective && can(asked, a)) {
+    candidates[num++] = known;
+    for (int i = COLL_POWERAWARE_BY_TABLE;
+         i < coll_poweraware_num_algorithms && num < COLL_POWERAWARE_MOST_CANDIDATES; ++i) {
+        bool ours = i >= 0;
+        algorithm_t *a = ours ? &coll_poweraware_algorithms[i] : NULL;
+        if (i != known && (!ours || (collective == a->collective && can(asked, a)))) {
             candidates[num++] = i;
         }
     }
@@ -107,7 +118,7 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
 {
     mca_coll_poweraware_module_t *m = asked->module;
     int candidates[COLL_POWERAWARE_MOST_CANDIDATES];
-    int num = find_candidates(asked, collective, candidates);
+    int num = find_candidates(asked, collective, class->known, candidates);
     class->fixed = true;
     if (is_settled(asked, num)) {
         return;
@@ -123,6 +134,43 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
     coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm,
                                 (uint64_t)collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
     class->trials = t;
+}
+
+/* From what earlier jobs have learnt. */
+static void begin_class(const mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                        coll_poweraware_collective_t collective, int size_class, learning_t *class)
+{
+    const coll_poweraware_state_t *state = m->state;
+    const pwr_hierarchy_t *h = state->hierarchy;
+    const pwr_knowledge_entry_t *entry =
+        state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
+    class->known = COLL_POWERAWARE_BY_TABLE;
+    class->fixed = 0 == state->explores_ppm;
+    if (NULL != entry) {
+        class->known = candidate_named(collective, entry->algorithm);
+        pwr_operation_starts(operation, (pwr_audit_depth_t)entry->depth);
+    }
+}
+
+/* Of a class that has none so far. */
+static bool begins_trials(const asked_t *asked, pwr_operation_t *operation,
+                          coll_poweraware_collective_t collective, int size_class,
+                          learning_t *class)
+{
+    if (0 == class->calls) {
+        begin_class(asked->module, operation, collective, size_class, class);
+    }
+    if (class->fixed) {
+        class->calls = 1;
+        return false;
+    }
+    if (class->calls < COLL_POWERAWARE_TRIALS_FROM) {
+        pwr_operation_number(operation, class->calls);
+        ++class->calls;
+        return false;
+    }
+    begin_trials(asked, operation, collective, size_class, class);
+    return NULL != class->trials;
 }
 
 /* Its time over that of the next best: of the least (1 + d) / (1 - d). */
@@ -193,16 +241,9 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     int size_class = pwr_size_class(bytes);
     learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
     asked_t asked = {m, args, bytes, by_table, NULL};
-    if (NULL == class->trials) {
-        if (class->fixed || class->calls < COLL_POWERAWARE_TRIALS_FROM) {
-            pwr_operation_number(operation, class->calls);
-            class->calls += !class->fixed;
-            return by_table;
-        }
-        begin_trials(&asked, operation, collective, size_class, class);
-        if (NULL == class->trials) {
-            return by_table;
-        }
+    bool can_do;
+    if (NULL == class->trials && !begins_trials(&asked, operation, collective, size_class, class)) {
+        return algorithm_of(&asked, class->known, &can_do);
     }
     trials_t *t = class->trials;
     asked.trials = t;
@@ -212,7 +253,6 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     prepare_rival(&asked, operation, t, has_memory);
     pwr_operation_number(operation, t->at.call);
     m->trials = t;
-    bool can_do;
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
     algorithm_t *a = algorithm_of(&asked, candidate, &can_do);
     m->measures = coll_poweraware_trials_measure(t);

@@ -3,10 +3,11 @@
  *
  * What scheme auto learns about algorithms on one communicator, by collective and size class.
  *
- * The first calls of a class do as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on,
- * experiments (choose/trials.h) compare that with the stock function and with our other algorithms.
- * The ranks add up what they have measured in one small Allreduce per experiment, by the saved
- * function: after 64 calls of the class, 96, 128 .. 192, 256 .., in the end each 16,384.
+ * The first calls of a class do what earlier jobs have learnt, else as the table says.  From
+ * COLL_POWERAWARE_TRIALS_FROM calls on, experiments (choose/trials.h) compare that with the stock
+ * function and with our other algorithms. The ranks add up what they have measured in one small
+ * Allreduce per experiment, by the saved function: after 64 calls of the class, 96, 128 .. 192, 256
+ * .., in the end each 16,384.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
 #define COLL_POWERAWARE_LEARN_H
@@ -21,7 +22,8 @@ enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 /* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
 typedef struct coll_poweraware_learning {
     uint32_t calls;                   /* before the experiments */
-    bool fixed;                       /* there will be none */
+    int known;                        /* candidate of these; of all, where there are none */
+    bool fixed;                       /* there will be no experiments */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
 } coll_poweraware_learning_t;
 

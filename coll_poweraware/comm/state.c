@@ -6,8 +6,8 @@
  * 1. All agree that everybody has memory for what follows (one Allreduce); a rank that has none
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
- *    memory is to be called if it is that lowest rank, what experiments may lose, and a random word
- *    of its memory (one Allgather).
+ *    memory is to be called if it is that lowest rank, what experiments may lose, what it knows of
+ *    earlier jobs (a checksum), and a random word of its memory (one Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -41,6 +41,7 @@ typedef struct place {
     int serial; /* never twice in a process */
     int explores_ppm;
     int unused;
+    uint64_t known;   /* checksum */
     uint64_t address; /* of the word */
     uint64_t word;
 } place_t;
@@ -74,6 +75,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .pid = (int)getpid(),
         .serial = atomic_fetch_add(&serial, 1),
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
+        .known = pwr_known_checksum(),
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };
@@ -137,6 +139,15 @@ static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
     return least;
 }
 
+static bool all_know(const pwr_hierarchy_t *h, const place_t *places)
+{
+    bool same = 0 != places[0].known;
+    for (int rank = 1; rank < h->size; ++rank) {
+        same = same && places[0].known == places[rank].known;
+    }
+    return same;
+}
+
 /* All there is to know without shared memory; false when out of memory. */
 static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t *state,
                  const place_t *places, const coll_poweraware_decision_t *decision)
@@ -161,7 +172,8 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     }
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
     state->explores_ppm = least_explored(h, places);
-    if (0 != state->explores_ppm) {
+    state->knows = all_know(h, places);
+    if (NULL != decision && (0 != state->explores_ppm || state->knows)) {
         state->learning = calloc(COLL_POWERAWARE_LEARNING, sizeof *state->learning);
         if (NULL == state->learning) {
             return false;

@@ -31,8 +31,9 @@ typedef struct coll_poweraware_state {
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
     int explores_ppm;                                   /* what experiments may lose; 0: none */
-    struct coll_poweraware_learning *learning;          /* NULL: none */
-    struct coll_poweraware_call *call;                  /* the one that is under way */
+    bool knows;                                /* all ranks know the same of earlier jobs */
+    struct coll_poweraware_learning *learning; /* NULL: none */
+    struct coll_poweraware_call *call;         /* the one that is under way */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
 

@@ -183,6 +183,11 @@ unsigned pwr_decided(void (*tell)(void *to, const pwr_decided_t *decided), void 
     return gone > PWR_DECIDED_KEPT ? gone - PWR_DECIDED_KEPT : 0;
 }
 
+void pwr_decided_forget(void)
+{
+    num_decided = 0;
+}
+
 /* ---- communicators that are in use ---- */
 
 void pwr_classes_enlist(pwr_operations_t *of)

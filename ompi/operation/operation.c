@@ -137,6 +137,13 @@ void pwr_operation_changes(pwr_operation_t *operation)
     }
 }
 
+void pwr_operation_starts(pwr_operation_t *operation, pwr_audit_depth_t start)
+{
+    if (NULL != operation->class && operation->class->audited) {
+        pwr_audit_start(&operation->class->audit, start);
+    }
+}
+
 void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice)
 {
     if (NULL != operation->class) {

@@ -219,7 +219,7 @@ static bool rank_takes_part(int rank)
 {
     size_t bytes;
     const ompi_proc_t *proc = ompi_comm_peer_lookup(MPI_COMM_WORLD, rank);
-    void *data = pwr_modex_receive(takes_part, &proc->super, &bytes);
+    void *data = pwr_modex_receive(takes_part, &proc->super.proc_name, &bytes);
     free(data);
     return NULL != data;
 }

@@ -13,6 +13,7 @@
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/operation.h"
 
 #include "opal/util/proc.h"
 
@@ -78,6 +79,9 @@ void pwr_process_publish(const pwr_scheme_t *scheme)
     }
     bool idled = !first && pwr_process_idles(&pwr_process.scheme);
     add_scheme(scheme);
+    if (first) {
+        pwr_known_publish();
+    }
     if (!idled && pwr_process_idles(scheme)) {
         pwr_doorbell_publish(PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
     }
@@ -203,6 +207,7 @@ void pwr_process_open(bool mpi_threads)
     pwr_waits_prepare(policy, mpi_threads);
     free(policy);
     pwr_job_open();
+    pwr_known_open();
     open_meter();
     if (NULL != pwr_process.settings.trace_dir) {
         pwr_events_start(TRACE_EVENTS);
@@ -231,8 +236,10 @@ void pwr_process_close(void)
         return;
     }
     if (opened) {
+        pwr_known_close();
         close_all();
     }
+    pwr_decided_forget();
     pwr_process.account = NULL;
     pwr_job_close();
     pwr_first_here_forget();

@@ -24,6 +24,11 @@ void pwr_job_open(void);
 void pwr_job_begin(void);
 void pwr_job_close(void);
 
+/* knowledge.c: what earlier jobs have learnt, in pwr_process_publish, _open and _close. */
+void pwr_known_publish(void);
+void pwr_known_open(void);
+void pwr_known_close(void);
+
 /* region.c: all regions end.  Before the report is finished. */
 void pwr_regions_end(void);
 

@@ -66,6 +66,9 @@ static const pwr_param_t rows[] = {
     ROW(calibration, STRING, NULL, 5,
         "Table of poweraware-calibrate, absolute path (empty: the user's, else the site's, else "
         "built-in figures)"),
+    ROW(knowledge, STRING, NULL, 4,
+        "File in which scheme auto keeps what it learns for later jobs, absolute path (empty: "
+        "poweraware/knowledge.json in $XDG_CACHE_HOME or ~/.cache; off: none)"),
     ROW(min_bytes, SIZE_T, NULL, 4,
         "Calls in which a rank moves fewer bytes move no lever and, with scheme throttle, stay "
         "with the stock function"),
@@ -118,9 +121,9 @@ typedef struct file_setting {
 #field, offsetof(pwr_process_settings_t, field)                                            \
     }
 static const file_setting_t files[] = {
-    FILE_SETTING(calibration), FILE_SETTING(helper_dir), FILE_SETTING(run_dir),
-    FILE_SETTING(root),        FILE_SETTING(report_dir), FILE_SETTING(ranks_dir),
-    FILE_SETTING(trace_dir),
+    FILE_SETTING(knowledge), FILE_SETTING(calibration), FILE_SETTING(helper_dir),
+    FILE_SETTING(run_dir),   FILE_SETTING(root),        FILE_SETTING(report_dir),
+    FILE_SETTING(ranks_dir), FILE_SETTING(trace_dir),
 };
 enum { NUM_FILES = sizeof files / sizeof files[0] };
 

@@ -88,11 +88,11 @@ bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data,
     return ok;
 }
 
-void *pwr_modex_receive(const char *what, const opal_proc_t *proc, size_t *bytes)
+void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_t *bytes)
 {
     void *data = NULL;
     char *key = key_of(what);
-    if (NULL == key || !get(key, &proc->proc_name, &data, bytes)) {
+    if (NULL == key || !get(key, name, &data, bytes)) {
         data = NULL;
     }
     free(key);

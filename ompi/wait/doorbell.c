@@ -76,7 +76,7 @@ static void count(_Atomic uint64_t *counter)
 static bool find_bell(const opal_proc_t *proc, pwr_bell_address_t *address)
 {
     size_t bytes;
-    void *sent = pwr_modex_receive(modex_word, proc, &bytes);
+    void *sent = pwr_modex_receive(modex_word, &proc->proc_name, &bytes);
     bool ok = NULL != sent && sizeof *address == bytes;
     if (ok) {
         memcpy(address, sent, sizeof *address);

@@ -42,7 +42,7 @@ static char no_way; /* its address stands for a process that cannot be reached *
 static ucp_ep_h connect_to(const opal_proc_t *proc)
 {
     size_t bytes = 0;
-    void *address = pwr_modex_receive(modex_word, proc, &bytes);
+    void *address = pwr_modex_receive(modex_word, &proc->proc_name, &bytes);
     ucp_ep_h peer = bytes > 1 ? pwr_ucp_connect(&ucx.worker, address) : NULL;
     free(address);
     return peer;

@@ -173,7 +173,7 @@ static pwr_audit_estimate_t as_ratio(pwr_audit_estimate_t logarithm)
 static void change(pwr_audit_t *a, unsigned to, pwr_audit_estimate_t slowdown)
 {
     a->last = (pwr_audit_change_t){
-        .call = a->at.call,
+        .call = a->calls,
         .from = (pwr_audit_depth_t)a->tested,
         .to = (pwr_audit_depth_t)to,
         .slowdown = slowdown,
@@ -246,6 +246,14 @@ void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double m
     };
     audit->end_ns = audit->begin_ns;
     pwr_audit_jump(audit, 0);
+}
+
+void pwr_audit_start(pwr_audit_t *audit, pwr_audit_depth_t start)
+{
+    if (audit->pairs == 0 && start > audit->first) {
+        audit->tested = audit->proven = (uint8_t)start;
+        begin_part(audit, false);
+    }
 }
 
 void pwr_audit_forget(pwr_audit_t *audit)
@@ -324,7 +332,7 @@ void pwr_audit_end_stretch(pwr_audit_t *a, const pwr_audit_clock_t *clock)
 pwr_audit_result_t pwr_audit_result(const pwr_audit_t *audit)
 {
     return (pwr_audit_result_t){
-        .calls = audit->at.call,
+        .calls = audit->calls,
         .pairs = audit->pairs,
         .depth = (pwr_audit_depth_t)audit->proven,
         .samples = number_of(&audit->time),

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct opal_proc_t;
+#include "opal/util/proc.h"
 
 typedef enum pwr_modex_scope { PWR_MODEX_NODE, PWR_MODEX_JOB } pwr_modex_scope_t;
 
@@ -19,6 +19,6 @@ typedef enum pwr_modex_scope { PWR_MODEX_NODE, PWR_MODEX_JOB } pwr_modex_scope_t
 bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes);
 /* What another process has sent under that word, for the caller to free; NULL: nothing.  Does
    not wait for it. */
-void *pwr_modex_receive(const char *what, const struct opal_proc_t *proc, size_t *bytes);
+void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_t *bytes);
 
 #endif

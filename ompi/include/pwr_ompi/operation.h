@@ -146,7 +146,9 @@ void pwr_operation_set_up_end(pwr_operation_t *operation);
    those measured so far. */
 void pwr_operation_number(pwr_operation_t *operation, uint64_t number);
 void pwr_operation_changes(pwr_operation_t *operation);
-/* For reports. */
+/* In the first of them: what is probably deep enough; what is deeper is tried later. */
+void pwr_operation_starts(pwr_operation_t *operation, pwr_audit_depth_t start);
+/* For reports, and for later jobs. */
 void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm);
@@ -225,5 +227,6 @@ enum { PWR_DECIDED_KEPT = 128 };
 /* Calls tell with each class of communicators that are gone, the first ones of them, and of those
    that are not.  Returns how many are lost. */
 unsigned pwr_decided(void (*tell)(void *to, const pwr_decided_t *decided), void *to);
+void pwr_decided_forget(void);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "pwr/account.h"
 #include "pwr/env.h"
+#include "pwr/knowledge.h"
 #include "pwr/meter.h"
 #include "pwr/power.h"
 #include "pwr/record.h"
@@ -48,6 +49,7 @@ typedef struct pwr_process_settings {
     bool pstates;
     bool tstates;
     bool uncore;
+    char *knowledge;   /* NULL: where pwr_knowledge_load looks; "off": none */
     char *calibration; /* NULL: where pwr_policy_load looks */
     char *helper_dir;
     char *run_dir;
@@ -148,6 +150,12 @@ void pwr_job_name(char *name, size_t room);
    MPI_Comm_spawn has made it.  Of a directory that has files of another mpirun, in a folder below
    it, which is made.  False, and said, when it does not fit. */
 bool pwr_rank_path(char *path, size_t room, const char *directory, const char *ending);
+
+/* What earlier jobs have learnt of operations, as far as it has reached this process.  The checksum
+   is equal on ranks that know the same; 0: nothing.  NULL: nothing of this class. */
+uint64_t pwr_known_checksum(void);
+const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_per_node,
+                                       int size_class);
 
 /* What this rank has decided so far, by class of operations: an object, with "audits", an array. */
 json_t *pwr_decisions(void);

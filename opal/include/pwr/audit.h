@@ -70,6 +70,7 @@ typedef struct pwr_audit {
     bool measures;   /* this stretch is measured */
     bool suspicious; /* the last pair asks for another one */
     uint32_t pairs;  /* measured */
+    uint64_t calls;  /* made */
     double bound;    /* of the logarithm */
     uint64_t begin_ns, end_ns, end_cpu_ns, end_uj; /* at the first call, at the last look; end_uj 0:
                                                       unknown */
@@ -98,6 +99,8 @@ typedef struct pwr_audit_clock {
    not above deepest; what is deeper is tried later.  seed: the same on all ranks. */
 void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double max_slowdown,
                     pwr_audit_depth_t deepest, pwr_audit_depth_t start, uint64_t seed);
+/* The same as start, before any stretch was measured; not deeper than deepest. */
+void pwr_audit_start(pwr_audit_t *audit, pwr_audit_depth_t start);
 /* The calls have come to do something else, for example by another algorithm: what was measured
    does not count. */
 void pwr_audit_forget(pwr_audit_t *audit);
@@ -131,6 +134,7 @@ void pwr_audit_end_stretch(pwr_audit_t *audit, const pwr_audit_clock_t *clock);
 static inline bool pwr_audit_call_over(pwr_audit_t *audit, const pwr_audit_clock_t *clock)
 {
     uint32_t changes = audit->changes;
+    audit->calls++;
     if (pwr_schedule_next(&audit->at)) {
         pwr_audit_end_stretch(audit, clock);
     }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What earlier jobs have learnt (pwr/knowledge.h), for all ranks of this one, and what this one
+ * adds.
+ *
+ * 1. Before MPI_Init talks, the job's first process reads the file, and publishes what it knows of
+ *    its type of machine.  No other process opens a file.
+ * 2. In MPI_Init each process takes that, as it came.  Ranks of another type of machine, or whom it
+ *    did not reach, know nothing; so whoever uses it compares checksums first.
+ * 3. When the last component closes the process, the first one adds what its communicators have
+ *    learnt.
+ */
+#include "process_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pwr/knowledge.h"
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/modex.h"
+#include "pwr_ompi/operation.h"
+#include "pwr_ompi/params.h"
+
+#include "ompi/mca/pml/base/base.h"
+
+static const char modex_word[] = "knowledge";
+static const char no_file[] = "off";
+
+static pwr_knowledge_machine_t machine;
+static pwr_knowledge_t *known;
+static uint64_t known_checksum; /* 0: nothing */
+static char transport[sizeof((pwr_knowledge_key_t *)0)->transport];
+
+static bool is_first(void)
+{
+    return 0 == OPAL_PROC_MY_NAME.vpid;
+}
+
+/* Nothing is learnt without the audit, so nothing is known. */
+static bool is_wanted(void)
+{
+    const char *file = pwr_process.settings.knowledge;
+    return pwr_process_audits(&pwr_process.scheme) && !pwr_params_are_foreign() &&
+           (NULL == file || 0 != strcmp(file, no_file));
+}
+
+static void find_machine(void)
+{
+    machine = (pwr_knowledge_machine_t){.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+    (void)pwr_cpu_model_read(&pwr_process.env, &machine.cpu); /* "" is a type, too */
+    snprintf(machine.mpi, sizeof machine.mpi, "Open MPI %d.%d.%d", OMPI_MAJOR_VERSION,
+             OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+}
+
+/* ---- 1. ---- */
+
+static pwr_knowledge_t *load(void)
+{
+    char why[PWR_KNOWLEDGE_WHY] = "";
+    pwr_knowledge_t *loaded = NULL;
+    pwr_status_t status = pwr_knowledge_load(&pwr_process.env, pwr_process.settings.knowledge,
+                                             &machine, why, sizeof why, &loaded);
+    if ('\0' != why[0]) {
+        pwr_say(PWR_ERR_UNSUPPORTED == status ? 2 : 1,
+                "what earlier jobs have learnt is not used: %s", why);
+    }
+    return PWR_OK == status ? loaded : NULL;
+}
+
+void pwr_known_publish(void)
+{
+    if (!is_first() || !is_wanted()) {
+        return;
+    }
+    find_machine();
+    unsigned count = 0;
+    pwr_knowledge_t *loaded = load();
+    if (NULL != loaded) {
+        (void)pwr_knowledge_entries(loaded, &count);
+    }
+    char *text = NULL;
+    if (0 != count && PWR_OK == pwr_knowledge_format(loaded, &machine, &text)) {
+        pwr_modex_send(modex_word, PWR_MODEX_JOB, text, strlen(text));
+    }
+    free(text);
+    pwr_knowledge_free(loaded);
+}
+
+/* ---- 2. ---- */
+
+/* FNV-1a, never 0 */
+static uint64_t checksum_of(const char *text, size_t bytes)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes; ++i) {
+        sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    }
+    return 0 == sum ? 1 : sum;
+}
+
+void pwr_known_open(void)
+{
+    char why[PWR_KNOWLEDGE_WHY] = "";
+    size_t bytes = 0;
+    if (!is_wanted()) {
+        return;
+    }
+    find_machine();
+    snprintf(transport, sizeof transport, "%.15s",
+             mca_pml_base_selected_component.pmlm_version.mca_component_name);
+    opal_process_name_t first = OPAL_PROC_MY_NAME;
+    first.vpid = 0;
+    char *text = pwr_modex_receive(modex_word, &first, &bytes);
+    if (NULL != text &&
+        PWR_OK == pwr_knowledge_parse(text, bytes, &machine, why, sizeof why, &known)) {
+        unsigned count = 0;
+        (void)pwr_knowledge_entries(known, &count);
+        known_checksum = 0 == count ? 0 : checksum_of(text, bytes);
+        pwr_say(2, "%u classes of calls are known from earlier jobs", count);
+    }
+    free(text);
+}
+
+uint64_t pwr_known_checksum(void)
+{
+    return known_checksum;
+}
+
+static pwr_knowledge_key_t key_of(unsigned operation, int nodes, int ranks_per_node, int size_class)
+{
+    pwr_knowledge_key_t key = {.nodes = (unsigned)nodes,
+                               .ranks_per_node = (unsigned)ranks_per_node,
+                               .size_class = (unsigned)size_class};
+    snprintf(key.operation, sizeof key.operation, "%.23s",
+             pwr_process_name(PWR_OPERATION, (int)operation));
+    memcpy(key.transport, transport, sizeof key.transport);
+    return key;
+}
+
+const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_per_node,
+                                       int size_class)
+{
+    const pwr_knowledge_key_t key = key_of(operation, nodes, ranks_per_node, size_class);
+    return NULL == known ? NULL : pwr_knowledge_find(known, &key);
+}
+
+/* ---- 3. ---- */
+
+/* What was seen too few times would only replace what is known better. */
+static void note(void *to, const pwr_decided_t *decided)
+{
+    enum { ENOUGH_TRIALS = 2 };
+    const pwr_choice_t *choice = &decided->choice;
+    const pwr_audit_result_t *audit = &decided->audit;
+    if (0 == decided->nodes || NULL == choice->algorithm || choice->trials < ENOUGH_TRIALS) {
+        return;
+    }
+    pwr_knowledge_entry_t entry = {
+        .key = key_of(decided->operation, decided->nodes, decided->ranks_per_node,
+                      decided->size_class),
+        .depth = (uint8_t)audit->depth,
+        .pairs = audit->pairs,
+        .trials = choice->trials,
+        .slowdown = audit->slowdown.middle,
+        .gain = choice->gain,
+        .calls = audit->calls,
+        .day = pwr_knowledge_today(),
+    };
+    snprintf(entry.algorithm, sizeof entry.algorithm, "%.15s", choice->algorithm);
+    (void)pwr_knowledge_note(to, &entry);
+}
+
+static void save(pwr_knowledge_t *learnt)
+{
+    char why[PWR_KNOWLEDGE_WHY] = "";
+    pwr_status_t status = pwr_knowledge_save(&pwr_process.env, pwr_process.settings.knowledge,
+                                             &machine, learnt, why, sizeof why);
+    if (PWR_OK != status) {
+        pwr_say(PWR_ERR_UNSUPPORTED == status ? 2 : 1, "what this job has learnt is not kept: %s",
+                why);
+    }
+}
+
+void pwr_known_close(void)
+{
+    unsigned count = 0;
+    pwr_knowledge_t *learnt = is_first() && is_wanted() ? pwr_knowledge_new() : NULL;
+    if (NULL != learnt) {
+        (void)pwr_decided(note, learnt);
+        (void)pwr_knowledge_entries(learnt, &count);
+    }
+    if (0 != count) {
+        save(learnt);
+    }
+    pwr_knowledge_free(learnt);
+    pwr_knowledge_free(known);
+    known = NULL;
+    known_checksum = 0;
+}
