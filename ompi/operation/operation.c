@@ -25,12 +25,12 @@ void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm,
     of->first = first;
     of->num_classed = num_classed;
     of->classes = classes;
-    pwr_classes_enlist(of);
+    pwr_decided_enlist(of);
 }
 
 void pwr_operations_end(pwr_operations_t *of)
 {
-    pwr_classes_delist(of);
+    pwr_decided_delist(of);
     pwr_wait_stats_add(&pwr_process.wait_stats, &of->waits);
     pwr_classes_free(of);
 }

@@ -12,9 +12,10 @@
    asks for the same classes in the same order. */
 pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes);
 void pwr_classes_free(pwr_operations_t *of);
-/* Those that pwr_decided finds. */
-void pwr_classes_enlist(pwr_operations_t *of);
-void pwr_classes_delist(pwr_operations_t *of);
+/* decided.c: pwr_decided tells of those that are enlisted, and of what is kept. */
+void pwr_decided_enlist(pwr_operations_t *of);
+void pwr_decided_delist(pwr_operations_t *of);
+void pwr_decided_keep(const pwr_operations_t *of);
 /* Of an operation; class may be NULL.  Whether what is known of its sites may shorten waits; and
    what the usual policy is in it. */
 bool pwr_class_may_move_levers(const pwr_class_t *class);
