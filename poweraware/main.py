@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, export, folders, run, sessions, tables, top, trace
+from poweraware import advice, compare, decide, export, folders, knowledge, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
 from poweraware.session import text
 
@@ -33,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_validate(commands)
     _add_decide(commands)
+    _add_knowledge(commands)
     return options
 
 
@@ -318,6 +320,44 @@ def _decide(options: argparse.Namespace) -> int:
             raise DocumentError(f"decide: --{name} {value:g} is not a number from 0 to {most}")
     rules = decide.Rules(options.margin / 100, options.saving / 100)
     print(decide.write(options.documents, options.output, rules, options.source))
+    return 0
+
+
+def _add_knowledge(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "knowledge",
+        help="what scheme auto has learnt in earlier jobs",
+        description="Shows or removes what jobs with scheme auto have learnt for later ones, by type of machine, layout, operation "
+        "and size. FILE: $XDG_CACHE_HOME/poweraware/knowledge.json by default, or below ~/.cache.",
+        epilog="example: poweraware knowledge forget --older-than 90",
+    )
+    actions = found.add_subparsers(metavar="ACTION", required=True)
+    show = actions.add_parser("show", help="as tables", description="Prints what is known, a table per type of machine.")
+    show.add_argument("--json", action="store_true", help="the file, once it is checked")
+    show.add_argument("file", nargs="?", type=Path, metavar="FILE")
+    show.set_defaults(function=_knowledge_show)
+    forget = actions.add_parser("forget", help="remove it", description="Removes entries, without a question, and says which.")
+    machines = forget.add_mutually_exclusive_group()
+    machines.add_argument("--machine", metavar="TEXT", help="those of machines with these letters in the titles of show")
+    machines.add_argument("--all", action="store_true", help="the file as a whole, even if it is damaged")
+    forget.add_argument("--older-than", type=int, metavar="DAYS", help="those that were last used before that")
+    forget.add_argument("file", nargs="?", type=Path, metavar="FILE")
+    forget.set_defaults(function=_knowledge_forget)
+
+
+def _knowledge_show(options: argparse.Namespace) -> int:
+    document = knowledge.load(options.file or knowledge.user_path())
+    print(json.dumps(document, indent=2) if options.json else knowledge.as_text(document))
+    return 0
+
+
+def _knowledge_forget(options: argparse.Namespace) -> int:
+    days = options.older_than
+    if not options.all and not options.machine and days is None:
+        raise DocumentError("knowledge forget: what? (--machine TEXT, --older-than DAYS or --all)")
+    if days is not None and (days < 0 or options.all):
+        raise DocumentError("knowledge forget: --older-than takes a number of days from 0, and not --all")
+    print("\n".join(knowledge.forget(options.file or knowledge.user_path(), knowledge.Selection(options.machine, days))))
     return 0
 
 

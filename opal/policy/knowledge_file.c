@@ -158,10 +158,10 @@ static void not_after_today(pwr_knowledge_file_t *file)
 static pwr_status_t parse(const place_t *place, const char *text, size_t size,
                           pwr_knowledge_file_t *file)
 {
-    char reason[REASON_BYTES] = "out of memory";
+    char reason[REASON_BYTES];
     pwr_status_t status = pwr_knowledge_file_parse(text, size, reason, sizeof reason, file);
     if (status != PWR_OK) {
-        return explain(place, status, reason);
+        return explain(place, status, reason[0] != '\0' ? reason : pwr_status_text(status));
     }
     not_after_today(file);
     return status;
