@@ -42,7 +42,7 @@ typedef struct pwr_knowledge_key {
 
 typedef struct pwr_knowledge_entry {
     pwr_knowledge_key_t key;
-    char algorithm[16]; /* "stock", or one of ours; a word, too */
+    char algorithm[16]; /* "stock", or one of ours, maybe of another version; a word, too */
     uint8_t depth;      /* pwr_audit_depth_t */
     unsigned pairs;     /* of stretches, behind the verdict about depth */
     unsigned trials;    /* agreed ones, behind the verdict about algorithm */
@@ -119,7 +119,8 @@ pwr_status_t pwr_knowledge_user_path(char *path, unsigned size);
 /* OK: *knowledge, to be freed, has what the file knows of the machine.  It is empty when there is
    no file, and when why says that the file is left out: it is not a regular file (a link is not
    followed), of another user than this one and root, others may write to it, it is too large, torn,
-   of another version, wrong in any way.  Errors: UNSUPPORTED, ARG (not an absolute path), NOMEM. */
+   of another version, wrong in any way.  Errors: UNSUPPORTED, ARG (not an absolute path), RANGE (the
+   machine has a value that is not allowed), NOMEM. */
 pwr_status_t pwr_knowledge_load(const pwr_env_t *env, const char *path,
                                 const pwr_knowledge_machine_t *machine, char *why,
                                 unsigned why_size, pwr_knowledge_t **knowledge);
@@ -127,8 +128,9 @@ pwr_status_t pwr_knowledge_load(const pwr_env_t *env, const char *path,
 /* Puts knowledge into the file: a new one of mode 600 takes its place at once or not at all.
    What else is in the file stays, as far as there is room: other types of machines and other
    entries; of two entries with one key that of the later day, then that of more calls, then ours.
-   What was used longest ago makes room.  A file that is damaged is replaced.  One that load would
-   leave out because of its kind, owner, mode, size or newer version is left as it is.
+   What was used longest ago makes room.  A file that is damaged is replaced, and why says what was
+   wrong.  One that load would leave out because of its kind, owner, mode, size or newer version is
+   left as it is.
 
    The last folder of the path and the one above are made if need be, with mode 700.  Those who save
    at the same time take turns by a lock on <path>.lock, which stays.  It waits about two seconds at
