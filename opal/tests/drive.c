@@ -9,6 +9,7 @@
  *       register CPU NUMBER           reads a register through likwid's access daemon
  *       lever NAME BACKEND VALUE      a lever by that back end, or by "any": sets, restores
  *       energy MS                     reads likwid's meter at both ends of that time
+ *       knowledge FILE                loads what it knows of a machine "test", saves it there again
  *
  * Words follow each other; the first that fails ends it with status 1.  Lines of output begin with
  * the word.  At the end "children: none" says that wait() found nothing that we did not start.
@@ -31,6 +32,7 @@
 #include "control/held.h"
 #include "likwid/accessd.h"
 #include "meter/meter_backend.h"
+#include "pwr/knowledge.h"
 #include "pwr/lever.h"
 #include "pwr/topo.h"
 
@@ -221,6 +223,26 @@ static pwr_status_t drive_energy(drive_t *drive, char **words)
     return status;
 }
 
+/* ---- knowledge ---- */
+
+static pwr_status_t drive_knowledge(drive_t *drive, char **words)
+{
+    static const pwr_knowledge_machine_t machine = {.mpi = "test"};
+    unsigned count;
+    pwr_knowledge_t *knowledge;
+    pwr_status_t status = pwr_knowledge_load(&drive->env, words[1], &machine, drive->why,
+                                             sizeof drive->why, &knowledge);
+    if (status != PWR_OK) {
+        return status;
+    }
+    (void)pwr_knowledge_entries(knowledge, &count);
+    printf("knowledge: %u %s\n", count, drive->why);
+    status = pwr_knowledge_save(&drive->env, words[1], &machine, knowledge, drive->why,
+                                sizeof drive->why);
+    pwr_knowledge_free(knowledge);
+    return status;
+}
+
 /* ---- words ---- */
 
 static const struct {
@@ -229,7 +251,7 @@ static const struct {
     pwr_status_t (*run)(drive_t *drive, char **words);
 } vocabulary[] = {
     {"control", 5, drive_control}, {"hold", 5, drive_hold},     {"register", 3, drive_register},
-    {"lever", 4, drive_lever},     {"energy", 2, drive_energy},
+    {"lever", 4, drive_lever},     {"energy", 2, drive_energy}, {"knowledge", 2, drive_knowledge},
 };
 
 /* The number of words used; 0 after a failure. */

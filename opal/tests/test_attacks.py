@@ -248,6 +248,32 @@ def test_without_a_squat_there_are_levers(machine: Machine) -> None:
     assert values(said, "status") == ["1"] and f"poweraware.{ALICE - 1} belongs to user {EVE}: remove it" in text
 
 
+# ---- what earlier jobs have learnt ----
+
+KNOWN = ('{"format_version":1,"machines":[{"cpu":{"vendor":"","name":"","family":0,"model":0},"cpus":0,"mpi":"test","entries":['
+         '{"operation":"bcast","transport":"ob1","nodes":1,"ranks_per_node":4,"size_class":3,"algorithm":"box","depth":"levers",'
+         '"pairs":5,"trials":6,"slowdown":0.0,"gain":0.5,"calls":7,"day":8}]}]}')
+
+
+@pytest.mark.parametrize("attack, loads, saves", [
+    (f"chown {ALICE} knows", "1 ", ""),
+    (f"chown {EVE} knows; chmod 644 knows", "0 /mnt/knows: belongs to another user", "no permission"),
+    (f"chown {ALICE} knows; chmod 666 knows", "0 /mnt/knows: others may write to it", "no permission"),
+    (f"mv knows alices; chown {ALICE} alices; ln -s alices knows", "0 /mnt/knows: a symbolic link", "no permission"),
+    (f"chown {ALICE} knows; ln -s victim knows.lock", "1 ", "/mnt/knows.lock: Too many levels of symbolic links"),
+], ids=["none", "owner", "mode", "link", "lock"])
+def test_planted_knowledge(machine: Machine, attack: str, loads: str, saves: str) -> None:
+    """ALICE keeps it in a folder where everybody may make files.  She loads, and saves it; without an attack that works."""
+    (machine.folder / "known").write_text(KNOWN, encoding="ascii")
+    drive = become(ALICE) + f"env PWR_HELPERS={machine.helpers} {machine.helpers}/drive knowledge /mnt/knows"
+    said, text = run(machine, "no_rapl", "mount -t tmpfs -o mode=1777 none /mnt; cd /mnt",
+                     f"cp {BUILD}/opal/tests/drive {machine.helpers}; install -m 600 {machine.folder}/known knows; {attack}",
+                     drive, "ls", "echo done: yes")
+    known = values(said, "knowledge")
+    assert known[0].startswith(loads) and all(saves in line for line in known[1:]) and len(known) == 1 + bool(saves), text
+    assert "victim" not in said and values(said, "done") == ["yes"], text
+
+
 # ---- programs that are not who they seem to be ----
 
 LISTEN = """

@@ -119,8 +119,8 @@ pwr_status_t pwr_knowledge_user_path(char *path, unsigned size);
 /* OK: *knowledge, to be freed, has what the file knows of the machine.  It is empty when there is
    no file, and when why says that the file is left out: it is not a regular file (a link is not
    followed), of another user than this one and root, others may write to it, it is too large, torn,
-   of another version, wrong in any way.  Errors: UNSUPPORTED, ARG (not an absolute path), RANGE (the
-   machine has a value that is not allowed), NOMEM. */
+   of another version, wrong in any way.  Errors: UNSUPPORTED, ARG (not an absolute path), RANGE
+   (the machine has a value that is not allowed), NOMEM. */
 pwr_status_t pwr_knowledge_load(const pwr_env_t *env, const char *path,
                                 const pwr_knowledge_machine_t *machine, char *why,
                                 unsigned why_size, pwr_knowledge_t **knowledge);
