@@ -188,6 +188,8 @@ class Session:
             "coll_poweraware_priority": COMPONENT_PRIORITY,
             "coll_poweraware_scheme": doc.BASELINE if step.scheme in self._options.preloads else step.scheme,
             "coll_poweraware_report_dir": str(folder),
+            # what earlier sessions have learnt is not to matter; what this one does is
+            "coll_poweraware_knowledge": str(self._options.output.resolve() / "knowledge.json"),
         }
         if self._options.machine is not None:
             parameters.update(machine.parameters(self._options.machine))

@@ -67,9 +67,9 @@ def yields(way: str) -> int:
 def without_ours(environment: Mapping[str, str]) -> Dict[str, str]:
     """An environment without the parameters that ways are made of."""
     names = {f"OMPI_MCA_{name}" for name in ("coll", *_NANOSLEEP)}
-    kept = "OMPI_MCA_coll_poweraware_helper_dir"
+    kept = ("OMPI_MCA_coll_poweraware_helper_dir", "OMPI_MCA_coll_poweraware_knowledge")
     return {
         name: value
         for name, value in environment.items()
-        if name not in names and (name == kept or not name.startswith("OMPI_MCA_coll_poweraware_"))
+        if name not in names and (name in kept or not name.startswith("OMPI_MCA_coll_poweraware_"))
     }

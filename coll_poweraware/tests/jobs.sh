@@ -33,8 +33,6 @@ export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
 export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1}
 # how long after SIGTERM mpirun of 4.1 kills the other ranks of one that failed: none is still there by then
 export OMPI_MCA_odls_base_sigkill_timeout=0
-# what an earlier test has learnt is not to matter in a later one
-export OMPI_MCA_coll_poweraware_knowledge=off
 # our algorithms wherever they can: scheme auto, the default, would leave many calls to others
 export OMPI_MCA_coll_poweraware_scheme=throttle
 
