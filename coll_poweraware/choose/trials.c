@@ -228,15 +228,15 @@ typedef struct place {
 static place_t place_of(const trials_t *t)
 {
     int behind = t->at.stretch - PWR_SCHEDULE_CHOICE;
-    if (COLL_POWERAWARE_NO_RIVAL == t->rival || behind < -1) {
+    uint32_t length = pwr_schedule_length(t->at.block);
+    if (COLL_POWERAWARE_NO_RIVAL == t->rival || behind >= 2 * PWR_SCHEDULE_CHOICE_PART) {
         return (place_t){0};
     }
-    if (behind < 0) {
-        return (place_t){.within = true};
+    if (behind < 0) { /* the first stretch of a block may be longer */
+        return (place_t){.within = t->at.left <= length};
     }
     bool rival_first = 0 != (pwr_schedule_scrambled(t->seed ^ t->at.block) & 1);
     bool rivals = (behind < PWR_SCHEDULE_CHOICE_PART) == rival_first;
-    uint32_t length = pwr_schedule_length(t->at.block);
     uint32_t call = (uint32_t)(behind % PWR_SCHEDULE_CHOICE_PART) * length + length - t->at.left;
     bool taken = call < t->skip + t->take;
     return (place_t){true, rivals, taken, taken && call >= t->skip};

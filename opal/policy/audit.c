@@ -12,7 +12,7 @@
  *      large difference; older ones fade.
  *   3. Given up is a depth of which the whole confidence interval lies above the bound, or that was
  *      much slower in pairs in a row: two that were eight times as slow, three that were three
- *      times as slow, four that were slower by half.  That takes 16, 24 or 40 calls.  (Noise with a
+ *      times as slow, four that were slower by half.  That takes 22, 30 or 46 calls.  (Noise with a
  *      deviation of a whole call does it to about one class in a hundred.)  Other calls run at a
  *      depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has

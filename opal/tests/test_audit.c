@@ -100,7 +100,7 @@ static void test_ranks_agree_without_talking(void **state)
         bool reference = pwr_audit_depth(&quick.audit) == PWR_AUDIT_REFERENCE;
         bool other = pwr_audit_depth(&slow.audit) == PWR_AUDIT_REFERENCE;
         assert_true(reference == other || stretch >= PWR_SCHEDULE_DEPTH + 2);
-        assert_false(other && (stretch < PWR_SCHEDULE_DEPTH || stretch >= PWR_SCHEDULE_CHOICE));
+        assert_false(other && (stretch < PWR_SCHEDULE_DEPTH || stretch >= PWR_SCHEDULE_DEPTH + 10));
         call(&quick);
         call(&slow);
     }
@@ -130,9 +130,9 @@ static void test_price_of_measuring(void **state)
     program_t p;
     (void)state;
     start(&p, 0.0, 0.0, 1);
-    run(&p, 4);
+    run(&p, 10);
     assert_int_equal(p.calls_at[PWR_AUDIT_REFERENCE], 0); /* it saves from the first call on */
-    run(&p, 1984 - 4);
+    run(&p, 1984 - 10);
     assert_int_equal(p.calls_at[PWR_AUDIT_REFERENCE], 1984 / 16);
     run(&p, 17856 - 1984); /* behind pauses of 0, 512, 1536, 3584, 7680 calls */
     uint64_t before = p.reads;
@@ -169,7 +169,7 @@ static void test_calls_counted_by_others(void **state)
     (void)state;
     for (uint64_t to = 0; to < 64; to++) {
         start(&p, 0.0, 5.0, 1);
-        run(&p, 5); /* in the middle of the first pair */
+        run(&p, 11); /* in the middle of the first pair */
         pwr_audit_at(&p.audit, to);
         pwr_audit_at(&p.audit, to);
         assert_int_equal(pwr_audit_depth(&p.audit), PWR_AUDIT_LADDER);
@@ -188,8 +188,8 @@ static void test_start(void **state)
     (void)state;
     start(&p, 0.0, 0.0, 1);
     pwr_audit_init(&p.audit, &p.clock, 0.01, PWR_AUDIT_LADDER, PWR_AUDIT_LINGER, 1);
-    run(&p, 4);
-    assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 4);
+    run(&p, 10);
+    assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 10);
     run(&p, 2000);
     assert_int_equal(pwr_audit_result(&p.audit).depth, PWR_AUDIT_LADDER);
 }
@@ -223,7 +223,7 @@ static void test_gross_mistake(void **state)
                 seen = i;
             }
         }
-        assert_int_equal(seen, 15);
+        assert_int_equal(seen, 21);
         assert_true(slowdown(&p, CALLS) < 0.015);
         pwr_audit_result_t result = pwr_audit_result(&p.audit);
         assert_int_equal(result.depth, PWR_AUDIT_LINGER);
@@ -241,7 +241,7 @@ static void test_large_mistake(void **state)
         while (!call(&p)) {
             i++;
         }
-        assert_int_equal(i, 39);
+        assert_int_equal(i, 45);
     }
 }
 
@@ -323,7 +323,7 @@ static void test_better_times(void **state)
     for (int i = 0; i < 100000; i++) {
         call(&p);
     }
-    assert_int_equal(pwr_audit_result(&p.audit).depth, PWR_AUDIT_LINGER);
+    assert_true(pwr_audit_result(&p.audit).depth > PWR_AUDIT_LADDER); /* it may be on trial */
     p.extra[PWR_AUDIT_LADDER] = 0.0;
     for (int i = 0; i < 2000000 && pwr_audit_result(&p.audit).depth != PWR_AUDIT_LADDER; i++) {
         call(&p);

@@ -13,10 +13,11 @@
  *   14 to 17     16                    -
  *   from 18 on   32                    0, 512, 1536, 3584 .., at last 15872
  *
- * In each block three pairs may measure how deep to save (pwr/audit.h): stretches 2 and 3; 4 and 5
- * together against 6 and 7; 8 and 9 against 10 and 11.  The first pair always may, the others when
- * that one was suspicious.  So it takes 1 of 16 calls from the first block on, and later 1 of 512.
- * Stretches 12 and 13 against 14 and 15 compare two algorithms.
+ * In each block stretches 1 and 2 against 3 and 4 compare two algorithms, from a block on that
+ * their user knows.  Then three pairs may measure how deep to save (pwr/audit.h): stretches 5 and
+ * 6; 7 and 8 against 9 and 10; 11 and 12 against 13 and 14.  The first pair always may, the others
+ * when that one was suspicious.  So saving stops in 1 of 16 calls, in none of the first ten, and
+ * later in 1 of 512.
  */
 #ifndef PWR_SCHEDULE_H
 #define PWR_SCHEDULE_H
@@ -25,12 +26,12 @@
 #include <stdint.h>
 
 enum {
-    PWR_SCHEDULE_STRETCHES = 16, /* of a block */
-    PWR_SCHEDULE_DEPTH = 2,      /* the first stretch of the first pair about depth ... */
-    PWR_SCHEDULE_DEPTH_PAIRS = 3,
-    PWR_SCHEDULE_CHOICE = 12,     /* ... and of the pair about algorithms, ... */
+    PWR_SCHEDULE_STRETCHES = 16,  /* of a block */
+    PWR_SCHEDULE_CHOICE = 1,      /* the first stretch of the pair about algorithms, ... */
     PWR_SCHEDULE_CHOICE_PART = 2, /* ... whose parts have so many */
-    PWR_SCHEDULE_LONGEST = 32     /* calls of a stretch */
+    PWR_SCHEDULE_DEPTH = 5,       /* the first stretch of the first pair about depth */
+    PWR_SCHEDULE_DEPTH_PAIRS = 3,
+    PWR_SCHEDULE_LONGEST = 32 /* calls of a stretch */
 };
 
 /* Where a call is.  Zeroed memory, then pwr_schedule_at. */
