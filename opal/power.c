@@ -42,6 +42,7 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
                 pwr_policy_break_even_ns(config->policy, (pwr_lever_id_t)id);
         }
     }
+    made->hardware_first = config->hardware_first;
     made->run_directory = config->run_directory ? strdup(config->run_directory) : NULL;
     pwr_status_t status = PWR_ERR_NOMEM;
     if (made->run_directory || !config->run_directory) {

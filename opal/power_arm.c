@@ -8,11 +8,14 @@
  *   2. is there a guardian who would put everything back?
  *   3. per lever: would it slow nobody else down, and does the hardware take a write?
  *
- * Who has no hardware or no rights is told that first: a binding alone would win nothing.
+ * Who has no hardware or no rights is told that first: a binding alone would win nothing.  1 and 2
+ * look at all processes and start one; who wants to be spared that looks at the hardware first.
  */
 #include "config.h"
 
 #include "power_private.h"
+
+#include <stdio.h>
 
 enum { REASON_BYTES = 480 };
 
@@ -22,6 +25,12 @@ static void keep_all_off(pwr_power_t *power, const char *reason)
     pwr_env_log(power->env, PWR_LOG_INFO, "levers stay off: %s", reason);
 }
 
+static void keep_off(pwr_power_t *power, pwr_lever_id_t id, const char *why)
+{
+    pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", pwr_lever_type(id)->title, why);
+    pwr_power_note_off(power, id, why);
+}
+
 /* Looks, and writes nothing. */
 static bool could_open(const pwr_power_t *power, pwr_lever_id_t id, char *why, unsigned why_size)
 {
@@ -29,8 +38,27 @@ static bool could_open(const pwr_power_t *power, pwr_lever_id_t id, char *why, u
     pwr_status_t status = pwr_lever_open(id, power->env, power->topo, NULL, why, why_size, &lever);
     if (status == PWR_OK) {
         pwr_lever_close(lever);
+    } else if (why[0] == '\0') {
+        snprintf(why, why_size, "%s", pwr_status_text(status));
     }
     return status == PWR_OK || status == PWR_ERR_SHARED;
+}
+
+static bool none_could_open(pwr_power_t *power)
+{
+    char why[PWR_NUM_LEVERS][REASON_BYTES] = {""};
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (power->levers[id].use &&
+            could_open(power, (pwr_lever_id_t)id, why[id], sizeof why[id])) {
+            return false;
+        }
+    }
+    for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
+        if (power->levers[id].use) {
+            keep_off(power, (pwr_lever_id_t)id, why[id]);
+        }
+    }
+    return true;
 }
 
 static void keep_off_without_cpus(pwr_power_t *power, const char *reason)
@@ -39,7 +67,7 @@ static void keep_off_without_cpus(pwr_power_t *power, const char *reason)
         if (power->levers[id].use) {
             char why[REASON_BYTES] = "";
             bool could = could_open(power, (pwr_lever_id_t)id, why, sizeof why);
-            pwr_power_note_off(power, (pwr_lever_id_t)id, could || !why[0] ? reason : why);
+            pwr_power_note_off(power, (pwr_lever_id_t)id, could ? reason : why);
         }
     }
     pwr_env_log(power->env, PWR_LOG_INFO, "levers stay off: %s", power->why_off);
@@ -51,9 +79,7 @@ static bool open_lever(pwr_power_t *power, pwr_lever_id_t id)
     pwr_status_t status = pwr_lever_open(id, power->env, power->topo, power->guard, reason,
                                          sizeof reason, &power->levers[id].lever);
     if (status != PWR_OK) {
-        const char *why = reason[0] != '\0' ? reason : pwr_status_text(status);
-        pwr_env_log(power->env, PWR_LOG_INFO, "%s stay off: %s", pwr_lever_type(id)->title, why);
-        pwr_power_note_off(power, id, why);
+        keep_off(power, id, reason[0] != '\0' ? reason : pwr_status_text(status));
     }
     return status == PWR_OK;
 }
@@ -79,6 +105,9 @@ void pwr_power_arm(pwr_power_t *power)
     }
     if (pwr_ownership_is_privileged()) {
         keep_all_off(power, "this program is set-uid, set-gid or has file capabilities");
+        return;
+    }
+    if (power->hardware_first && none_could_open(power)) {
         return;
     }
     if (!pwr_ownership_ask(power->ownership, reason)) {

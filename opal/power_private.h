@@ -32,6 +32,7 @@ struct pwr_power {
     pwr_ownership_t *ownership;
     pwr_guard_t *guard; /* NULL before arming and when no lever is on */
     pwr_power_lever_t levers[PWR_NUM_LEVERS];
+    bool hardware_first;
     bool armed;
     bool allowed;        /* questions 1 and 2 of arming were answered with yes */
     uint64_t checked_ns; /* when rechecks last passed */

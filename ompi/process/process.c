@@ -130,6 +130,7 @@ static void open_power(const pwr_policy_t *policy, bool mpi_threads)
     const pwr_power_config_t levers = {
         .run_directory = settings->run_dir,
         .policy = policy,
+        .hardware_first = true, /* it is an application's call that is to be short */
         .use = {[PWR_LEVER_PSTATE] = settings->pstates,
                 [PWR_LEVER_TSTATE] = settings->tstates && pwr_process.scheme.throttles,
                 [PWR_LEVER_UNCORE] = settings->uncore},

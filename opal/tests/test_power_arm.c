@@ -134,6 +134,28 @@ static void test_no_hardware(void **state)
     pwr_power_close(power);
 }
 
+/* The neighbour and the guardian that is missing are not even found. */
+static void test_hardware_first(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_power_config_t config = power_both_levers;
+    config.hardware_first = true;
+    fixture->env.helper_dir = "/none/run";
+    pwr_power_t *power = power_open(fixture, &config, "2-3");
+    pwr_power_arm(power);
+    power_expect_off(power, "P-states off: ");
+    assert_non_null(strstr(pwr_power_why_off(power), "; T-states off: "));
+    assert_null(strstr(pwr_power_why_off(power), "guardian"));
+    assert_null(strstr(pwr_power_why_off(power), "/proc does not tell"));
+    assert_non_null(strstr(fixture->log, "P-states stay off"));
+    pwr_power_close(power);
+    power_put_hardware(fixture);
+    power = power_open(fixture, &config, "2-3");
+    pwr_power_arm(power);
+    power_expect_off(power, "no guardian");
+    pwr_power_close(power);
+}
+
 static int arm_without_rights(fixture_t *fixture)
 {
     pwr_power_config_t config = power_both_levers;
@@ -261,6 +283,7 @@ int main(void)
         FIXTURE_TEST(test_no_registry_of_claims),
         FIXTURE_TEST(test_no_guardian),
         FIXTURE_TEST(test_no_hardware),
+        FIXTURE_TEST(test_hardware_first),
         FIXTURE_TEST(test_no_rights),
         FIXTURE_TEST(test_one_lever_alone),
         FIXTURE_TEST(test_t_states_need_whole_cores_where_the_highest_duty_wins),

@@ -25,6 +25,9 @@ typedef struct pwr_power_config {
     const char *run_directory; /* of claims and journals; NULL: the default; copied */
     /* What levers cost here; read while it is opened.  NULL: nothing. */
     const pwr_policy_t *policy;
+    /* Where no lever could be opened anyway, arming does not ask whether they would be allowed:
+       that takes milliseconds. */
+    bool hardware_first;
 } pwr_power_config_t;
 
 /* All levers. */
