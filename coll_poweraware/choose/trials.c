@@ -24,6 +24,7 @@ enum {
     GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
     SHARE_OF_BOUND = 4,
     CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
+    MOST_LOOKS = 5,    /* from so many on, the calls between close looks do not double any more */
     MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
     MOST_LEAST = 6     /* a call counts for at most so many of the shortest */
 };
@@ -123,9 +124,11 @@ static void take_over(trials_t *t)
     ++t->take_overs;
 }
 
+/* Ever more rarely while nothing comes of it: noise is promising, too. */
 static void look_closely(trials_t *t)
 {
-    if (t->at.call > CLOSE_CALL) {
+    if (t->at.call > (uint64_t)CLOSE_CALL << t->looks) {
+        t->looks += t->looks < MOST_LOOKS;
         pwr_schedule_at(&t->at, CLOSE_CALL);
         for (int i = 0; i < t->num_candidates; ++i) {
             t->candidates[i].measured = CLOSE_CALL;
@@ -148,6 +151,7 @@ static bool judge(trials_t *t, const int64_t sums[2])
     bool better = is_faster(rival);
     if (better) {
         take_over(t);
+        t->looks = 0;
     }
     if (better || d_ppm <= PROMISING_PPM) {
         look_closely(t);

@@ -68,6 +68,7 @@ typedef struct coll_poweraware_trials {
     bool spoilt;    /* somebody else has taken a call of the pair */
     uint32_t pairs; /* of all, with those of candidates that have been the best */
     uint32_t take_overs;
+    uint8_t looks;    /* close ones, since the last take-over */
     uint64_t lost_ns; /* in experiments; of all ranks */
     /* my own */
     uint64_t ns[2];    /* of this pair: rival, best */
