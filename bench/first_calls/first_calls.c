@@ -21,7 +21,7 @@
 #include "pwr/clock.h"
 #include "pwr/command.h"
 
-enum { SHOWN = 3, NAME_BYTES = 32 };
+enum { SHOWN = 3 };
 
 typedef struct options {
     const char *collectives;
@@ -120,22 +120,12 @@ static void print_row(const run_t *run, const pwr_osu_call_t *call)
     print_slowest(run, median_us);
 }
 
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes + 1);
-    if (memory == NULL) {
-        fprintf(stderr, "first_calls: no memory for %zu bytes\n", bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
-}
-
 static void measure(const run_t *run, const pwr_osu_benchmark_t *benchmark)
 {
     size_t most = run->options->most_bytes;
     pwr_osu_call_t call = {.benchmark = benchmark, .np = run->np, .rank = run->rank};
-    call.send = allocate(benchmark->data->send_bytes(benchmark, run->np, most));
-    call.recv = allocate(benchmark->data->recv_bytes(benchmark, run->np, most));
+    call.send = pwr_osu_allocate(&command, benchmark->data->send_bytes(benchmark, run->np, most));
+    call.recv = pwr_osu_allocate(&command, benchmark->data->recv_bytes(benchmark, run->np, most));
     MPI_Comm_dup(MPI_COMM_WORLD, &call.comm);
     for (call.bytes = run->options->least_bytes; call.bytes <= most; call.bytes *= 2) {
         benchmark->data->fill(&call);
@@ -149,24 +139,6 @@ static void measure(const run_t *run, const pwr_osu_benchmark_t *benchmark)
     free(call.recv);
 }
 
-/* The next name of a list; NULL: none is left. */
-static const pwr_osu_benchmark_t *next_of(const char **list)
-{
-    char name[NAME_BYTES];
-    size_t length = strcspn(*list, ",");
-    if (length == 0) {
-        return NULL;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, *list);
-    *list += length + ((*list)[length] == ',');
-    const pwr_osu_benchmark_t *found = pwr_osu_find(name);
-    if (found == NULL || found->data->unit == 0) {
-        pwr_command_refuse(&command, "option --collectives: there is no \"%s\" with messages",
-                           name);
-    }
-    return found;
-}
-
 static void measure_all(run_t *run)
 {
     const char *left = run->options->collectives;
@@ -175,7 +147,7 @@ static void measure_all(run_t *run)
         printf("CPU time of a call, us: the median, and what the slowest ones [number] took beyond "
                "it\n");
     }
-    while ((benchmark = next_of(&left)) != NULL) {
+    while ((benchmark = pwr_osu_next(&command, &left)) != NULL) {
         measure(run, benchmark);
     }
 }
@@ -187,15 +159,15 @@ int main(int argc, char **argv)
                          .least_bytes = 8,
                          .most_bytes = 1 << 20};
     pwr_command_read(&command, &options, NULL, argc, argv);
-    for (const char *left = options.collectives; next_of(&left) != NULL;) {
+    for (const char *left = options.collectives; pwr_osu_next(&command, &left) != NULL;) {
     }
     run_t run = {.options = &options};
     MPI_Init(NULL, NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &run.np);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     run.neutral = open_neutral();
-    run.us = allocate(options.calls * sizeof *run.us);
-    run.sorted = allocate(options.calls * sizeof *run.sorted);
+    run.us = pwr_osu_allocate(&command, options.calls * sizeof *run.us);
+    run.sorted = pwr_osu_allocate(&command, options.calls * sizeof *run.sorted);
     measure_all(&run);
     free(run.us);
     free(run.sorted);

@@ -94,4 +94,12 @@ extern const int pwr_osu_num_benchmarks;
 /* By the collective's name; NULL: there is none. */
 const pwr_osu_benchmark_t *pwr_osu_find(const char *name);
 
+struct pwr_command;
+
+/* The next name of a command's option --collectives, "bcast,reduce", which moves behind it; NULL:
+   none is left.  One that has no messages is refused. */
+const pwr_osu_benchmark_t *pwr_osu_next(const struct pwr_command *command, const char **list);
+/* Zeroed memory, never NULL: without it the job is aborted. */
+void *pwr_osu_allocate(const struct pwr_command *command, size_t bytes);
+
 #endif

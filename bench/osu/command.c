@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * What commands that time collectives have in common.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "osu.h"
+#include "pwr/command.h"
+
+const pwr_osu_benchmark_t *pwr_osu_next(const pwr_command_t *command, const char **list)
+{
+    enum { NAME_BYTES = 32 };
+    char name[NAME_BYTES];
+    size_t length = strcspn(*list, ",");
+    if (length == 0) {
+        return NULL;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    const pwr_osu_benchmark_t *found = pwr_osu_find(name);
+    if (found == NULL || found->data->unit == 0) {
+        pwr_command_refuse(command, "option --collectives: there is no \"%s\" with messages", name);
+    }
+    return found;
+}
+
+void *pwr_osu_allocate(const pwr_command_t *command, size_t bytes)
+{
+    void *memory = calloc(1, bytes + 1);
+    if (memory == NULL) {
+        fprintf(stderr, "%s: no memory for %zu bytes\n", command->name, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return memory;
+}
