@@ -188,7 +188,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
 {
     uint64_t since_ns = pwr_env_now_ns(&pwr_process.env);
     if (MPI_COMM_SELF == comm) {
-        pwr_process_begin_job();
+        pwr_process_begin_job(pwr_decisions_of_job);
     }
     mca_coll_poweraware_module_t *m = module_for(comm);
     *priority = SELF->settings.priority;

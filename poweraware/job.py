@@ -190,6 +190,48 @@ class Node:
 
 
 @dataclass
+class Estimate:
+    middle: float
+    low: Optional[float]
+    high: Optional[float]
+
+
+@dataclass
+class Choice:
+    algorithm: str
+    trials: int
+    take_overs: int
+    gain: float
+    lost_s: float
+
+
+@dataclass
+class DecidedClass:
+    collective: str
+    communicators: int
+    calls: int
+    pairs: int
+    depth: str
+    slowdown: Estimate
+    cpu: Estimate
+    changes: int
+    nodes: int
+    ranks_per_node: int
+    lost_s: float
+    choice: Optional[Choice]
+    up_to_bytes: Optional[int] = None
+    energy: Optional[Estimate] = None
+    last_change: Optional[Dict[str, Any]] = None
+
+
+@dataclass
+class Decisions:
+    energy_provenance: Optional[str]
+    left_out: int
+    classes: List[DecidedClass]
+
+
+@dataclass
 class Job:
     format: str
     version: int
@@ -211,6 +253,7 @@ class Job:
     outside: Outside
     regions: List[Region]
     nodes: List[Node]
+    decisions: Optional[Decisions] = None  # of version 5, and of a job that was killed
 
     def lever_titles(self) -> Dict[str, str]:
         """Of all levers, by their names."""

@@ -142,7 +142,7 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *priority)
 {
     if (MPI_COMM_SELF == comm) {
-        pwr_process_begin_job();
+        pwr_process_begin_job(pwr_decisions_of_job);
     }
     if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
         return NULL;

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,7 +128,7 @@ static json_t *choice_of(const pwr_choice_t *choice)
                            choice->gain, "lost_s", seconds(choice->lost_ns));
 }
 
-static void add_decided(void *to, const pwr_decided_t *decided)
+static json_t *class_of(const pwr_decided_t *decided)
 {
     const pwr_audit_result_t *audit = &decided->audit;
     json_t *json =
@@ -151,17 +152,114 @@ static void add_decided(void *to, const pwr_decided_t *decided)
                                       pwr_audit_depth_name(change->to), "slowdown",
                                       estimate(&change->slowdown)));
     }
-    json_array_append_new(to, json);
+    return json;
+}
+
+static void add_decided(void *to, const pwr_decided_t *decided)
+{
+    json_array_append_new(to, class_of(decided));
+}
+
+static const char *energy_source(void)
+{
+    return NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter);
 }
 
 json_t *pwr_decisions(void)
 {
-    const char *source = NULL == pwr_process.meter ? "" : pwr_meter_backend(pwr_process.meter);
     json_t *audits = json_array();
     unsigned lost = pwr_decided(add_decided, audits);
     return json_pack("{s:f, s:s, s:i, s:o}", "max_slowdown",
-                     pwr_process.settings.max_slowdown / 100.0, "energy_source", source,
+                     pwr_process.settings.max_slowdown / 100.0, "energy_source", energy_source(),
                      "audits_lost", (int)lost, "audits", audits);
+}
+
+/* ---- the same for the job's document ---- */
+
+/* The communicator of a class with most calls, and how many there are. */
+typedef struct decided_class {
+    pwr_decided_t most;
+    unsigned communicators;
+    uint64_t lost_ns; /* of all of them */
+} decided_class_t;
+
+enum { CLASSES_OF_JOB = 64 };
+typedef struct decided_job {
+    decided_class_t classes[CLASSES_OF_JOB];
+    unsigned num, left_out;
+} decided_job_t;
+
+static bool is_alike(const pwr_decided_t *a, const pwr_decided_t *b)
+{
+    return a->operation == b->operation && a->size_class == b->size_class && a->nodes == b->nodes &&
+           a->ranks_per_node == b->ranks_per_node;
+}
+
+/* That of decided; else a new one, in the end in place of the one with fewest calls; NULL: it has
+   fewer. */
+static decided_class_t *find_class(decided_job_t *job, const pwr_decided_t *decided)
+{
+    decided_class_t *fewest = &job->classes[0];
+    for (unsigned i = 0; i < job->num; ++i) {
+        decided_class_t *class = &job->classes[i];
+        if (is_alike(&class->most, decided)) {
+            return class;
+        }
+        fewest = class->most.audit.calls < fewest->most.audit.calls ? class : fewest;
+    }
+    if (job->num < CLASSES_OF_JOB) {
+        fewest = &job->classes[job->num++];
+    } else if (decided->audit.calls <= fewest->most.audit.calls) {
+        job->left_out++;
+        return NULL;
+    }
+    job->left_out += fewest->communicators;
+    *fewest = (decided_class_t){.communicators = 0};
+    return fewest;
+}
+
+static void add_to_job(void *to, const pwr_decided_t *decided)
+{
+    decided_class_t *class = find_class(to, decided);
+    if (NULL == class) {
+        return;
+    }
+    if (0 == class->communicators++ || decided->audit.calls > class->most.audit.calls) {
+        class->most = *decided;
+    }
+    class->lost_ns += decided->choice.lost_ns;
+}
+
+static json_t *class_of_job(const decided_class_t *class)
+{
+    json_t *json = class_of(&class->most);
+    pwr_json_take(json, json_pack("{s:i, s:f}", "communicators", (int)class->communicators,
+                                  "lost_s", seconds(class->lost_ns)));
+    return json;
+}
+
+static json_t *energy_provenance(void)
+{
+    const pwr_meter_t *meter = pwr_process.meter;
+    return NULL == meter
+               ? json_null()
+               : json_string(pwr_meter_provenance_text(pwr_meter_domain(meter, 0)->provenance));
+}
+
+json_t *pwr_decisions_of_job(void)
+{
+    decided_job_t *job = calloc(1, sizeof *job);
+    json_t *classes = json_array();
+    if (NULL != job) {
+        job->left_out += pwr_decided(add_to_job, job);
+        for (unsigned i = 0; i < job->num; ++i) {
+            json_array_append_new(classes, class_of_job(&job->classes[i]));
+        }
+    }
+    json_t *json = json_pack("{s:o, s:i, s:o}", "energy_provenance", energy_provenance(),
+                             "left_out", NULL == job ? 0 : (int)job->left_out, "classes", classes);
+    free(job);
+    return json;
 }
 
 /* ---- hangs ---- */

@@ -14,7 +14,7 @@
  *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
  *      up, and sends to its parent if that takes part.  What comes from leaders is a few KB, from
  *      others nothing.  Whoever is missing is missing in the document, which then says so.
- *   4. Rank 0 hands the sum over, and prints what comes back.
+ *   4. Rank 0 hands over the sum and what it has decided, and prints what comes back.
  *
  * Waiting for ranks that are late costs nothing, as MPI_Finalize would wait for them anyway, and
  * the CPU is given back meanwhile.
@@ -46,6 +46,7 @@
 static const char takes_part[] = "record";
 
 static bool recorder_runs; /* this rank's, who leads its node */
+static json_t *(*decisions_of_job)(void);
 
 /* ---- 1. ---- */
 
@@ -308,12 +309,20 @@ static void gather(pwr_ledger_t *ledger)
 
 /* ---- 4. ---- */
 
+/* Without them the document is as good as ever.  A recorder that is gone is found out below. */
+static void tell_decisions(void)
+{
+    (void)pwr_record_add_facts(pwr_process.record,
+                               json_pack("{s:o}", "decisions", decisions_of_job()));
+}
+
 static void publish(const pwr_ledger_t *ledger)
 {
     char why[512] = "";
     char *summary = NULL;
     size_t bytes;
     void *packed = pwr_ledger_pack(ledger, &bytes);
+    tell_decisions();
     pwr_status_t status =
         NULL == packed ? PWR_ERR_NOMEM : pwr_record_ask_document(pwr_process.record, packed, bytes);
     free(packed);
@@ -353,8 +362,9 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
     return MPI_SUCCESS;
 }
 
-void pwr_job_begin(void)
+void pwr_job_begin(json_t *(*decisions)(void))
 {
+    decisions_of_job = decisions;
     /* communicators made of MPI_COMM_SELF have nothing to report */
     ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = PWR_OMPI_NOT_COPIED};
     ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};

@@ -179,12 +179,18 @@ static pwr_meter_t *open_measured(char *why, unsigned why_size)
     return meter;
 }
 
-/* One rank of each node looks, where somebody wants to know. */
+/* One rank of each node tells of it in its report, rank 0 in the job's. */
+static bool tells_energy(void)
+{
+    return 0 == opal_process_info.my_local_rank &&
+           (NULL != pwr_process.settings.ranks_dir ||
+            (NULL != pwr_process.settings.report_dir && 0 == OPAL_PROC_MY_NAME.vpid));
+}
+
 static void open_meter(void)
 {
     char why[512] = "";
-    if (NULL == pwr_process.settings.ranks_dir || NULL == pwr_process.power ||
-        !pwr_process_audits(&pwr_process.scheme) || 0 != opal_process_info.my_local_rank) {
+    if (!tells_energy() || NULL == pwr_process.power || !pwr_process_audits(&pwr_process.scheme)) {
         return;
     }
     pwr_process.meter = open_measured(why, sizeof why);
@@ -215,11 +221,11 @@ void pwr_process_open(bool mpi_threads)
     }
 }
 
-void pwr_process_begin_job(void)
+void pwr_process_begin_job(json_t *(*decisions)(void))
 {
     if (opened && !begun) {
         begun = true;
-        pwr_job_begin();
+        pwr_job_begin(decisions);
     }
 }
 

@@ -21,7 +21,7 @@ const char *pwr_settings_idle(void);
    _begin_job and _close.  Of no effect where nobody wants one. */
 void pwr_job_publish(void);
 void pwr_job_open(void);
-void pwr_job_begin(void);
+void pwr_job_begin(json_t *(*decisions)(void));
 void pwr_job_close(void);
 
 /* knowledge.c: what earlier jobs have learnt, in pwr_process_publish, _open and _close. */

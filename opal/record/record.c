@@ -162,24 +162,29 @@ pwr_status_t pwr_record_start(pwr_record_t *record)
     return status;
 }
 
-/* With what only the library knows. */
-static char *about_text(const pwr_record_t *record, json_t *about)
+/* As JSON, which is taken over. */
+static pwr_status_t tell_json(const pwr_record_t *record, pwr_record_kind_t kind, json_t *json)
 {
-    const char *run_directory = record->rundir ? pwr_rundir_name(record->rundir) : "";
-    pwr_json_take(about,
-                  json_pack("{s:o, s:o}", "run_directory", pwr_json_text(run_directory, PATH_MAX),
-                            "job", pwr_json_text(record->job, sizeof record->job)));
-    char *text = json_dumps(about, JSON_COMPACT);
-    json_decref(about);
-    return text;
+    char *text = json_dumps(json, JSON_COMPACT);
+    pwr_status_t status = text ? tell(record, kind, text, strlen(text)) : PWR_ERR_NOMEM;
+    json_decref(json);
+    free(text);
+    return status;
 }
 
 pwr_status_t pwr_record_tell(pwr_record_t *record, json_t *about)
 {
-    char *text = about_text(record, about);
-    pwr_status_t status = text ? tell(record, PWR_RECORD_ABOUT, text, strlen(text)) : PWR_ERR_NOMEM;
-    free(text);
-    return status;
+    /* what only the library knows */
+    const char *run_directory = record->rundir ? pwr_rundir_name(record->rundir) : "";
+    pwr_json_take(about,
+                  json_pack("{s:o, s:o}", "run_directory", pwr_json_text(run_directory, PATH_MAX),
+                            "job", pwr_json_text(record->job, sizeof record->job)));
+    return tell_json(record, PWR_RECORD_ABOUT, about);
+}
+
+pwr_status_t pwr_record_add_facts(pwr_record_t *record, json_t *facts)
+{
+    return tell_json(record, PWR_RECORD_FACTS, facts);
 }
 
 pwr_status_t pwr_record_ask_ledger(pwr_record_t *record)

@@ -7,6 +7,7 @@
  *   leader                        recorder
  *   START (env's root)  ->                 reads energy counters from here on
  *   ABOUT (JSON)        ->
+ *   FACTS (JSON)        ->                 at any time after that
  *   LEDGER              ->
  *                       <-        LEDGER (packed, of the node)
  *   DOCUMENT (packed,   ->
@@ -22,7 +23,7 @@
 #include "pwr/env.h"
 
 enum {
-    PWR_RECORD_MAGIC = 0x70777202, /* last byte: version of this protocol */
+    PWR_RECORD_MAGIC = 0x70777203, /* last byte: version of this protocol */
     PWR_RECORD_PIECE = 32768,
     PWR_RECORD_REASON = 512,
 };
@@ -30,6 +31,7 @@ enum {
 typedef enum pwr_record_kind {
     PWR_RECORD_START = 1,
     PWR_RECORD_ABOUT,
+    PWR_RECORD_FACTS,
     PWR_RECORD_LEDGER,
     PWR_RECORD_DOCUMENT,
     PWR_RECORD_FAREWELL

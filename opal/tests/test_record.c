@@ -27,6 +27,8 @@ static void test_processes_add_up_to_a_document(void **state)
     record_count(stranger, 1000);
     record_finish(leader);
     record_finish(other);
+    json_t *late = json_pack("{s:{s:i}}", "decisions", "left_out", 3);
+    assert_int_equal(pwr_record_add_facts(leader, late), PWR_OK);
     char *summary = record_publish_ledger(leader, why);
     assert_string_equal(why, "");
     assert_non_null(strstr(summary, "2 processes on 1 node, scheme auto"));
@@ -43,6 +45,8 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_int_equal(json_integer_value(json_object_get(class, "up_to_bytes")), 16);
     assert_true(json_number_value(json_object_get(json_object_get(document, "settings"),
                                                   "max_slowdown_percent")) == 1.5);
+    json_t *decisions = json_object_get(document, "decisions");
+    assert_int_equal(json_integer_value(json_object_get(decisions, "left_out")), 3);
     json_t *node = json_array_get(json_object_get(document, "nodes"), 0);
     assert_true(json_number_value(json_object_get(node, "setup_s")) == 1.0);
     assert_string_equal(json_string_value(json_object_get(

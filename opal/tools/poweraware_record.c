@@ -252,6 +252,9 @@ static verdict_t hear(recorder_t *self)
     case PWR_RECORD_ABOUT:
         ok = learn(self, data);
         break;
+    case PWR_RECORD_FACTS:
+        ok = about_add(&self->about, data);
+        break;
     case PWR_RECORD_LEDGER:
         self->asked_ns = pwr_clock_ns(CLOCK_MONOTONIC);
         node_look(&self->node); /* all pages are there by now */

@@ -34,7 +34,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
     kind = "emulated" if energy else "absent"
     return {
         "format": "poweraware-job",
-        "version": 5,
+        "version": 6,
         "begin": "2026-11-22T12:00:00Z",
         "begin_ns": 1795348800000000000,
         "complete": True,
@@ -69,6 +69,7 @@ def make_job(nodes: int = 2, energy: bool = True, factor: float = 1.0, seed: Opt
         },
         "regions": [],
         "nodes": [_node(number, wall, joules_of_node) for number in range(nodes)],
+        "decisions": {"energy_provenance": None, "left_out": 0, "classes": []},
     }
 
 
@@ -77,7 +78,7 @@ def part_of(whole: Json, number: int) -> Json:
     part = copy.deepcopy(whole)
     part["nodes"] = [part["nodes"][number]]
     part["begin_ns"] += 500_000_000 * number
-    part.update(complete=False, why_incomplete="the job was ended before it had finished", reported=_PER_NODE, finished=0)
+    part.update(complete=False, why_incomplete="the job was ended before it had finished", reported=_PER_NODE, finished=0, decisions=None)
     part["nodes"][0]["finished"] = 0
     for name in ("process_s", "cpu_s", "setup_s", "joules"):
         part["totals"][name] /= 2
@@ -103,6 +104,24 @@ def _sums(calls: int, seconds: float, joules: Optional[float]) -> Json:
 def _class(comm: str, size: int, name: str, algorithm: str, up_to: Optional[int], calls: int, seconds: float) -> Json:
     return {"communicator": comm, "size": size, "collective": name, "algorithm": algorithm, "up_to_bytes": up_to,
             "processes": 8, "least_s": seconds / 10, "least_process": 3, **_sums(calls, seconds, None)}  # fmt: skip
+
+
+def make_estimate(middle: float, reach: Optional[float]) -> Json:
+    """reach: of the interval; None: too few samples."""
+    return {"middle": middle, "low": None if reach is None else middle - reach, "high": None if reach is None else middle + reach}
+
+
+def make_decided(name: str, up_to: Optional[int], calls: int, **members: Any) -> Json:
+    """A class about which nothing is known yet, but for members."""
+    unknown = make_estimate(0.0, None)
+    found = {"collective": name, "communicators": 1, "calls": calls, "pairs": 0, "depth": "ladder", "slowdown": unknown, "cpu": unknown,
+             "changes": 0, "nodes": 2, "ranks_per_node": 4, "lost_s": 0.0, "choice": None, **members}  # fmt: skip
+    return found if up_to is None else {**found, "up_to_bytes": up_to}
+
+
+def make_choice(algorithm: str, trials: int, take_overs: int = 0, gain: float = 1.0) -> Json:
+    """What was learnt of algorithms."""
+    return {"algorithm": algorithm, "trials": trials, "take_overs": take_overs, "gain": gain, "lost_s": 0.0}
 
 
 def make_region(name: Optional[str], process_s: float) -> Json:

@@ -112,8 +112,9 @@ int pwr_process_register(void);
 void pwr_process_publish(const pwr_scheme_t *scheme);
 /* In MPI_Init, once the pml is selected; each publish is closed once. */
 void pwr_process_open(bool mpi_threads);
-/* Once MPI_COMM_SELF is there: the report of the whole job begins. */
-void pwr_process_begin_job(void);
+/* Once MPI_COMM_SELF is there: the report of the whole job begins.  decisions: tells at its end,
+   for the job's document, what rank 0 has decided. */
+void pwr_process_begin_job(json_t *(*decisions)(void));
 void pwr_process_close(void);
 /* At the end of a component's hook that began at since_ns (env's clock): reports say what we cost.
  */
@@ -159,6 +160,9 @@ const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_
 
 /* What this rank has decided so far, by class of operations: an object, with "audits", an array. */
 json_t *pwr_decisions(void);
+/* The same for the job's document: "classes", those with most calls.  Of several communicators with
+   the same layout, the one with most calls speaks for a class. */
+json_t *pwr_decisions_of_job(void);
 /* Where pwr_process_ranks_dir says, before a component closes the process: what this rank did, as
    one JSON file, and its trace if one is wanted.  more: what the component adds, an object that is
    taken over; what other components have added stays. */

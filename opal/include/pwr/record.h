@@ -78,10 +78,12 @@ pwr_status_t pwr_record_start(pwr_record_t *record);
      collectives, algorithms    names of an account's numbers
      class_bytes                the largest call of each size class; null: unknown
      facts                      an object of objects that goes into the document: software, job,
-                                settings
+                                settings; decisions, when they are known
 
    Errors: IO (there is no recorder), NOMEM (also where about is NULL); nothing is logged. */
 pwr_status_t pwr_record_tell(pwr_record_t *record, json_t *about);
+/* After that: more facts, or others of the same names; taken over.  Errors: as pwr_record_tell. */
+pwr_status_t pwr_record_add_facts(pwr_record_t *record, json_t *facts);
 
 /* Asks for the ledger of this node, which is complete when all pages are finished; the answer may
    take as long as that.  pwr_record_is_answered tells without waiting whether it is there, or never

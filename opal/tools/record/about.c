@@ -103,6 +103,14 @@ bool about_parse(const char *text, int client, about_t *about)
     return true;
 }
 
+bool about_add(about_t *about, const char *text)
+{
+    json_t *facts = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    bool ok = json_is_object(facts) && json_object_update(about->facts, facts) == 0;
+    json_decref(facts);
+    return ok;
+}
+
 void about_free(about_t *about)
 {
     json_decref(about->all);

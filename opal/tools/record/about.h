@@ -30,6 +30,8 @@ typedef struct about {
 
 /* client: the process that told it.  False: it is no such object. */
 bool about_parse(const char *text, int client, about_t *about);
+/* More facts: an object of objects.  False: it is none. */
+bool about_add(about_t *about, const char *text);
 void about_free(about_t *about);
 
 /* "unknown" for numbers that have no name. */

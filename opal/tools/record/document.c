@@ -20,7 +20,7 @@
 #include "pwr/file.h"
 #include "pwr/json.h"
 
-enum { FORMAT_VERSION = 5 };
+enum { FORMAT_VERSION = 6 };
 
 /* ---- totals ---- */
 
@@ -337,7 +337,8 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
     const pwr_account_t *account = &ledger->account;
     bool has_energy = totals.metered > 0;
     json_t *document = json_pack(
-        "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:i, s:o, s:I, s:b, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:n}",
         "format", "poweraware-job", "version", FORMAT_VERSION, "begin", time_text(totals.begin_ns),
         "begin_ns", (json_int_t)totals.begin_ns, "complete", why_incomplete == NULL,
         "why_incomplete", why_incomplete ? json_string(why_incomplete) : json_null(), "processes",
@@ -345,7 +346,8 @@ json_t *document_make(const about_t *about, const pwr_ledger_t *ledger, const ch
         "provenance", provenance_of(&totals, ledger), "totals", totals_of(&totals), "power",
         power_of(&ledger->power, totals.begin_ns), "calls", classes_of(about, account, has_energy),
         "other_calls", sums_of(&account->rest.sums, has_energy), "outside", outside_of(&totals),
-        "regions", regions_of(account, has_energy), "nodes", nodes_of(ledger, totals.begin_ns));
+        "regions", regions_of(account, has_energy), "nodes", nodes_of(ledger, totals.begin_ns),
+        "decisions");
     if (document) {
         json_object_update(document, about->facts);
     }
