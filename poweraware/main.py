@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, export, folders, knowledge, run, sessions, tables, top, trace
+from poweraware import advice, compare, decide, decisions, export, folders, knowledge, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
 from poweraware.session import text
 
@@ -106,8 +106,10 @@ def _write_report(folder: Path, with_timeline: bool) -> None:
         raise DocumentError(f"no report in {folder}: no process loaded the plug-in, or none got to MPI_Init "
                             "(ompi_info | grep poweraware says whether Open MPI finds it)")  # fmt: skip
     replace(page, _page([folder] if found[0].name.endswith(".partial.json") else found))
-    for line in advice.advice(folders.load(folder)):
-        run.say(line)
+    job = folders.load(folder)
+    for line in (decisions.sentence(job), *advice.advice(job)):
+        if line:
+            run.say(line)
     run.say(str(page))
     if with_timeline:
         _write_timeline(folder, folder / "timeline.html", None, None)

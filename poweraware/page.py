@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import Sequence
 
-from poweraware import advice, pictures, tables, words
+from poweraware import advice, decisions, pictures, tables, words
 from poweraware.job import Job
 from poweraware.markup import as_box, as_picture, as_table, whole
 
@@ -28,7 +28,7 @@ def _side_by_side(jobs: Sequence[Job], names: Sequence[str]) -> str:
 def _job(job: Job, name: str) -> str:
     parts = [
         f"<h1>Energy of a job: {escape(job.job.program)} ({escape(name)})</h1>\n",
-        f"<p>{escape(advice.result(job))}</p>\n",
+        *(f"<p>{escape(line)}</p>\n" for line in (advice.result(job), decisions.sentence(job)) if line),
         f'<p class="note">{escape(words.setting(job))}.</p>\n',
     ]
     found = words.warnings(job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import List, Optional, Sequence
 
-from poweraware import words
+from poweraware import decisions, words
 from poweraware.job import CallClass, Job, Node, Sums
 from poweraware.table import Table, as_paragraph, as_table
 from poweraware.wording import OTHERS, OUTSIDE, levers_off, number, plural, size
@@ -15,7 +15,8 @@ _ATTRIBUTED = "energy of calls"
 
 def all_tables(job: Job) -> List[Table]:
     """In the order of the page."""
-    return [totals(job), *([regions(job)] if job.regions else []), classes(job), nodes(job)]
+    decided = decisions.table(job)
+    return [totals(job), *([regions(job)] if job.regions else []), classes(job), *([decided] if decided.rows else []), nodes(job)]
 
 
 def totals(job: Job) -> Table:
@@ -154,7 +155,7 @@ def _share(part: float, whole: float, of: str) -> str:
 
 def as_text(job: Job) -> str:
     """All tables as plain text, the job's warnings first and provenance last."""
-    parts = [as_paragraph(words.setting(job))]
+    parts = [as_paragraph(line) for line in (words.setting(job), decisions.sentence(job)) if line]
     parts += [as_paragraph("WARNING: " + line) for line in words.warnings(job)]
     parts += [as_table(table) for table in all_tables(job)]
     parts += ["What is measured, what is not"]

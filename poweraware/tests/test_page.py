@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from poweraware import job, page  # noqa: E402
 from poweraware.session.tests.browser import screenshot  # noqa: E402
-from poweraware.tests.synthetic import make_job, make_region, part_of  # noqa: E402
+from poweraware.tests.synthetic import make_decided, make_job, make_region, part_of  # noqa: E402
 
 
 def parse(html: str) -> ElementTree.Element:
@@ -43,6 +43,15 @@ def test_regions_have_a_picture_and_a_table() -> None:
     images = [figure.find("img") for figure in parse(html).iter("figure")]
     (words,) = [image.get("alt", "") for image in images if image is not None and "one per region" in image.get("alt", "")]
     assert "solve 40 s, solve/<halo> 20 s" in words and ">solve/&lt;halo&gt;</t" in html
+
+
+def test_what_auto_decided_is_a_sentence_and_a_table(html: str) -> None:
+    assert "<p>What saving brought and cost is not known yet" in html and "What auto decided" not in html
+    document = make_job()
+    document["decisions"]["classes"] = [make_decided("alltoall", 65536, 1234)]
+    found = page.render([job.from_json(document, "d")], ["decided"])
+    parse(found)
+    assert "<h2>What auto decided</h2>" in found and ">1234</td>" in found
 
 
 def test_the_same_document_gives_the_same_page(html: str) -> None:
