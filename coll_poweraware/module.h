@@ -11,9 +11,9 @@
 
 #include "pwr_ompi/operation.h"
 
-struct coll_poweraware_state;  /* comm/state.h */
-struct coll_poweraware_table;  /* choose/choose.h */
-struct coll_poweraware_trials; /* choose/trials.h */
+struct coll_poweraware_state;    /* comm/state.h */
+struct coll_poweraware_table;    /* choose/choose.h */
+struct coll_poweraware_learning; /* choose/learn.h */
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
@@ -29,10 +29,12 @@ typedef struct mca_coll_poweraware_module {
     _Atomic bool enabled;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
-    unsigned first_algorithm;              /* number of the first one in the process */
-    struct coll_poweraware_trials *trials; /* of this call; NULL: its class does not learn */
-    bool measures;                         /* if so, this call is timed, ... */
-    uint64_t measured_ns;                  /* ... since then */
+    unsigned first_algorithm; /* number of the first one in the process */
+    struct coll_poweraware_learning
+        *learning;        /* of this call; NULL: nothing to be learnt from it */
+    bool measures;        /* if so, it is timed, ... */
+    bool ready;           /* ... the next ones need nothing to be set up, ... */
+    uint64_t measured_ns; /* ... and it began then */
     pwr_operations_t operations;
     pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];

@@ -166,23 +166,6 @@ static bool has_memory(mca_coll_poweraware_module_t *m, pwr_operation_t *operati
            (PWR_SEGMENT_BOXES == a->memory || has_part(m, operation, PWR_SEGMENT_CHUNKS));
 }
 
-static algorithm_t *of_table(const coll_poweraware_choices_t *choices,
-                             const coll_poweraware_call_t *call,
-                             coll_poweraware_collective_t collective,
-                             const coll_poweraware_args_t *args, size_t bytes)
-{
-    if (NULL == choices) {
-        return NULL;
-    }
-    const int *next = coll_poweraware_choices_find(choices, collective, bytes)->algorithms;
-    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
-        if (can(&coll_poweraware_algorithms[*next], call, args, bytes)) {
-            return &coll_poweraware_algorithms[*next];
-        }
-    }
-    return NULL;
-}
-
 /* A communicator whose calls are all left to stock functions is set up only if it is used a lot. */
 enum { CALLS_TO_LEARN = 2 * COLL_POWERAWARE_TRIALS_FROM };
 
@@ -237,10 +220,9 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
         a = &coll_poweraware_algorithms[m->algorithm[collective]];
         a = can(a, call, args, bytes) ? a : NULL;
     } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {
-        a = of_table(state->choices, call, collective, args, bytes);
-        if (NULL != state->learning) {
-            a = coll_poweraware_learn(m, operation, collective, args, bytes, a, has_memory);
-        }
+        a = NULL == state->learning
+                ? coll_poweraware_by_table(state, collective, args, bytes)
+                : coll_poweraware_learn(m, operation, collective, args, bytes, has_memory);
     } else {
         a = first_that_can(call, collective, args, bytes);
     }

@@ -38,5 +38,10 @@ void coll_poweraware_tables_free(void);
 /* The table all ranks of the communicator use.  Collective where the user has named one. */
 const coll_poweraware_table_t *
 coll_poweraware_table_agreed(const mca_coll_poweraware_module_t *module);
+/* The algorithm that it gives to a call, NULL for the stock function. */
+const coll_poweraware_algorithm_t *
+coll_poweraware_by_table(const struct coll_poweraware_state *state,
+                         coll_poweraware_collective_t collective,
+                         const coll_poweraware_args_t *args, size_t bytes);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 
@@ -47,8 +48,8 @@ static const char *candidate_name(int candidate)
 typedef struct asked {
     mca_coll_poweraware_module_t *module;
     const coll_poweraware_args_t *args;
+    coll_poweraware_collective_t collective;
     size_t bytes;
-    algorithm_t *by_table;
     const trials_t *trials;
 } asked_t;
 
@@ -60,19 +61,27 @@ static bool can(const asked_t *asked, algorithm_t *a)
            (NULL == a->can || a->can(state->call, asked->args, asked->bytes));
 }
 
-/* NULL: the stock function.  *can_do: whether it can do this call. */
+static algorithm_t *by_table(const asked_t *asked)
+{
+    return coll_poweraware_by_table(asked->module->state, asked->collective, asked->args,
+                                    asked->bytes);
+}
+
+/* NULL: the stock function.  *can_do: whether it can do this call; else the table decides. */
 static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_do)
 {
     *can_do = true;
-    if (COLL_POWERAWARE_BY_TABLE == candidate) {
-        return asked->by_table;
-    }
     if (COLL_POWERAWARE_STOCK == candidate) {
         return NULL;
     }
-    algorithm_t *a = &coll_poweraware_algorithms[candidate];
-    *can_do = can(asked, a);
-    return *can_do ? a : asked->by_table;
+    if (candidate >= 0) {
+        algorithm_t *a = &coll_poweraware_algorithms[candidate];
+        *can_do = can(asked, a);
+        if (*can_do) {
+            return a;
+        }
+    }
+    return by_table(asked);
 }
 
 /* What would do the same as the best is no rival now: the table's choice and its algorithm. */
@@ -90,8 +99,7 @@ static bool may_be_rival(void *arg, int candidate)
 /* ---- the experiments of a class ---- */
 
 /* The one that is known comes first. */
-static int find_candidates(const asked_t *asked, coll_poweraware_collective_t collective, int known,
-                           int *candidates)
+static int find_candidates(const asked_t *asked, int known, int *candidates)
 {
     int num = 0;
     candidates[num++] = known;
@@ -99,7 +107,7 @@ static int find_candidates(const asked_t *asked, coll_poweraware_collective_t co
          i < coll_poweraware_num_algorithms && num < COLL_POWERAWARE_MOST_CANDIDATES; ++i) {
         bool ours = i >= 0;
         algorithm_t *a = ours ? &coll_poweraware_algorithms[i] : NULL;
-        if (i != known && (!ours || (collective == a->collective && can(asked, a)))) {
+        if (i != known && (!ours || (asked->collective == a->collective && can(asked, a)))) {
             candidates[num++] = i;
         }
     }
@@ -109,16 +117,16 @@ static int find_candidates(const asked_t *asked, coll_poweraware_collective_t co
 /* Where the table says stock, that is one candidate, not two. */
 static bool is_settled(const asked_t *asked, int num)
 {
-    return 2 == num && NULL == asked->by_table;
+    return 2 == num && NULL == by_table(asked);
 }
 
 /* All ranks have memory for it, or none has experiments. */
-static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
-                         coll_poweraware_collective_t collective, int size_class, learning_t *class)
+static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
+                         learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     int candidates[COLL_POWERAWARE_MOST_CANDIDATES];
-    int num = find_candidates(asked, collective, class->known, candidates);
+    int num = find_candidates(asked, class->best, candidates);
     class->fixed = true;
     if (is_settled(asked, num)) {
         return;
@@ -132,44 +140,40 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation,
         return;
     }
     coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm,
-                                (uint64_t)collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
+                                (uint64_t)asked->collective * PWR_SIZE_CLASSES +
+                                    (uint64_t)size_class);
     class->trials = t;
 }
 
 /* From what earlier jobs have learnt. */
-static void begin_class(const mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
-                        coll_poweraware_collective_t collective, int size_class, learning_t *class)
+static void begin_class(const asked_t *asked, pwr_operation_t *operation, int size_class,
+                        learning_t *class)
 {
-    const coll_poweraware_state_t *state = m->state;
+    const coll_poweraware_state_t *state = asked->module->state;
     const pwr_hierarchy_t *h = state->hierarchy;
     const pwr_knowledge_entry_t *entry =
         state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
-    class->known = COLL_POWERAWARE_BY_TABLE;
+    class->best = COLL_POWERAWARE_BY_TABLE;
     class->fixed = 0 == state->explores_ppm;
     if (NULL != entry) {
-        class->known = candidate_named(collective, entry->algorithm);
+        class->best = candidate_named(asked->collective, entry->algorithm);
         pwr_operation_starts(operation, (pwr_audit_depth_t)entry->depth);
     }
 }
 
-/* Of a class that has none so far. */
-static bool begins_trials(const asked_t *asked, pwr_operation_t *operation,
-                          coll_poweraware_collective_t collective, int size_class,
+/* Of a class that has no trials so far: whether they begin. */
+static bool begins_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                           learning_t *class)
 {
     if (0 == class->calls) {
-        begin_class(asked->module, operation, collective, size_class, class);
-    }
-    if (class->fixed) {
-        class->calls = 1;
-        return false;
+        begin_class(asked, operation, size_class, class);
     }
     if (class->calls < COLL_POWERAWARE_TRIALS_FROM) {
         pwr_operation_number(operation, class->calls);
         ++class->calls;
         return false;
     }
-    begin_trials(asked, operation, collective, size_class, class);
+    begin_trials(asked, operation, size_class, class);
     return NULL != class->trials;
 }
 
@@ -199,8 +203,9 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
     pwr_operation_choice(operation, &choice);
 }
 
-static void begin_block(asked_t *asked, pwr_operation_t *operation, trials_t *t)
+static void meet(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
+    trials_t *t = class->trials;
     int64_t sums[2];
     bool have = coll_poweraware_trials_have(t, sums);
     if (have) {
@@ -209,52 +214,49 @@ static void begin_block(asked_t *asked, pwr_operation_t *operation, trials_t *t)
         pwr_operation_set_up_end(operation);
     }
     if (coll_poweraware_trials_agree(t, have ? sums : NULL)) {
+        class->best = t->candidates[t->best].algorithm;
         pwr_operation_changes(operation);
-        int best = t->candidates[t->best].algorithm;
         pwr_say(2, "%s of up to %zu bytes: candidate %s is faster, and taken from now on",
                 pwr_process_name(PWR_OPERATION, (int)operation->name),
-                pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(best));
+                pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(class->best));
     }
     report(operation, t);
-    coll_poweraware_trials_begin_block(t, may_be_rival, asked);
 }
 
-/* Its memory may be made in small parts, in each call that asks for it. */
-static void prepare_rival(const asked_t *asked, pwr_operation_t *operation, const trials_t *t,
+/* Its memory may be made in small parts, in each call that asks for it.  Returns whether there is
+   nothing to be made. */
+static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, const trials_t *t,
                           coll_poweraware_has_memory_t *has_memory)
 {
     bool can_do;
-    if (COLL_POWERAWARE_NO_RIVAL != t->rival) {
-        algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
-        if (NULL != a && can_do) {
-            has_memory(asked->module, operation, a);
-        }
+    if (COLL_POWERAWARE_NO_RIVAL == t->rival) {
+        return true;
     }
+    algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
+    return NULL == a || !can_do || has_memory(asked->module, operation, a);
 }
 
-const coll_poweraware_algorithm_t *
-coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
-                      coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
-                      size_t bytes, const coll_poweraware_algorithm_t *by_table,
-                      coll_poweraware_has_memory_t *has_memory)
+/* A call that may begin a block, or belong to an experiment. */
+static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learning_t *class,
+                               coll_poweraware_has_memory_t *has_memory)
 {
-    int size_class = pwr_size_class(bytes);
-    learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
-    asked_t asked = {m, args, bytes, by_table, NULL};
-    bool can_do;
-    if (NULL == class->trials && !begins_trials(&asked, operation, collective, size_class, class)) {
-        return algorithm_of(&asked, class->known, &can_do);
-    }
+    mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
-    asked.trials = t;
-    if (coll_poweraware_trials_begin(t)) {
-        begin_block(&asked, operation, t);
+    coll_poweraware_trials_skip(t, class->skipped);
+    class->skipped = 0;
+    asked->trials = t;
+    if (coll_poweraware_trials_meet(t)) {
+        meet(asked, operation, class);
     }
-    prepare_rival(&asked, operation, t, has_memory);
+    if (coll_poweraware_trials_begin(t)) {
+        coll_poweraware_trials_find_rival(t, may_be_rival, asked);
+    }
+    m->learning = class;
+    m->ready = prepare_rival(asked, operation, t, has_memory);
     pwr_operation_number(operation, t->at.call);
-    m->trials = t;
+    bool can_do;
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
-    algorithm_t *a = algorithm_of(&asked, candidate, &can_do);
+    algorithm_t *a = algorithm_of(asked, candidate, &can_do);
     m->measures = coll_poweraware_trials_measure(t);
     if (m->measures && (!can_do || (NULL != a && !has_memory(m, operation, a)))) {
         coll_poweraware_trials_spoil(t);
@@ -263,13 +265,34 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     return a;
 }
 
+const coll_poweraware_algorithm_t *
+coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                      coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
+                      size_t bytes, coll_poweraware_has_memory_t *has_memory)
+{
+    int size_class = pwr_size_class(bytes);
+    learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
+    asked_t asked = {m, args, collective, bytes, NULL};
+    if (0 != class->quiet) {
+        --class->quiet;
+    } else if (!class->fixed &&
+               (NULL != class->trials || begins_trials(&asked, operation, size_class, class))) {
+        return experiment(&asked, operation, class, has_memory);
+    }
+    bool can_do;
+    return algorithm_of(&asked, class->best, &can_do);
+}
+
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
 {
+    learning_t *class = m->learning;
+    trials_t *t = class->trials;
     if (m->measures) {
-        coll_poweraware_trials_add(m->trials, pwr_env_now_ns(&pwr_process.env) - m->measured_ns);
+        coll_poweraware_trials_add(t, pwr_env_now_ns(&pwr_process.env) - m->measured_ns);
     }
-    coll_poweraware_trials_over(m->trials);
-    m->trials = NULL;
+    coll_poweraware_trials_over(t);
+    class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
+    m->learning = NULL;
 }
 
 void coll_poweraware_learning_free(learning_t *learning)

@@ -21,9 +21,11 @@ enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 
 /* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
 typedef struct coll_poweraware_learning {
-    uint32_t calls;                   /* before the experiments */
-    int known;                        /* candidate of these; of all, where there are none */
+    int best;                         /* candidate of all calls but those of experiments */
     bool fixed;                       /* there will be no experiments */
+    uint32_t calls;                   /* before the experiments */
+    uint32_t quiet;                   /* calls to come without one, ... */
+    uint32_t skipped;                 /* ... of so many, of which trials know nothing */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
 } coll_poweraware_learning_t;
 
@@ -38,17 +40,16 @@ typedef bool coll_poweraware_has_memory_t(mca_coll_poweraware_module_t *module,
                                           pwr_operation_t *operation,
                                           const coll_poweraware_algorithm_t *algorithm);
 
-/* The algorithm of a call whose class learns; NULL: the stock function.  by_table: what the table
-   says.  Collective; the same on all ranks.  coll_poweraware_learn_end follows after the call. */
+/* The algorithm of a call whose class learns; NULL: the stock function.  Collective; the same on
+   all ranks.  coll_poweraware_learn_end follows after the call. */
 const coll_poweraware_algorithm_t *
 coll_poweraware_learn(mca_coll_poweraware_module_t *module, pwr_operation_t *operation,
                       coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
-                      size_t bytes, const coll_poweraware_algorithm_t *by_table,
-                      coll_poweraware_has_memory_t *has_memory);
+                      size_t bytes, coll_poweraware_has_memory_t *has_memory);
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *module);
 static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *module)
 {
-    if (NULL != module->trials) {
+    if (NULL != module->learning) {
         coll_poweraware_learn_end_call(module);
     }
 }

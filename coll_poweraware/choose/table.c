@@ -92,3 +92,21 @@ const coll_poweraware_table_t *coll_poweraware_table_agreed(const mca_coll_power
 {
     return NULL == m->settings->decision_table ? &builtin_table : agree(m);
 }
+
+const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_poweraware_state_t *state,
+                                                            coll_poweraware_collective_t collective,
+                                                            const coll_poweraware_args_t *args,
+                                                            size_t bytes)
+{
+    if (NULL == state->choices) {
+        return NULL;
+    }
+    const int *next = coll_poweraware_choices_find(state->choices, collective, bytes)->algorithms;
+    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
+        const coll_poweraware_algorithm_t *a = &coll_poweraware_algorithms[*next];
+        if (NULL == a->can || a->can(state->call, args, bytes)) {
+            return a;
+        }
+    }
+    return NULL;
+}

@@ -199,8 +199,8 @@ static uint64_t turn_of(const candidate_t *c)
     return 0 == c->pairs ? 1 : 2 + c->measured;
 }
 
-void coll_poweraware_trials_begin_block(trials_t *t, bool (*may)(void *arg, int candidate),
-                                        void *arg)
+void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int candidate),
+                                       void *arg)
 {
     t->rival = COLL_POWERAWARE_NO_RIVAL;
     t->spoilt = false;
@@ -268,4 +268,29 @@ void coll_poweraware_trials_add(trials_t *t, uint64_t ns)
     if (!place.rivals && (0 == t->least_ns || ns < t->least_ns)) {
         t->least_ns = ns;
     }
+}
+
+uint32_t coll_poweraware_trials_quiet(const trials_t *t)
+{
+    uint32_t length = pwr_schedule_length(t->at.block);
+    bool behind = t->at.stretch >= PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART;
+    if (coll_poweraware_trials_meet(t) || coll_poweraware_trials_begin(t)) {
+        return 0;
+    }
+    if (0 == t->at.stretch && t->at.left > length) {
+        return t->at.left - length;
+    }
+    return behind || COLL_POWERAWARE_NO_RIVAL == t->rival
+               ? t->at.left + (PWR_SCHEDULE_STRETCHES - 1U - t->at.stretch) * length
+               : 0;
+}
+
+void coll_poweraware_trials_skip(trials_t *t, uint32_t calls)
+{
+    t->at.call += calls;
+    while (calls >= t->at.left) {
+        calls -= t->at.left;
+        pwr_schedule_turn(&t->at);
+    }
+    t->at.left -= calls;
 }

@@ -81,20 +81,24 @@ typedef struct coll_poweraware_trials {
 void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
                                  int max_slowdown_ppm, uint64_t seed);
 
-/* In the first call of a block, before anything else of it.  Whether the ranks have to add up their
-   sums, and those of this one: rival, best, in ns. */
+/* Two things come before some calls.  In the first one of a block: whether the ranks have to add up
+   their sums, and those of this one: rival, best, in ns. */
+static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
+{
+    return pwr_schedule_begins_block(&trials->at);
+}
 bool coll_poweraware_trials_have(const coll_poweraware_trials_t *trials, int64_t sums[2]);
 /* The sums of all ranks; NULL: they could not be added up.  Returns whether the best has changed.
  */
 bool coll_poweraware_trials_agree(coll_poweraware_trials_t *trials, const int64_t sums[2]);
-/* After that: finds the rival of this block.  may: whether a candidate may be one. */
-void coll_poweraware_trials_begin_block(coll_poweraware_trials_t *trials,
-                                        bool (*may)(void *arg, int candidate), void *arg);
-
+/* Shortly before the pair of a block: finds its rival.  may: whether a candidate may be one. */
 static inline bool coll_poweraware_trials_begin(const coll_poweraware_trials_t *trials)
 {
     return 0 == trials->at.stretch && trials->at.left == pwr_schedule_length(trials->at.block);
 }
+void coll_poweraware_trials_find_rival(coll_poweraware_trials_t *trials,
+                                       bool (*may)(void *arg, int candidate), void *arg);
+
 /* Whether this call is timed: it counts, or comes shortly before. */
 bool coll_poweraware_trials_measure(const coll_poweraware_trials_t *trials);
 /* The candidate that takes this call. */
@@ -110,5 +114,8 @@ static inline void coll_poweraware_trials_over(coll_poweraware_trials_t *trials)
 {
     pwr_schedule_next(&trials->at);
 }
+/* Calls to come that the best takes, and that nobody times.  They need not be told one by one. */
+uint32_t coll_poweraware_trials_quiet(const coll_poweraware_trials_t *trials);
+void coll_poweraware_trials_skip(coll_poweraware_trials_t *trials, uint32_t calls);
 
 #endif

@@ -30,7 +30,8 @@ typedef struct program {
     double ns, best_ns; /* of all calls, as they were and as the best would have been */
     bool allowed[MOST]; /* to be a rival */
     uint64_t agreements;
-    uint64_t taken[MOST]; /* calls */
+    uint64_t taken[MOST];    /* calls */
+    uint32_t quiet, skipped; /* of rank 1 */
     coll_poweraware_trials_t rank[RANKS];
 } program_t;
 
@@ -81,7 +82,6 @@ static void agree(program_t *p)
     p->agreements += have != 0;
     for (int r = 0; r < RANKS; r++) {
         coll_poweraware_trials_agree(&p->rank[r], have ? all : NULL);
-        coll_poweraware_trials_begin_block(&p->rank[r], may, p);
     }
 }
 
@@ -94,23 +94,54 @@ static double cheapest(const program_t *p)
     return least;
 }
 
+/* Rank 1 skips the calls that need not be told. */
+static void call_over(program_t *p, int r)
+{
+    coll_poweraware_trials_t *t = &p->rank[r];
+    if (1 != r) {
+        coll_poweraware_trials_over(t);
+        return;
+    }
+    if (p->quiet > 0) {
+        p->quiet--;
+        p->skipped++;
+        return;
+    }
+    coll_poweraware_trials_over(t);
+    p->quiet = coll_poweraware_trials_quiet(t);
+}
+
+static void wake(program_t *p)
+{
+    if (p->quiet == 0) {
+        coll_poweraware_trials_skip(&p->rank[1], p->skipped);
+        p->skipped = 0;
+    }
+}
+
 static void call(program_t *p)
 {
-    if (coll_poweraware_trials_begin(&p->rank[0])) {
+    wake(p);
+    if (coll_poweraware_trials_meet(&p->rank[0])) {
         agree(p);
+    }
+    for (int r = 0; r < RANKS && coll_poweraware_trials_begin(&p->rank[0]); r++) {
+        assert_true(coll_poweraware_trials_begin(&p->rank[r]));
+        coll_poweraware_trials_find_rival(&p->rank[r], may, p);
     }
     int candidate = coll_poweraware_trials_candidate(&p->rank[0]);
     double times = uniform(p) < p->outliers ? p->longer : 1.0;
     for (int r = 0; r < RANKS; r++) {
         coll_poweraware_trials_t *t = &p->rank[r];
         double factor = times * (1.0 + p->noise * normal(p));
-        assert_int_equal(coll_poweraware_trials_candidate(t), candidate);
-        if (coll_poweraware_trials_measure(t)) {
+        bool asleep = 1 == r && p->quiet > 0;
+        assert_int_equal(asleep ? t->best : coll_poweraware_trials_candidate(t), candidate);
+        if (!asleep && coll_poweraware_trials_measure(t)) {
             uint64_t cold = p->taken[candidate] < 2 && candidate != 0 ? FIRST_NS : 0;
             coll_poweraware_trials_add(
                 t, cold + (uint64_t)(p->cost[candidate] * US * (factor > 0.05 ? factor : 0.05)));
         }
-        coll_poweraware_trials_over(t);
+        call_over(p, r);
     }
     p->taken[candidate]++;
     p->ns += p->cost[candidate] * US;
@@ -300,7 +331,7 @@ static void test_odd_sums(void **state)
     for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         program_t p;
         start(&p, cost, 2, 0.0, 1);
-        coll_poweraware_trials_begin_block(&p.rank[0], may, &p);
+        coll_poweraware_trials_find_rival(&p.rank[0], may, &p);
         pwr_schedule_at(&p.rank[0].at, 64);
         coll_poweraware_trials_agree(&p.rank[0], sums[i]);
         int64_t d = p.rank[0].candidates[1].d_ppm;
@@ -309,7 +340,7 @@ static void test_odd_sums(void **state)
     }
     program_t p;
     start(&p, cost, 2, 0.0, 1);
-    coll_poweraware_trials_begin_block(&p.rank[0], may, &p);
+    coll_poweraware_trials_find_rival(&p.rank[0], may, &p);
     assert_false(coll_poweraware_trials_agree(&p.rank[0], NULL));
     assert_int_equal(p.rank[0].pairs, 0);
     p.rank[0].ns[0] = UINT64_MAX;

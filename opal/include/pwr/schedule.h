@@ -44,6 +44,8 @@ typedef struct pwr_schedule {
 
 /* Calls of a stretch of this block, without those that come before the block's first one. */
 uint32_t pwr_schedule_length(uint32_t block);
+/* Whether it is the first call of its block, before those that belong to no experiment. */
+bool pwr_schedule_begins_block(const pwr_schedule_t *at);
 /* Goes to a call. */
 void pwr_schedule_at(pwr_schedule_t *at, uint64_t call);
 /* To the next stretch: at the end of one. */
