@@ -9,7 +9,7 @@
  * 3. All agree that everybody is attached (one Allreduce).
  * 4. The name is removed: from here on the kernel frees the memory with the last process.
  *
- * With scheme auto no call is to be seen that sets something up.  So each call does one of these at
+ * With scheme auto no short call is to be seen that sets something up.  So each does one of these at
  * most: to build the state, to share the boxes, or a step towards the slots, whose 4 MiB would take
  * milliseconds at once.  For them step 1 makes a file without memory, and:
  *
@@ -123,10 +123,20 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
     return ok;
 }
 
-/* Who names an algorithm gets it in its first call. */
-static bool is_named(const mca_coll_poweraware_module_t *m, unsigned collective)
+/* Bytes that all ranks know of this call, else 0. */
+static size_t known_bytes(unsigned collective, size_t own_bytes)
 {
-    return COLL_POWERAWARE_AUTO != m->settings->scheme || m->algorithm[collective] >= 0;
+    return coll_poweraware_bytes_known[collective] ? own_bytes : 0;
+}
+
+/* Who names an algorithm gets it in his first call.  And calls of so many bytes among nodes take so
+   long that nothing is seen of it. */
+static bool is_at_once(const mca_coll_poweraware_module_t *m, unsigned collective, size_t own_bytes)
+{
+    enum { LONG_CALL = 256 * 1024 };
+    bool named = COLL_POWERAWARE_AUTO != m->settings->scheme || m->algorithm[collective] >= 0;
+    return named ||
+           (m->state->hierarchy->num_nodes > 1 && known_bytes(collective, own_bytes) >= LONG_CALL);
 }
 
 /* What a call touches of the slots: 128 KiB take two ranks 0.06 ms (AMD EPYC 9004, virtual).  Long
@@ -134,13 +144,13 @@ static bool is_named(const mca_coll_poweraware_module_t *m, unsigned collective)
 static size_t bytes_per_call(const mca_coll_poweraware_module_t *m, unsigned collective,
                              size_t own_bytes)
 {
-    enum { LEAST = 128 * 1024, ONE_NODE_SHARE = 32 };
-    if (is_named(m, collective)) {
+    enum { LEAST = 128 * 1024, ONE_NODE_SHARE = 32, NODES_TIMES = 8 };
+    size_t bytes = known_bytes(collective, own_bytes);
+    if (is_at_once(m, collective, own_bytes)) {
         return SIZE_MAX;
     }
-    size_t bytes = coll_poweraware_bytes_known[collective] ? own_bytes : 0;
-    bytes = m->state->hierarchy->num_nodes > 1 ? bytes : bytes / ONE_NODE_SHARE;
-    return bytes < SIZE_MAX - LEAST ? LEAST + bytes : SIZE_MAX;
+    return LEAST +
+           (m->state->hierarchy->num_nodes > 1 ? NODES_TIMES * bytes : bytes / ONE_NODE_SHARE);
 }
 
 /* Steps 5 and 6. */
@@ -191,7 +201,7 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_
 {
     coll_poweraware_state_t *state = m->state;
     unsigned collective = operation->name - m->operations.first;
-    if (operation->was_set_up && !is_named(m, collective)) {
+    if (operation->was_set_up && !is_at_once(m, collective, operation->own_bytes)) {
         return false;
     }
     state->shared[part] = share(m, part, bytes_per_call(m, collective, operation->own_bytes));
