@@ -179,7 +179,9 @@ static void save(pwr_knowledge_t *learnt)
     pwr_status_t status = pwr_knowledge_save(&pwr_process.env, pwr_process.settings.knowledge,
                                              &machine, learnt, why, sizeof why);
     if (PWR_OK != status) {
-        pwr_say(PWR_ERR_UNSUPPORTED == status ? 2 : 1, "what this job has learnt is not kept: %s",
+        pwr_say(PWR_ERR_UNSUPPORTED == status ? 2 : 1,
+                "what this job has learnt is not kept: %s; coll_poweraware_knowledge names another "
+                "file, or is off",
                 why);
     }
 }
