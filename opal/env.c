@@ -239,3 +239,19 @@ pwr_status_t pwr_env_read_u64(const pwr_env_t *env, const char *path, uint64_t *
     }
     return pwr_number_parse(text, strlen(text), value);
 }
+
+pwr_status_t pwr_env_user_path(const char *variable, const char *home, const char *file, char *path,
+                               unsigned size)
+{
+    const char *folder = secure_getenv(variable);
+    const char *users = secure_getenv("HOME");
+    int length;
+    if (folder && folder[0] == '/') {
+        length = snprintf(path, size, "%s/%s", folder, file);
+    } else if (users && users[0] == '/') {
+        length = snprintf(path, size, "%s/%s/%s", users, home, file);
+    } else {
+        return PWR_ERR_UNSUPPORTED;
+    }
+    return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_RANGE;
+}

@@ -71,17 +71,6 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static MPI_Comm open_neutral(void)
-{
-    MPI_Comm comm;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "coll_poweraware_algorithm", "off");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
-    return comm;
-}
-
 /* The barrier keeps ranks together: nobody is charged for what another one did before. */
 static void time_calls(const run_t *run, const pwr_osu_call_t *call)
 {
@@ -165,7 +154,7 @@ int main(int argc, char **argv)
     MPI_Init(NULL, NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &run.np);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
-    run.neutral = open_neutral();
+    run.neutral = pwr_osu_comm("off");
     run.us = pwr_osu_allocate(&command, options.calls * sizeof *run.us);
     run.sorted = pwr_osu_allocate(&command, options.calls * sizeof *run.sorted);
     measure_all(&run);

@@ -70,20 +70,6 @@ static const pwr_command_t command = {
     .ranks = pwr_rank_variables,
 };
 
-/* algorithm: NULL: auto chooses */
-static MPI_Comm open_comm(const char *algorithm)
-{
-    MPI_Comm comm;
-    MPI_Info info = MPI_INFO_NULL;
-    MPI_Info_create(&info);
-    if (algorithm != NULL) {
-        MPI_Info_set(info, "coll_poweraware_algorithm", algorithm);
-    }
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
-    return comm;
-}
-
 static void fixed_of(const char *collective, times_t *times)
 {
     static const char *const usual[] = {"stock", "box", "leader"};
@@ -145,7 +131,7 @@ static void measure_size(const run_t *run, pwr_osu_call_t *call, times_t *times,
 {
     MPI_Comm comms[1 + MOST_FIXED];
     for (int i = 0; i <= times->num_fixed; i++) {
-        comms[i] = open_comm(i == 0 ? NULL : times->fixed[i - 1]);
+        comms[i] = pwr_osu_comm(i == 0 ? NULL : times->fixed[i - 1]);
         time_calls(run, call, comms[i], i == 0 ? run->options->before + 1 : WARM_UP);
     }
     for (unsigned long r = 0; r < run->options->rounds; r++) {
@@ -218,7 +204,7 @@ int main(int argc, char **argv)
     MPI_Init(NULL, NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &run.np);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
-    run.neutral = open_comm("off");
+    run.neutral = pwr_osu_comm("off");
     measure_all(&run);
     MPI_Comm_free(&run.neutral);
     MPI_Finalize();

@@ -38,3 +38,16 @@ void *pwr_osu_allocate(const pwr_command_t *command, size_t bytes)
     }
     return memory;
 }
+
+MPI_Comm pwr_osu_comm(const char *algorithm)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (algorithm != NULL) {
+        MPI_Info_set(info, "coll_poweraware_algorithm", algorithm);
+    }
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}

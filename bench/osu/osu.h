@@ -101,5 +101,8 @@ struct pwr_command;
 const pwr_osu_benchmark_t *pwr_osu_next(const struct pwr_command *command, const char **list);
 /* Zeroed memory, never NULL: without it the job is aborted. */
 void *pwr_osu_allocate(const struct pwr_command *command, size_t bytes);
+/* A copy of MPI_COMM_WORLD for which coll_poweraware_algorithm is that; NULL: the scheme chooses;
+   "off": it has no functions of ours. */
+MPI_Comm pwr_osu_comm(const char *algorithm);
 
 #endif

@@ -26,6 +26,13 @@ typedef struct coll_poweraware_algorithm {
     pwr_segment_part_t memory; /* chunks: boxes, too */
 } coll_poweraware_algorithm_t;
 
+static inline bool coll_poweraware_can(const coll_poweraware_algorithm_t *algorithm,
+                                       const coll_poweraware_call_t *call,
+                                       const coll_poweraware_args_t *args, size_t bytes)
+{
+    return NULL == algorithm->can || algorithm->can(call, args, bytes);
+}
+
 /* All of them; those of a collective in order of preference.  [coll_poweraware_num_algorithms] */
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;

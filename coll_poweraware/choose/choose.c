@@ -127,19 +127,13 @@ static const coll_poweraware_table_t *table_of(mca_coll_poweraware_module_t *m,
 
 /* ---- per call ---- */
 
-static bool can(algorithm_t *a, const coll_poweraware_call_t *call,
-                const coll_poweraware_args_t *args, size_t bytes)
-{
-    return NULL == a->can || a->can(call, args, bytes);
-}
-
 static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
                                    coll_poweraware_collective_t collective,
                                    const coll_poweraware_args_t *args, size_t bytes)
 {
     for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
         algorithm_t *a = &coll_poweraware_algorithms[i];
-        if (collective == a->collective && can(a, call, args, bytes)) {
+        if (collective == a->collective && coll_poweraware_can(a, call, args, bytes)) {
             return a;
         }
     }
@@ -218,7 +212,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     algorithm_t *a = NULL;
     if (m->algorithm[collective] >= 0) {
         a = &coll_poweraware_algorithms[m->algorithm[collective]];
-        a = can(a, call, args, bytes) ? a : NULL;
+        a = coll_poweraware_can(a, call, args, bytes) ? a : NULL;
     } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {
         a = NULL == state->learning
                 ? coll_poweraware_by_table(state, collective, args, bytes)

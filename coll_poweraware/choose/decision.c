@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pwr/checksum.h"
+
 typedef const coll_poweraware_decision_row_t row_t;
 typedef coll_poweraware_choice_t step_t;
 
@@ -163,17 +165,14 @@ void coll_poweraware_decision_free(coll_poweraware_decision_t *decision)
     }
 }
 
-/* FNV-1a */
 static void mix(uint64_t *sum, uint64_t value)
 {
-    for (int shift = 0; shift < 64; shift += 8) {
-        *sum = (*sum ^ (value >> shift & 0xff)) * UINT64_C(0x100000001b3);
-    }
+    *sum = pwr_checksum_add(*sum, &value, sizeof value);
 }
 
 uint64_t coll_poweraware_decision_checksum(const coll_poweraware_decision_t *decision)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    uint64_t sum = PWR_CHECKSUM_OF_NOTHING;
     for (size_t i = 0; i < decision->num_rows; i++) {
         row_t *row = &decision->rows[i];
         mix(&sum, (uint64_t)row->collective);

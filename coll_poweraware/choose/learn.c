@@ -58,7 +58,7 @@ static bool can(const asked_t *asked, algorithm_t *a)
     const coll_poweraware_state_t *state = asked->module->state;
     return COLL_POWERAWARE_NOT_SHARED != state->shared[PWR_SEGMENT_BOXES] &&
            COLL_POWERAWARE_NOT_SHARED != state->shared[a->memory] &&
-           (NULL == a->can || a->can(state->call, asked->args, asked->bytes));
+           coll_poweraware_can(a, state->call, asked->args, asked->bytes);
 }
 
 static algorithm_t *by_table(const asked_t *asked)

@@ -104,7 +104,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_powerawar
     const int *next = coll_poweraware_choices_find(state->choices, collective, bytes)->algorithms;
     for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
         const coll_poweraware_algorithm_t *a = &coll_poweraware_algorithms[*next];
-        if (NULL == a->can || a->can(state->call, args, bytes)) {
+        if (coll_poweraware_can(a, state->call, args, bytes)) {
             return a;
         }
     }

@@ -47,7 +47,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state);
 
 /* share.c: a part of the state's segment that was not tried so far, or is coming; whether it is
    there now, the same on every rank.  Collective.  operation: the call, which may be told to do
-   without for now. */
+   without it. */
 bool coll_poweraware_share(mca_coll_poweraware_module_t *module, const pwr_operation_t *operation,
                            pwr_segment_part_t part);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pwr/checksum.h"
 #include "pwr/knowledge.h"
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/modex.h"
@@ -91,16 +92,6 @@ void pwr_known_publish(void)
 
 /* ---- 2. ---- */
 
-/* FNV-1a, never 0 */
-static uint64_t checksum_of(const char *text, size_t bytes)
-{
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < bytes; ++i) {
-        sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    }
-    return 0 == sum ? 1 : sum;
-}
-
 void pwr_known_open(void)
 {
     char why[PWR_KNOWLEDGE_WHY] = "";
@@ -108,17 +99,19 @@ void pwr_known_open(void)
     if (!is_wanted()) {
         return;
     }
-    find_machine();
     snprintf(transport, sizeof transport, "%.15s",
              mca_pml_base_selected_component.pmlm_version.mca_component_name);
     opal_process_name_t first = OPAL_PROC_MY_NAME;
     first.vpid = 0;
     char *text = pwr_modex_receive(modex_word, &first, &bytes);
-    if (NULL != text &&
-        PWR_OK == pwr_knowledge_parse(text, bytes, &machine, why, sizeof why, &known)) {
+    if (NULL == text) {
+        return;
+    }
+    find_machine();
+    if (PWR_OK == pwr_knowledge_parse(text, bytes, &machine, why, sizeof why, &known)) {
         unsigned count = 0;
         (void)pwr_knowledge_entries(known, &count);
-        known_checksum = 0 == count ? 0 : checksum_of(text, bytes);
+        known_checksum = 0 == count ? 0 : pwr_checksum_add(PWR_CHECKSUM_OF_NOTHING, text, bytes);
         pwr_say(2, "%u classes of calls are known from earlier jobs", count);
     }
     free(text);

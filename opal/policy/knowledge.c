@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "pwr/checksum.h"
 #include "pwr/knowledge.h"
 
 #include <math.h>
@@ -254,19 +255,10 @@ uint32_t pwr_knowledge_last_day(const pwr_knowledge_t *knowledge)
 
 /* ---- comparing ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
 /* With its end, so that "a", "bc" and "ab", "c" differ. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    return hash_bytes(hash, text, strlen(text) + 1);
+    return pwr_checksum_add(hash, text, strlen(text) + 1);
 }
 
 /* By members: what is between them is not known. */
@@ -277,14 +269,14 @@ static uint64_t hash_entry(uint64_t hash, const pwr_knowledge_entry_t *entry)
     const double ratios[] = {entry->slowdown, entry->gain};
     hash = hash_text(hash, entry->key.operation);
     hash = hash_text(hash, entry->algorithm);
-    hash = hash_bytes(hash, numbers, sizeof numbers);
-    return hash_bytes(hash, ratios, sizeof ratios);
+    hash = pwr_checksum_add(hash, numbers, sizeof numbers);
+    return pwr_checksum_add(hash, ratios, sizeof ratios);
 }
 
 uint64_t pwr_knowledge_checksum(const pwr_knowledge_t *knowledge, const char *transport,
                                 unsigned nodes, unsigned ranks_per_node)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = PWR_CHECKSUM_OF_NOTHING;
     for (unsigned i = 0; i < knowledge->count; i++) {
         const pwr_knowledge_entry_t *entry = &knowledge->entries[i];
         if (entry->key.nodes == nodes && entry->key.ranks_per_node == ranks_per_node &&

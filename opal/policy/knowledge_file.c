@@ -52,17 +52,7 @@ static pwr_status_t explain_errno(const place_t *place, int cause)
 
 pwr_status_t pwr_knowledge_user_path(char *path, unsigned size)
 {
-    const char *cache = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME");
-    int length;
-    if (cache && cache[0] == '/') {
-        length = snprintf(path, size, "%s/poweraware/knowledge.json", cache);
-    } else if (home && home[0] == '/') {
-        length = snprintf(path, size, "%s/.cache/poweraware/knowledge.json", home);
-    } else {
-        return PWR_ERR_UNSUPPORTED;
-    }
-    return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_RANGE;
+    return pwr_env_user_path("XDG_CACHE_HOME", ".cache", "poweraware/knowledge.json", path, size);
 }
 
 static pwr_status_t find_place(const pwr_env_t *env, const char *path, char *why, unsigned why_size,

@@ -44,18 +44,8 @@ pwr_status_t pwr_policy_identify(const pwr_env_t *env, pwr_policy_table_t *table
 
 pwr_status_t pwr_policy_user_path(char *path, unsigned size)
 {
-    /* secure_: a program with more rights than its user is not led by his environment. */
-    const char *config = secure_getenv("XDG_CONFIG_HOME");
-    const char *home = secure_getenv("HOME");
-    int length;
-    if (config && config[0] == '/') {
-        length = snprintf(path, size, "%s/poweraware/calibration.json", config);
-    } else if (home && home[0] == '/') {
-        length = snprintf(path, size, "%s/.config/poweraware/calibration.json", home);
-    } else {
-        return PWR_ERR_UNSUPPORTED;
-    }
-    return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_RANGE;
+    return pwr_env_user_path("XDG_CONFIG_HOME", ".config", "poweraware/calibration.json", path,
+                             size);
 }
 
 /* ---- choosing ---- */

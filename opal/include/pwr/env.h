@@ -67,6 +67,11 @@ pwr_status_t pwr_env_read_file(const pwr_env_t *env, const char *path, size_t mo
                                size_t *size);
 /* What that status says of the file. */
 const char *pwr_env_why_unread(pwr_status_t status);
+/* Where a file of the user is: below the folder that an absolute variable names, else below home
+   in his home.  A program with more rights than its user is not led by his environment.  Errors:
+   UNSUPPORTED without either variable, RANGE when it does not fit. */
+pwr_status_t pwr_env_user_path(const char *variable, const char *home, const char *file, char *path,
+                               unsigned size);
 
 /* As pwr_env_open, for reading a file line by line; to be closed with fclose. */
 pwr_status_t pwr_env_open_stream(const pwr_env_t *env, const char *path, FILE **stream);
