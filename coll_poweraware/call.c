@@ -21,25 +21,13 @@
 
 unsigned long long coll_poweraware_num_handled;
 
-/* Without threads a plain addition: an atomic one takes 1 to 2 ns more. */
-static void count_handled(void)
-{
-    if (pwr_process.mpi_threads) {
-        __atomic_fetch_add(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
-    } else {
-        ++coll_poweraware_num_handled;
-    }
-}
-
 void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                            const coll_poweraware_algorithm_t *algorithm)
 {
-    int number = PWR_ACCOUNT_NO_ALGORITHM;
     if (NULL != algorithm) {
-        number = (int)m->first_algorithm + (int)(algorithm - coll_poweraware_algorithms);
-        count_handled();
+        coll_poweraware_count_handled();
     }
-    pwr_operation_start(operation, number);
+    pwr_operation_start(operation, coll_poweraware_number_of(m, algorithm));
     unsigned collective = operation->name - m->operations.first;
     if (collective < COLL_POWERAWARE_NUM_COLLECTIVES) {
         m->handled[collective] += NULL != algorithm || operation->levers;

@@ -41,8 +41,8 @@ static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,
     m->comm->c_coll = table;
 }
 
-/* number: of collectives.h.  Without threads a plain addition: an atomic one takes 1 to 2 ns more.
- */
+/* number: of collectives.h.  Without threads counts are plain additions: an atomic one takes 1 to
+   2 ns more. */
 static inline void coll_poweraware_count(mca_coll_poweraware_module_t *m, int number)
 {
     if (pwr_process.mpi_threads) {
@@ -59,6 +59,24 @@ static inline void coll_poweraware_begin(mca_coll_poweraware_module_t *m,
     coll_poweraware_count(m, number);
     pwr_operation_begin(operation, &m->operations, m->operations.first + (unsigned)number, bytes,
                         own_bytes);
+}
+
+/* Of an algorithm in the process; NULL: the saved function. */
+static inline int coll_poweraware_number_of(const mca_coll_poweraware_module_t *m,
+                                            const coll_poweraware_algorithm_t *algorithm)
+{
+    return NULL == algorithm
+               ? PWR_ACCOUNT_NO_ALGORITHM
+               : (int)m->first_algorithm + (int)(algorithm - coll_poweraware_algorithms);
+}
+
+static inline void coll_poweraware_count_handled(void)
+{
+    if (pwr_process.mpi_threads) {
+        __atomic_fetch_add(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
+    } else {
+        ++coll_poweraware_num_handled;
+    }
 }
 
 /* algorithm: NULL for the saved function. */

@@ -10,32 +10,60 @@
 #include "call.h"
 #include "choose/choose.h"
 #include "choose/learn.h"
+#include "repeat.h"
 #include "signatures.h"
 
 /* Which algorithm depends only on what all ranks know equally; how many bytes this one moves
    decides alone on its levers. */
+static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
+                                                pwr_operation_t *operation,
+                                                coll_poweraware_collective_t collective,
+                                                const coll_poweraware_args_t *args, size_t bytes,
+                                                size_t own_bytes)
+{
+    const coll_poweraware_algorithm_t *algorithm = NULL;
+    coll_poweraware_end_repeats(m, collective);
+    coll_poweraware_begin(m, operation, (int)collective, bytes, own_bytes);
+    m->choice_stays = true;
+    m->quiet = NULL;
+    if (own_bytes >= m->from_bytes[collective]) {
+        algorithm = coll_poweraware_choose(m, operation, collective, args, bytes);
+    }
+    coll_poweraware_start(m, operation, algorithm);
+    return algorithm;
+}
+
+static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
+                size_t bytes, const coll_poweraware_algorithm_t *algorithm)
+{
+    coll_poweraware_learn_end(m);
+    pwr_operation_end(operation);
+    coll_poweraware_remember(m, operation, collective, args, bytes, algorithm);
+}
+
 #define HANDLED(constant, name, arguments, its_bytes, known)                                       \
     static int name(PARAMS_##arguments comm_t *comm, mca_coll_base_module_t *module)               \
     {                                                                                              \
         mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
-        const coll_poweraware_algorithm_t *algorithm = NULL;                                       \
-        coll_poweraware_args_t args;                                                               \
+        const coll_poweraware_algorithm_t *algorithm;                                              \
+        const coll_poweraware_args_t args = {MEMBERS_##arguments};                                 \
         pwr_operation_t operation;                                                                 \
         const size_t own_bytes = BYTES_##its_bytes;                                                \
         const size_t bytes = (known) ? own_bytes : PWR_BYTES_UNKNOWN;                              \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
-        coll_poweraware_begin(m, &operation, (int)collective, bytes, own_bytes);                   \
-        if (own_bytes >= m->from_bytes[collective]) {                                              \
-            args = (coll_poweraware_args_t){MEMBERS_##arguments};                                  \
-            algorithm = coll_poweraware_choose(m, &operation, collective, &args, bytes);           \
-        }                                                                                          \
-        coll_poweraware_start(m, &operation, algorithm);                                           \
+        const bool repeats = coll_poweraware_repeats(m, collective, &args, bytes, own_bytes);      \
+        algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
+                            : begin(m, &operation, collective, &args, bytes, own_bytes);           \
         int rc = NULL != algorithm                                                                 \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
-        coll_poweraware_learn_end(m);                                                              \
-        pwr_operation_end(&operation);                                                             \
+        if (repeats) {                                                                             \
+            pwr_operation_repeat_end(&operation);                                                  \
+        } else {                                                                                   \
+            end(m, &operation, collective, &args, bytes, algorithm);                               \
+        }                                                                                          \
         coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }

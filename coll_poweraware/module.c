@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "comm/state.h"
+#include "repeat.h"
 
 coll_poweraware_totals_t coll_poweraware_totals;
 
@@ -35,6 +36,7 @@ static void add_to_totals(const mca_coll_poweraware_module_t *m)
 static void destruct(mca_coll_poweraware_module_t *m)
 {
     add_to_totals(m);
+    coll_poweraware_end_all_repeats(m);
     pwr_operations_end(&m->operations);
     coll_poweraware_state_free(m->state);
 #define EACH(name)                                                                                 \

@@ -15,6 +15,19 @@ struct coll_poweraware_state;    /* comm/state.h */
 struct coll_poweraware_table;    /* choose/choose.h */
 struct coll_poweraware_learning; /* choose/learn.h */
 
+/* What the latest call of a collective did, for those that repeat it (repeat.h). */
+typedef struct coll_poweraware_repeat {
+    uint32_t made; /* of them */
+    uint32_t most; /* 0: none may be made */
+    size_t bytes, own_bytes;
+    const struct ompi_datatype_t *sdtype, *rdtype;
+    const struct ompi_op_t *op;
+    bool in_place;
+    const struct coll_poweraware_algorithm *algorithm; /* NULL: the stock function */
+    pwr_class_t *class;
+    struct coll_poweraware_learning *learning; /* that counts calls; NULL: none */
+} coll_poweraware_repeat_t;
+
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t *comm;
@@ -35,6 +48,10 @@ typedef struct mca_coll_poweraware_module {
     bool measures;        /* if so, it is timed, ... */
     bool ready;           /* ... the next ones need nothing to be set up, ... */
     uint64_t measured_ns; /* ... and it began then */
+    bool choice_stays;    /* an equal call would do the same as this one, ... */
+    struct coll_poweraware_learning
+        *quiet; /* ... for as many calls as are quiet in here; NULL: for ever */
+    coll_poweraware_repeat_t repeats[COLL_POWERAWARE_NUM_COLLECTIVES];
     pwr_operations_t operations;
     pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];

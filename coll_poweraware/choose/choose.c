@@ -20,6 +20,7 @@
 #include "choose/learn.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
+#include "repeat.h"
 
 typedef const coll_poweraware_algorithm_t algorithm_t;
 
@@ -91,6 +92,7 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
 
 static void find_thresholds(mca_coll_poweraware_module_t *m)
 {
+    coll_poweraware_end_all_repeats(m);
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
         m->from_bytes[c] = threshold(m, c);
     }
@@ -201,6 +203,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           size_t bytes)
 {
     if (!m->state_tried && !wanted(m, operation, collective, bytes)) {
+        m->choice_stays = !may_learn(m);
         return NULL;
     }
     const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m, operation);
@@ -220,5 +223,9 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     } else {
         a = first_that_can(call, collective, args, bytes);
     }
-    return NULL != a && has_memory(m, operation, a) ? a : NULL;
+    if (NULL != a && !has_memory(m, operation, a)) {
+        m->choice_stays = false;
+        return NULL;
+    }
+    return a;
 }

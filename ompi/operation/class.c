@@ -177,20 +177,36 @@ void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy)
    unless the user has set how long they last.  Where ranks share CPUs it is not known. */
 static uint64_t late_ns(uint64_t sleeps)
 {
-    if (0 == sleeps) {
-        return 0;
-    }
     return pwr_process.settings.spin_us >= 0 || pwr_process_wait_policy().oversubscribed
                ? PWR_AUDIT_LATE_UNKNOWN_NS
                : sleeps * (pwr_process.waits.spin_ns / PWR_POLICY_ON_TIME_FACTOR);
 }
 
+void pwr_class_slept(pwr_class_t *class, uint64_t sleeps)
+{
+    if (0 != sleeps && NULL != class && class->audited) {
+        pwr_audit_late(&class->audit, late_ns(sleeps));
+    }
+}
+
+uint32_t pwr_class_repeats(const pwr_class_t *class)
+{
+    return NULL == class ? 0 : class->audited ? pwr_audit_quiet(&class->audit) : UINT32_MAX;
+}
+
+void pwr_class_repeated(pwr_class_t *class, uint32_t calls)
+{
+    if (class->audited) {
+        pwr_audit_skip(&class->audit, calls);
+    }
+}
+
 void pwr_class_end(pwr_class_t *class, uint64_t sleeps)
 {
+    pwr_class_slept(class, sleeps);
     if (NULL == class || !class->audited) {
         return;
     }
-    pwr_audit_late(&class->audit, late_ns(sleeps));
     if (!pwr_audit_call_over(&class->audit, &clocks)) {
         return;
     }

@@ -166,6 +166,13 @@ static void end_levers(const pwr_operation_t *operation)
     pwr_history_add(&operation->class->length, ns);
 }
 
+static void begin_position(const pwr_operation_t *operation)
+{
+    if (NULL != operation->of->positions) {
+        pwr_position_begin(operation->of->positions, operation->name);
+    }
+}
+
 /* 2. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm)
 {
@@ -178,10 +185,15 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
         pwr_levers_low(operation->of->scheme, &operation->class->length);
     }
-    if (NULL != operation->of->positions) {
-        pwr_position_begin(operation->of->positions, operation->name);
-    }
+    begin_position(operation);
     begin_waits(operation);
+}
+
+static void end_position(const pwr_operations_t *of)
+{
+    if (NULL != of->positions) {
+        pwr_position_end(of->positions);
+    }
 }
 
 /* 4. */
@@ -189,9 +201,7 @@ void pwr_operation_end(pwr_operation_t *operation)
 {
     pwr_operations_t *of = operation->of;
     end_waits(operation);
-    if (NULL != of->positions) {
-        pwr_position_end(of->positions);
-    }
+    end_position(of);
     if (operation->levers) {
         end_levers(operation);
     }
@@ -201,5 +211,39 @@ void pwr_operation_end(pwr_operation_t *operation)
         pwr_operation_account_close(operation);
     }
     pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
+    depth -= 0 != depth;
+}
+
+/* ---- calls that repeat others ---- */
+
+uint32_t pwr_operation_repeats(const pwr_operation_t *operation)
+{
+    bool plain = !operation->levers && !operation->nested && NULL == pwr_process.account &&
+                 !pwr_events_are_kept;
+    return plain ? pwr_class_repeats(operation->class) : 0;
+}
+
+void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                          size_t own_bytes, pwr_class_t *class, int algorithm)
+{
+    ++of->calls;
+    operation->of = of;
+    operation->nested = 0 != depth++;
+    operation->name = name;
+    operation->own_bytes = own_bytes;
+    operation->waits = (pwr_wait_stats_t){0};
+    operation->class = class;
+    operation->algorithm = algorithm;
+    operation->levers = false;
+    begin_position(operation);
+    begin_waits(operation);
+}
+
+void pwr_operation_repeat_end(pwr_operation_t *operation)
+{
+    end_waits(operation);
+    end_position(operation->of);
+    add_waits(operation);
+    pwr_class_slept(operation->class, operation->waits.sleeps);
     depth -= 0 != depth;
 }

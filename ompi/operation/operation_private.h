@@ -21,7 +21,9 @@ void pwr_decided_keep(const pwr_operations_t *of);
 bool pwr_class_may_move_levers(const pwr_class_t *class);
 bool pwr_class_knows_sites(const pwr_class_t *class);
 void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy);
+void pwr_class_slept(pwr_class_t *class, uint64_t sleeps);
 void pwr_class_end(pwr_class_t *class, uint64_t sleeps);
+uint32_t pwr_class_repeats(const pwr_class_t *class); /* pwr_operation_repeats */
 
 /* levers.c: the levers of the process, in the trace, too; they may be missing.  expected: of how
    long the phase will last.  Where that is not known (NULL), or the scheme does not weigh levers,

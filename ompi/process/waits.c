@@ -76,7 +76,7 @@ void pwr_waits_prepare(const pwr_policy_t *policy, bool mpi_threads)
     if (PWR_IDLE_ALL == idle) {
         pwr_idle_everywhere_start(&pwr_process.waits, &pwr_process.idle_stats);
     } else if (pwr_process_idles(&pwr_process.scheme)) {
-        pwr_idle_within_start(mpi_threads);
+        pwr_idle_within_start();
     }
 }
 

@@ -41,9 +41,8 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
    Everything that waits through the tables of functions of Open MPI's requests and of its pml waits
    by the ladder: MPI_Wait*, MPI_Recv, MPI_Send, MPI_Probe, stock collectives. */
 
-/* In stock collectives (coll_poweraware_idle collectives): between enter and leave.  threads:
-   MPI_THREAD_MULTIPLE. */
-void pwr_idle_within_start(bool threads);
+/* In stock collectives (coll_poweraware_idle collectives): between enter and leave. */
+void pwr_idle_within_start(void);
 /* Everywhere (all).  From 5.0 on, all other blocking calls (one-sided, files) too, through the
    function by which opal_progress yields.  On 4.1 those poll as ever.  policy is copied; waits that
    are of no operation are added to stats. */

@@ -155,6 +155,21 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm);
 /* 4.  Also after an error, or when the communicator has ended. */
 void pwr_operation_end(pwr_operation_t *operation);
 
+/* ---- calls that repeat others ----
+
+   A call in which nothing moves levers, is measured or accounted for, like the one before it, takes
+   a short way: pwr_operation_repeat for 1 and 2, pwr_operation_repeat_end for 4.  Its waits are as
+   in any other. */
+
+/* After 4: how many such calls of the same class and bytes may follow. */
+uint32_t pwr_operation_repeats(const pwr_operation_t *operation);
+/* Arguments as of the operation that is repeated. */
+void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                          size_t own_bytes, pwr_class_t *class, int algorithm);
+void pwr_operation_repeat_end(pwr_operation_t *operation);
+/* Before the next operation of the class that does not repeat: so many have. */
+void pwr_class_repeated(pwr_class_t *class, uint32_t calls);
+
 /* ---- 3. ---- */
 
 /* Called for each rank of the communicator whose message is missing. */

@@ -61,6 +61,13 @@ static inline bool pwr_schedule_next(pwr_schedule_t *at)
     return false;
 }
 
+/* Beyond calls of this stretch, of which at least one is left. */
+static inline void pwr_schedule_skip(pwr_schedule_t *at, uint32_t calls)
+{
+    at->call += calls;
+    at->left -= calls;
+}
+
 /* The number that decides about the order of a pair's stretches. */
 uint64_t pwr_schedule_scrambled(uint64_t x);
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Calls that repeat the latest one of their collective (repeat.h).
+ */
+#include "repeat.h"
+
+#include "call.h"
+#include "choose/learn.h"
+#include "comm/state.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/op/op.h"
+
+const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_module_t *m,
+                                                          pwr_operation_t *operation,
+                                                          coll_poweraware_collective_t collective)
+{
+    coll_poweraware_repeat_t *r = &m->repeats[collective];
+    ++r->made;
+    coll_poweraware_count(m, (int)collective);
+    int number = coll_poweraware_number_of(m, r->algorithm);
+    pwr_operation_repeat(operation, &m->operations, m->operations.first + (unsigned)collective,
+                         r->own_bytes, r->class, number);
+    if (NULL != r->algorithm) {
+        coll_poweraware_call_begin(m->state->call, operation, collective);
+        coll_poweraware_count_handled();
+        ++m->handled[collective];
+    }
+    return r->algorithm;
+}
+
+static bool is_predefined(const struct ompi_datatype_t *datatype)
+{
+    return NULL == datatype || ompi_datatype_is_predefined(datatype);
+}
+
+static bool may_be_repeated(const coll_poweraware_args_t *args)
+{
+    bool lists = NULL != args->scounts || NULL != args->rcounts || NULL != args->sdtypes;
+    return !lists && is_predefined(args->sdtype) && is_predefined(args->rdtype) &&
+           (NULL == args->op || ompi_op_is_intrinsic(args->op));
+}
+
+void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operation_t *operation,
+                              coll_poweraware_collective_t collective,
+                              const coll_poweraware_args_t *args, size_t bytes,
+                              const coll_poweraware_algorithm_t *algorithm)
+{
+    uint32_t most = m->choice_stays ? pwr_operation_repeats(operation) : 0;
+    if (NULL != m->quiet && m->quiet->quiet < most) {
+        most = m->quiet->quiet;
+    }
+    if (0 == most || m->ended || !may_be_repeated(args)) {
+        return;
+    }
+    m->repeats[collective] = (coll_poweraware_repeat_t){
+        .most = most,
+        .bytes = bytes,
+        .own_bytes = operation->own_bytes,
+        .sdtype = args->sdtype,
+        .rdtype = args->rdtype,
+        .op = args->op,
+        .in_place = MPI_IN_PLACE == args->sbuf,
+        .algorithm = algorithm,
+        .class = operation->class,
+        .learning = m->quiet,
+    };
+}
+
+void coll_poweraware_count_repeats(coll_poweraware_repeat_t *r)
+{
+    pwr_class_repeated(r->class, r->made);
+    if (NULL != r->learning) {
+        r->learning->quiet -= r->made;
+    }
+    r->made = r->most = 0;
+}
+
+void coll_poweraware_end_all_repeats(mca_coll_poweraware_module_t *m)
+{
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        coll_poweraware_end_repeats(m, (coll_poweraware_collective_t)c);
+    }
+}
