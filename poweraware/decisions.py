@@ -61,6 +61,8 @@ def _algorithm(job: Job, each: DecidedClass) -> str:
 
 
 def _why(choice: Optional[Choice]) -> str:
+    if choice is not None and choice.trials == 0 and choice.algorithm != _BY_TABLE:
+        return "known from another communicator or job"
     if choice is None or choice.trials == 0:
         return "table, nothing else tried"
     trials = plural(choice.trials, "trial") + (f", {plural(choice.take_overs, 'change')}" if choice.take_overs > 1 else "")

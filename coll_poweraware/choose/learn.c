@@ -145,7 +145,6 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     class->trials = t;
 }
 
-/* From what earlier jobs have learnt. */
 static void begin_class(const asked_t *asked, pwr_operation_t *operation, int size_class,
                         learning_t *class)
 {
@@ -153,11 +152,17 @@ static void begin_class(const asked_t *asked, pwr_operation_t *operation, int si
     const pwr_hierarchy_t *h = state->hierarchy;
     const pwr_knowledge_entry_t *entry =
         state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
-    class->best = COLL_POWERAWARE_BY_TABLE;
     class->fixed = 0 == state->explores_ppm;
+    if (!class->known) {
+        class->best = NULL == entry ? COLL_POWERAWARE_BY_TABLE
+                                    : candidate_named(asked->collective, entry->algorithm);
+    }
     if (NULL != entry) {
-        class->best = candidate_named(asked->collective, entry->algorithm);
         pwr_operation_starts(operation, (pwr_audit_depth_t)entry->depth);
+    }
+    if (class->known || NULL != entry) {
+        const pwr_choice_t choice = {.algorithm = candidate_name(class->best), .gain = 1.0};
+        pwr_operation_choice(operation, &choice);
     }
 }
 
@@ -295,6 +300,27 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
     coll_poweraware_trials_over(t);
     class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
     m->learning = NULL;
+}
+
+static void take(void *to, const pwr_knowledge_entry_t *entry)
+{
+    learning_t *all = to;
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        if (0 == strcmp(coll_poweraware_names[c], entry->key.operation)) {
+            learning_t *class = &all[c * PWR_SIZE_CLASSES + (int)entry->key.size_class];
+            class->best = candidate_named(c, entry->algorithm);
+            class->known = true;
+        }
+    }
+}
+
+coll_poweraware_learning_t *coll_poweraware_learning_new(const pwr_hierarchy_t *h, bool learnt)
+{
+    learning_t *all = calloc(COLL_POWERAWARE_LEARNING, sizeof *all);
+    if (NULL != all && learnt) {
+        pwr_learnt_tell(h->num_nodes, h->max_local, take, all);
+    }
+    return all;
 }
 
 void coll_poweraware_learning_free(learning_t *learning)

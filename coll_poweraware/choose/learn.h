@@ -3,7 +3,8 @@
  *
  * What scheme auto learns about algorithms on one communicator, by collective and size class.
  *
- * The first calls of a class do what earlier jobs have learnt, else as the table says.  From
+ * The first calls of a class do what other communicators of the same layout have learnt, or earlier
+ * jobs, else as the table says.  From
  * COLL_POWERAWARE_TRIALS_FROM calls on, experiments (choose/trials.h) compare that with the stock
  * function and with our other algorithms. The ranks add up what they have measured in one small
  * Allreduce per experiment, by the saved function: after 64 calls of the class, 96, 128 .. 192, 256
@@ -23,6 +24,7 @@ enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 typedef struct coll_poweraware_learning {
     int best;                         /* candidate of all calls but those of experiments */
     bool fixed;                       /* there will be no experiments */
+    bool known;                       /* best is, from another communicator */
     uint32_t calls;                   /* before the experiments */
     uint32_t quiet;                   /* calls to come without one, ... */
     uint32_t skipped;                 /* ... of so many, of which trials know nothing */
@@ -30,6 +32,11 @@ typedef struct coll_poweraware_learning {
 } coll_poweraware_learning_t;
 
 enum { COLL_POWERAWARE_LEARNING = COLL_POWERAWARE_NUM_COLLECTIVES * PWR_SIZE_CLASSES };
+
+/* [COLL_POWERAWARE_LEARNING]; NULL: out of memory.  learnt: with what this process has learnt on
+   other communicators of this layout, the same on all ranks. */
+coll_poweraware_learning_t *coll_poweraware_learning_new(const pwr_hierarchy_t *hierarchy,
+                                                         bool learnt);
 
 /* What experiments may lose, in millionths of all calls; 0: this rank makes none. */
 int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,

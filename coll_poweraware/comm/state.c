@@ -7,7 +7,8 @@
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
  *    memory is to be called if it is that lowest rank, what experiments may lose, what it knows of
- *    earlier jobs (a checksum), and a random word of its memory (one Allgather).
+ *    earlier jobs and of other communicators (checksums), and a random word of its memory (one
+ *    Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -34,6 +35,9 @@
 
 typedef struct ompi_communicator_t comm_t;
 
+/* What earlier jobs have learnt, and this one on other communicators. */
+typedef enum known { BY_EARLIER_JOBS, IN_THIS_JOB, KNOWN } known_t;
+
 typedef struct place {
     int leader;
     int group;
@@ -41,8 +45,8 @@ typedef struct place {
     int serial; /* never twice in a process */
     int explores_ppm;
     int unused;
-    uint64_t known;   /* checksum */
-    uint64_t address; /* of the word */
+    uint64_t known[KNOWN]; /* checksums */
+    uint64_t address;      /* of the word */
     uint64_t word;
 } place_t;
 
@@ -75,7 +79,8 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .pid = (int)getpid(),
         .serial = atomic_fetch_add(&serial, 1),
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
-        .known = pwr_known_checksum(),
+        .known = {[BY_EARLIER_JOBS] = pwr_known_checksum(),
+                  [IN_THIS_JOB] = pwr_learnt_checksum(ompi_comm_size(m->comm))},
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };
@@ -139,11 +144,11 @@ static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
     return least;
 }
 
-static bool all_know(const pwr_hierarchy_t *h, const place_t *places)
+static bool all_know(const pwr_hierarchy_t *h, const place_t *places, known_t what)
 {
-    bool same = 0 != places[0].known;
+    bool same = 0 != places[0].known[what];
     for (int rank = 1; rank < h->size; ++rank) {
-        same = same && places[0].known == places[rank].known;
+        same = same && places[0].known[what] == places[rank].known[what];
     }
     return same;
 }
@@ -172,9 +177,10 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     }
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
     state->explores_ppm = least_explored(h, places);
-    state->knows = all_know(h, places);
-    if (NULL != decision && (0 != state->explores_ppm || state->knows)) {
-        state->learning = calloc(COLL_POWERAWARE_LEARNING, sizeof *state->learning);
+    state->knows = all_know(h, places, BY_EARLIER_JOBS);
+    bool learnt = all_know(h, places, IN_THIS_JOB);
+    if (NULL != decision && (0 != state->explores_ppm || state->knows || learnt)) {
+        state->learning = coll_poweraware_learning_new(h, learnt);
         if (NULL == state->learning) {
             return false;
         }

@@ -5,7 +5,8 @@
  * change its mind.  Every result is checked: a rank that took another algorithm than the others
  * would hang or have wrong data.
  *
- *   mpirun -np N check_learning CALLS COUNT     of each collective; elements of a block
+ *   mpirun -np N check_learning CALLS COUNT [AGAIN]
+ *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator
  */
 #include <mpi.h>
 
@@ -117,6 +118,32 @@ static bool is_block(int call, int from, int block)
     return true;
 }
 
+static bool is_largest(int call)
+{
+    for (int i = 0; i < count; ++i) {
+        int largest = element(call, 0, i);
+        for (int from = 1; from < size; ++from) {
+            int other = element(call, from, i);
+            largest = other > largest ? other : largest;
+        }
+        if (r[i] != largest) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every step-th element is the root's, from the first one on; those between are as before. */
+static bool is_spread(int call, int from, int step)
+{
+    for (int i = 0; i < count / 2 * step; ++i) {
+        if (r[i] != (0 == i % step ? element(call, from, i) : -1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void one_of_each(int call)
 {
     int root = call % size;
@@ -156,6 +183,41 @@ static void one_of_each(int call)
     MPI_Barrier(comm);
 }
 
+/* Calls that differ from the one before in one point only: what was chosen for that may be wrong
+   for them.  A type may come to lie where another one was. */
+static void almost_alike(int call)
+{
+    MPI_Datatype type;
+    fill(call);
+    memcpy(r, s, (size_t)count * sizeof *r);
+    MPI_Allreduce(MPI_IN_PLACE, r, count, MPI_INT, MPI_SUM, comm);
+    check("Allreduce in place", call, is_sum(call, 0, size - 1, r));
+    fill(call);
+    MPI_Allreduce(s, r, count, MPI_INT, MPI_MAX, comm);
+    check("Allreduce, largest", call, is_largest(call));
+    for (int gap = 0; gap < 2; ++gap) {
+        MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)sizeof(int) * (1 + gap), &type);
+        MPI_Type_commit(&type);
+        fill(call);
+        MPI_Bcast(call % size == rank ? s : r, count / 2, type, call % size, comm);
+        check("Bcast with gaps", call,
+              call % size == rank || is_spread(call, call % size, 1 + gap));
+        MPI_Type_free(&type);
+    }
+}
+
+static void work(int calls)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int call = 0; call < calls; ++call) {
+        one_of_each(call);
+        if (0 == call % 16) {
+            almost_alike(call);
+        }
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -174,11 +236,10 @@ int main(int argc, char **argv)
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     MPI_Op_create(compose, 0, &affine);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (int call = 0; call < calls; ++call) {
-        one_of_each(call);
+    work(calls);
+    if (argc > 3) {
+        work(atoi(argv[3]));
     }
-    MPI_Comm_free(&comm);
     MPI_Op_free(&affine);
     MPI_Type_free(&pair);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -146,8 +146,15 @@ void pwr_operation_starts(pwr_operation_t *operation, pwr_audit_depth_t start)
 
 void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice)
 {
-    if (NULL != operation->class) {
-        operation->class->choice = *choice;
+    const pwr_operations_t *of = operation->of;
+    if (NULL == operation->class) {
+        return;
+    }
+    operation->class->choice = *choice;
+    if (NULL != of->hierarchy) {
+        const pwr_class_t *first = of->classes[operation->name - of->first];
+        pwr_learnt(operation->name, of->hierarchy->num_nodes, of->hierarchy->max_local,
+                   (int)(operation->class - first), choice);
     }
 }
 

@@ -10,6 +10,9 @@
  *    did not reach, know nothing; so whoever uses it compares checksums first.
  * 3. When the last component closes the process, the first one adds what its communicators have
  *    learnt.
+ *
+ * Meanwhile each process keeps what was learnt about algorithms, for communicators that are made
+ * later in this job.
  */
 #include "process_private.h"
 
@@ -33,7 +36,7 @@ static const char no_file[] = "off";
 static pwr_knowledge_machine_t machine;
 static pwr_knowledge_t *known;
 static uint64_t known_checksum; /* 0: nothing */
-static char transport[sizeof((pwr_knowledge_key_t *)0)->transport];
+static pwr_knowledge_t *learnt; /* in this job; NULL: nothing so far */
 
 static bool is_first(void)
 {
@@ -99,8 +102,6 @@ void pwr_known_open(void)
     if (!is_wanted()) {
         return;
     }
-    snprintf(transport, sizeof transport, "%.15s",
-             mca_pml_base_selected_component.pmlm_version.mca_component_name);
     opal_process_name_t first = OPAL_PROC_MY_NAME;
     first.vpid = 0;
     char *text = pwr_modex_receive(modex_word, &first, &bytes);
@@ -129,7 +130,8 @@ static pwr_knowledge_key_t key_of(unsigned operation, int nodes, int ranks_per_n
                                .size_class = (unsigned)size_class};
     snprintf(key.operation, sizeof key.operation, "%.23s",
              pwr_process_name(PWR_OPERATION, (int)operation));
-    memcpy(key.transport, transport, sizeof key.transport);
+    snprintf(key.transport, sizeof key.transport, "%.15s",
+             mca_pml_base_selected_component.pmlm_version.mca_component_name);
     return key;
 }
 
@@ -140,37 +142,79 @@ const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_
     return NULL == known ? NULL : pwr_knowledge_find(known, &key);
 }
 
-/* ---- 3. ---- */
+/* ---- in this job ---- */
 
 /* What was seen too few times would only replace what is known better. */
-static void note(void *to, const pwr_decided_t *decided)
+static bool is_learnt(const pwr_choice_t *choice)
 {
     enum { ENOUGH_TRIALS = 2 };
-    const pwr_choice_t *choice = &decided->choice;
-    const pwr_audit_result_t *audit = &decided->audit;
-    if (0 == decided->nodes || NULL == choice->algorithm || choice->trials < ENOUGH_TRIALS) {
+    return NULL != choice->algorithm && choice->trials >= ENOUGH_TRIALS;
+}
+
+static pwr_knowledge_entry_t entry_of(const pwr_knowledge_key_t *key, const pwr_choice_t *choice)
+{
+    pwr_knowledge_entry_t entry = {.key = *key, .trials = choice->trials, .gain = choice->gain};
+    snprintf(entry.algorithm, sizeof entry.algorithm, "%.15s", choice->algorithm);
+    return entry;
+}
+
+void pwr_learnt(unsigned operation, int nodes, int ranks_per_node, int size_class,
+                const pwr_choice_t *choice)
+{
+    if (pwr_process.mpi_threads || !is_learnt(choice)) {
         return;
     }
-    pwr_knowledge_entry_t entry = {
-        .key = key_of(decided->operation, decided->nodes, decided->ranks_per_node,
-                      decided->size_class),
-        .depth = (uint8_t)audit->depth,
-        .pairs = audit->pairs,
-        .trials = choice->trials,
-        .slowdown = audit->slowdown.middle,
-        .gain = choice->gain,
-        .calls = audit->calls,
-        .day = pwr_knowledge_today(),
-    };
-    snprintf(entry.algorithm, sizeof entry.algorithm, "%.15s", choice->algorithm);
+    const pwr_knowledge_key_t key = key_of(operation, nodes, ranks_per_node, size_class);
+    const pwr_knowledge_entry_t entry = entry_of(&key, choice);
+    learnt = NULL == learnt ? pwr_knowledge_new() : learnt;
+    if (NULL != learnt) {
+        (void)pwr_knowledge_note(learnt, &entry);
+    }
+}
+
+uint64_t pwr_learnt_checksum(int ranks)
+{
+    return NULL == learnt ? 0 : pwr_knowledge_checksum(learnt, (unsigned)ranks);
+}
+
+void pwr_learnt_tell(int nodes, int ranks_per_node,
+                     void (*tell)(void *to, const pwr_knowledge_entry_t *entry), void *to)
+{
+    unsigned count = 0;
+    const pwr_knowledge_entry_t *entries =
+        NULL == learnt ? NULL : pwr_knowledge_entries(learnt, &count);
+    for (unsigned i = 0; i < count; ++i) {
+        const pwr_knowledge_key_t *key = &entries[i].key;
+        if (key->nodes == (unsigned)nodes && key->ranks_per_node == (unsigned)ranks_per_node) {
+            tell(to, &entries[i]);
+        }
+    }
+}
+
+/* ---- 3. ---- */
+
+static void note(void *to, const pwr_decided_t *decided)
+{
+    const pwr_audit_result_t *audit = &decided->audit;
+    if (0 == decided->nodes || !is_learnt(&decided->choice)) {
+        return;
+    }
+    const pwr_knowledge_key_t key =
+        key_of(decided->operation, decided->nodes, decided->ranks_per_node, decided->size_class);
+    pwr_knowledge_entry_t entry = entry_of(&key, &decided->choice);
+    entry.depth = (uint8_t)audit->depth;
+    entry.pairs = audit->pairs;
+    entry.slowdown = audit->slowdown.middle;
+    entry.calls = audit->calls;
+    entry.day = pwr_knowledge_today();
     (void)pwr_knowledge_note(to, &entry);
 }
 
-static void save(pwr_knowledge_t *learnt)
+static void save(pwr_knowledge_t *all)
 {
     char why[PWR_KNOWLEDGE_WHY] = "";
     pwr_status_t status = pwr_knowledge_save(&pwr_process.env, pwr_process.settings.knowledge,
-                                             &machine, learnt, why, sizeof why);
+                                             &machine, all, why, sizeof why);
     if (PWR_OK != status) {
         pwr_say(PWR_ERR_UNSUPPORTED == status ? 2 : 1,
                 "what this job has learnt is not kept: %s; coll_poweraware_knowledge names another "
@@ -182,16 +226,17 @@ static void save(pwr_knowledge_t *learnt)
 void pwr_known_close(void)
 {
     unsigned count = 0;
-    pwr_knowledge_t *learnt = is_first() && is_wanted() ? pwr_knowledge_new() : NULL;
-    if (NULL != learnt) {
-        (void)pwr_decided(note, learnt);
-        (void)pwr_knowledge_entries(learnt, &count);
+    pwr_knowledge_t *all = is_first() && is_wanted() ? pwr_knowledge_new() : NULL;
+    if (NULL != all) {
+        (void)pwr_decided(note, all);
+        (void)pwr_knowledge_entries(all, &count);
     }
     if (0 != count) {
-        save(learnt);
+        save(all);
     }
+    pwr_knowledge_free(all);
     pwr_knowledge_free(learnt);
     pwr_knowledge_free(known);
-    known = NULL;
+    learnt = known = NULL;
     known_checksum = 0;
 }

@@ -264,23 +264,24 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 /* By members: what is between them is not known. */
 static uint64_t hash_entry(uint64_t hash, const pwr_knowledge_entry_t *entry)
 {
-    const uint64_t numbers[] = {entry->key.size_class, entry->depth, entry->pairs, entry->trials,
-                                entry->calls};
-    const double ratios[] = {entry->slowdown, entry->gain};
+    const unsigned numbers[] = {entry->key.nodes, entry->key.ranks_per_node, entry->key.size_class};
     hash = hash_text(hash, entry->key.operation);
     hash = hash_text(hash, entry->algorithm);
-    hash = pwr_checksum_add(hash, numbers, sizeof numbers);
-    return pwr_checksum_add(hash, ratios, sizeof ratios);
+    return pwr_checksum_add(hash, numbers, sizeof numbers);
 }
 
-uint64_t pwr_knowledge_checksum(const pwr_knowledge_t *knowledge, const char *transport,
-                                unsigned nodes, unsigned ranks_per_node)
+static bool may_be_of(const pwr_knowledge_key_t *key, unsigned ranks)
+{
+    return key->nodes <= ranks && key->ranks_per_node <= ranks &&
+           (uint64_t)key->nodes * key->ranks_per_node >= ranks;
+}
+
+uint64_t pwr_knowledge_checksum(const pwr_knowledge_t *knowledge, unsigned ranks)
 {
     uint64_t hash = PWR_CHECKSUM_OF_NOTHING;
     for (unsigned i = 0; i < knowledge->count; i++) {
         const pwr_knowledge_entry_t *entry = &knowledge->entries[i];
-        if (entry->key.nodes == nodes && entry->key.ranks_per_node == ranks_per_node &&
-            strcmp(entry->key.transport, transport) == 0) {
+        if (may_be_of(&entry->key, ranks)) {
             hash = hash_entry(hash, entry);
         }
     }

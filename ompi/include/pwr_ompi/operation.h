@@ -148,7 +148,7 @@ void pwr_operation_number(pwr_operation_t *operation, uint64_t number);
 void pwr_operation_changes(pwr_operation_t *operation);
 /* In the first of them: what is probably deep enough; what is deeper is tried later. */
 void pwr_operation_starts(pwr_operation_t *operation, pwr_audit_depth_t start);
-/* For reports, and for later jobs. */
+/* For reports, other communicators and later jobs. */
 void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice);
 /* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
 void pwr_operation_start(pwr_operation_t *operation, int algorithm);

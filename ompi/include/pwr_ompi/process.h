@@ -36,6 +36,8 @@ typedef enum pwr_idle_where {
 /* What rank 0 prints of the job when it ends. */
 typedef enum pwr_summary { PWR_SUMMARY_OFF, PWR_SUMMARY_SHORT, PWR_SUMMARY_FULL } pwr_summary_t;
 
+struct pwr_choice; /* operation.h */
+
 /* What the user has set for the process (ompi/process/settings.c, doc/coll_poweraware.7). */
 typedef struct pwr_process_settings {
     int verbose;
@@ -157,6 +159,16 @@ bool pwr_rank_path(char *path, size_t room, const char *directory, const char *e
 uint64_t pwr_known_checksum(void);
 const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_per_node,
                                        int size_class);
+
+/* What this process has learnt so far about algorithms, on other communicators: told to a new one.
+   Ranks may use it whose checksums for the size of theirs are equal; 0: nothing.  No thread learns
+   meanwhile: with MPI_THREAD_MULTIPLE nothing is told. */
+void pwr_learnt(unsigned operation, int nodes, int ranks_per_node, int size_class,
+                const struct pwr_choice *choice);
+uint64_t pwr_learnt_checksum(int ranks);
+/* tell: with each class of this layout, of the operation that has this name. */
+void pwr_learnt_tell(int nodes, int ranks_per_node,
+                     void (*tell)(void *to, const pwr_knowledge_entry_t *entry), void *to);
 
 /* What this rank has decided so far, by class of operations: an object, with "audits", an array. */
 json_t *pwr_decisions(void);

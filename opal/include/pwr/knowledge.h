@@ -83,10 +83,9 @@ const pwr_knowledge_entry_t *pwr_knowledge_entries(const pwr_knowledge_t *knowle
    knowledge stays as it is), NOMEM. */
 pwr_status_t pwr_knowledge_note(pwr_knowledge_t *knowledge, const pwr_knowledge_entry_t *entry);
 
-/* FNV-1a of what is known of one layout: the same on ranks that know the same.  It does not depend
-   on the order in which entries came, nor on their day. */
-uint64_t pwr_knowledge_checksum(const pwr_knowledge_t *knowledge, const char *transport,
-                                unsigned nodes, unsigned ranks_per_node);
+/* FNV-1a of what ranks must know equally, whatever order it came in: the algorithms of all classes
+   with layouts that so many ranks can have. */
+uint64_t pwr_knowledge_checksum(const pwr_knowledge_t *knowledge, unsigned ranks);
 
 /* For day of an entry. */
 uint32_t pwr_knowledge_today(void);
