@@ -37,7 +37,8 @@ static bool is_predefined(const struct ompi_datatype_t *datatype)
 
 static bool may_be_repeated(const coll_poweraware_args_t *args)
 {
-    bool lists = NULL != args->scounts || NULL != args->rcounts || NULL != args->sdtypes;
+    bool lists = pwr_ompi_has_counts(args->scounts) || pwr_ompi_has_counts(args->rcounts) ||
+                 NULL != args->sdtypes;
     return !lists && is_predefined(args->sdtype) && is_predefined(args->rdtype) &&
            (NULL == args->op || ompi_op_is_intrinsic(args->op));
 }

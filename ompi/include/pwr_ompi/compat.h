@@ -73,6 +73,12 @@ static inline size_t pwr_ompi_count(pwr_counts_t counts, int index)
 #endif
 }
 
+/* A number in 6.0. */
+static inline bool pwr_ompi_has_counts(pwr_counts_t counts)
+{
+    return 0 != (intptr_t)counts;
+}
+
 static inline ptrdiff_t pwr_ompi_displ(pwr_displs_t displs, int index)
 {
 #if OMPI_MAJOR_VERSION >= 6
