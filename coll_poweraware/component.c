@@ -113,7 +113,7 @@ static int register_component(void)
                 ? PRIORITY_WHEN_NAMED
                 : 0;
     }
-    return pwr_ompi_select_companions(&ompi_coll_base_framework, component_name);
+    return pwr_ompi_select_companions(&ompi_coll_base_framework, component_name, NULL);
 }
 
 /* ---- opened ---- */

@@ -96,11 +96,11 @@ Debian, Ubuntu: install libevent-dev.])])
     OMPI_LIBS="$OMPI_LIBS $pwr_event_libs"
 ])
 
-# PWR_PLUGIN_DIR: where mca_coll_poweraware.so goes; pwr_plugin_note says what users need where Open MPI does not look.
+# PWR_PLUGIN_DIR: where mca_coll_poweraware.so and mca_osc_poweraware.so go; pwr_plugin_note says what users need where Open MPI does not look.
 AC_DEFUN([PWR_PLUGIN_DIR], [
     AC_ARG_WITH([plugin-dir],
         [AS_HELP_STRING([--with-plugin-dir=DIR],
-            [folder for mca_coll_poweraware.so (default: Open MPI's own; without root rights for
+            [folder for the plug-ins (default: Open MPI's own; without root rights for
              example $HOME/.openmpi/components)])],
         [AS_CASE([$with_plugin_dir],
             [yes|no], [AC_MSG_ERROR([--with-plugin-dir needs a folder])],

@@ -94,7 +94,8 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
         component = build.resolve() / "coll_poweraware" / "component"
         if not component.is_dir():
             raise DocumentError(f"--build {build}: there is no {component}")
-        found[_PATH] = f"{component}:{_DEFAULT_PATH}"
+        windows = build.resolve() / "osc_poweraware" / "component"
+        found[_PATH] = f"{component}:{windows}:{_DEFAULT_PATH}"
         found[_PARAMETER + "helper_dir"] = str(build.resolve() / "opal")
     return found
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Makes `--mca coll poweraware` work with nothing else named.
+ * Makes `--mca coll poweraware` work with nothing else named, and `--mca osc poweraware`.
  *
  * 1. The framework has found only us and calls our register hook (register_components).
  * 2. A copy of the framework with an empty list finds every component of it there is.
@@ -63,13 +63,15 @@ static bool is_listed(const mca_base_framework_t *framework, const mca_base_comp
 }
 
 /* Step 3: moves those that register to the framework's list and adds their names. */
-static void adopt(mca_base_framework_t *framework, opal_list_t *found, char ***names)
+static void adopt(mca_base_framework_t *framework, opal_list_t *found,
+                  bool (*is_left_out)(const mca_base_component_t *component), char ***names)
 {
     opal_list_item_t *item;
     while (NULL != (item = opal_list_remove_first(found))) {
         const mca_base_component_t *component =
             ((mca_base_component_list_item_t *)item)->cli_component;
-        if (is_listed(framework, component) || !register_one(component)) {
+        if (is_listed(framework, component) || (NULL != is_left_out && is_left_out(component)) ||
+            !register_one(component)) {
             OBJ_RELEASE(item);
             continue;
         }
@@ -78,7 +80,8 @@ static void adopt(mca_base_framework_t *framework, opal_list_t *found, char ***n
     }
 }
 
-int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *component)
+int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *component,
+                               bool (*is_left_out)(const mca_base_component_t *component))
 {
     if (0 != strcmp(selection(framework), component)) {
         return OMPI_SUCCESS;
@@ -89,7 +92,7 @@ int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *comp
     char **names = NULL;
     opal_argv_append_nosize(&names, component);
     if (OMPI_SUCCESS == rc) {
-        adopt(framework, &all.framework_components, &names);
+        adopt(framework, &all.framework_components, is_left_out, &names);
     }
     OBJ_DESTRUCT(&all.framework_components);
 

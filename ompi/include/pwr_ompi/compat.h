@@ -44,13 +44,17 @@
 
 #if OMPI_MAJOR_VERSION >= 6
 #include "ompi/util/count_disp_array.h"
+#define PWR_OSC_VERSION OMPI_OSC_BASE_VERSION_4_0_0
 typedef size_t pwr_count_t;
+typedef ptrdiff_t pwr_disp_unit_t;
 typedef ompi_count_array_t pwr_counts_t;
 typedef ompi_disp_array_t pwr_displs_t;
 /* module_enable writes comm->c_coll itself and module_disable puts it back */
 #define PWR_MODULE_INSTALLS_ITSELF 1
 #else
+#define PWR_OSC_VERSION OMPI_OSC_BASE_VERSION_3_0_0
 typedef int pwr_count_t;
+typedef int pwr_disp_unit_t;
 typedef const int *pwr_counts_t;
 typedef const int *pwr_displs_t;
 #define PWR_MODULE_INSTALLS_ITSELF 0

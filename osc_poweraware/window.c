@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Windows: made, found, freed.
+ *
+ * A module has the layout of its component, so nothing of ours fits into it.  A window is found by
+ * its number among all windows of the process (the one that Fortran knows it by), which it has when
+ * it is called for the first time, and not yet when its component is selected.  Until then it is in
+ * a list.  The number is an index of an array in parts, which do not move: threads look without a
+ * lock, each at windows that live as long as its call.
+ */
+#include "window.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+osc_poweraware_totals_t osc_poweraware_totals;
+osc_poweraware_ways_t osc_poweraware_ways;
+
+enum { PART = 256, PARTS = 4096 };
+
+typedef _Atomic(osc_poweraware_window_t *) place_t;
+
+static struct {
+    pthread_mutex_t lock;
+    osc_poweraware_window_t *uncalled;
+    _Atomic(place_t *) parts[PARTS]; /* each of PART windows, or NULL */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- found ---- */
+
+/* NULL: there is none yet. */
+static place_t *place_of(const ompi_win_t *win)
+{
+    unsigned number = (unsigned)win->w_f_to_c_index;
+    if (number >= PART * PARTS) {
+        return NULL;
+    }
+    place_t *part = atomic_load_explicit(&all.parts[number / PART], memory_order_acquire);
+    return NULL == part ? NULL : &part[number % PART];
+}
+
+static place_t *make_place(const ompi_win_t *win)
+{
+    unsigned number = (unsigned)win->w_f_to_c_index;
+    if (NULL == place_of(win) && number < PART * PARTS) {
+        atomic_store_explicit(&all.parts[number / PART], calloc(PART, sizeof(place_t)),
+                              memory_order_release);
+    }
+    return place_of(win);
+}
+
+/* Where the place of a window cannot be had it stays in the list. */
+static osc_poweraware_window_t *find_uncalled(const ompi_win_t *win)
+{
+    pthread_mutex_lock(&all.lock);
+    osc_poweraware_window_t **link = &all.uncalled;
+    while ((*link)->module != win->w_osc_module) {
+        link = &(*link)->next;
+    }
+    osc_poweraware_window_t *window = *link;
+    place_t *place = make_place(win);
+    if (NULL != place) {
+        *link = window->next;
+        atomic_store_explicit(place, window, memory_order_release);
+    }
+    pthread_mutex_unlock(&all.lock);
+    return window;
+}
+
+osc_poweraware_window_t *osc_poweraware_window_find(const ompi_win_t *win)
+{
+    place_t *place = place_of(win);
+    osc_poweraware_window_t *window =
+        NULL == place ? NULL : atomic_load_explicit(place, memory_order_acquire);
+    return NULL != window && window->module == win->w_osc_module ? window : find_uncalled(win);
+}
+
+/* ---- counted ---- */
+
+enum { COMPONENTS = 8 };
+
+static struct {
+    const char *component;
+    json_int_t windows;
+} made[COMPONENTS];
+
+static void count(const char *component)
+{
+    pthread_mutex_lock(&all.lock);
+    int i = 0;
+    while (i < COMPONENTS - 1 && NULL != made[i].component &&
+           0 != strcmp(made[i].component, component)) {
+        ++i;
+    }
+    made[i].component = component;
+    ++made[i].windows;
+    pthread_mutex_unlock(&all.lock);
+}
+
+json_t *osc_poweraware_made(void)
+{
+    json_t *windows = json_object();
+    for (int i = 0; i < COMPONENTS && NULL != made[i].component; ++i) {
+        json_object_set_new(windows, made[i].component, json_integer(made[i].windows));
+    }
+    return windows;
+}
+
+/* ---- made and freed ---- */
+
+static void free_window(osc_poweraware_window_t *window)
+{
+    pwr_operations_end(&window->collective);
+    pwr_operations_end(&window->others);
+    free(window);
+}
+
+/* Calls that only some of the ranks make give the CPU back where all calls of MPI do. */
+static const pwr_scheme_t no_scheme = {.name = "off"};
+
+static void init_operations(osc_poweraware_window_t *window)
+{
+    const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
+    pwr_operations_init(&window->collective, window->comm, ways->scheme, ways->first_operation, 0,
+                        NULL);
+    pwr_operations_init(&window->others, window->comm, &no_scheme, ways->first_operation, 0, NULL);
+}
+
+void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
+                              const char *component)
+{
+    /* in a window of one rank nobody waits */
+    osc_poweraware_window_t *window = ompi_comm_size(comm) > 1 ? calloc(1, sizeof *window) : NULL;
+    if (NULL == window) {
+        return;
+    }
+    window->module = win->w_osc_module;
+    window->saved = *win->w_osc_module;
+    window->comm = comm;
+    init_operations(window);
+    if (!osc_poweraware_put_calls(window, component)) {
+        free_window(window);
+        return;
+    }
+    OBJ_RETAIN(comm); /* the application may free it before the window */
+    count(component);
+    pthread_mutex_lock(&all.lock);
+    window->next = all.uncalled;
+    all.uncalled = window;
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* From now on nobody finds it. */
+static void forget(const ompi_win_t *win, const osc_poweraware_window_t *window)
+{
+    place_t *place = place_of(win);
+    pthread_mutex_lock(&all.lock);
+    if (NULL != place) {
+        atomic_store_explicit(place, NULL, memory_order_relaxed);
+    }
+    osc_poweraware_window_t **link = &all.uncalled;
+    while (NULL != *link && window != *link) {
+        link = &(*link)->next;
+    }
+    if (NULL != *link) {
+        *link = window->next;
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+void osc_poweraware_withdraw(const ompi_win_t *win, osc_poweraware_window_t *window)
+{
+    osc_poweraware_take_calls(window);
+    forget(win, window);
+}
+
+void osc_poweraware_window_free(osc_poweraware_window_t *window)
+{
+    OBJ_RELEASE(window->comm);
+    free_window(window);
+}
