@@ -16,6 +16,17 @@ const char *const osc_poweraware_names[OSC_POWERAWARE_NUM_CALLS] = {
 #define NAME(name, ...) "win_" #name,
     OSC_POWERAWARE_CALLS(NAME) "win_free"};
 
+osc_poweraware_totals_t osc_poweraware_totals;
+
+static void count(int call)
+{
+    if (pwr_process.mpi_threads) {
+        __atomic_fetch_add(&osc_poweraware_totals.calls[call], 1, __ATOMIC_RELAXED);
+    } else {
+        ++osc_poweraware_totals.calls[call];
+    }
+}
+
 /* ---- what a call may do ---- */
 
 #define WAITS OSC_POWERAWARE_WAITS
@@ -32,40 +43,72 @@ static const int kinds_in_memory[] = {
 
 static int kind_of(osc_poweraware_call_t call, const char *component)
 {
-    return 0 == strcmp("sm", component) ? kinds_in_memory[call] : kinds[call];
+    return osc_poweraware_is_memory(component) ? kinds_in_memory[call] : kinds[call];
 }
 
 /* ---- a call ---- */
 
-static void begin(osc_poweraware_window_t *window, pwr_operation_t *operation, int call, int kind)
+typedef struct call {
+    pwr_operation_t operation;
+    pwr_idle_loop_t loop;
+} call_t;
+
+static void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind)
 {
-    pwr_operations_t *operations = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
-    atomic_fetch_add_explicit(&osc_poweraware_totals.calls[call], 1, memory_order_relaxed);
-    pwr_operation_begin(operation, operations, operations->first + (unsigned)call, 0, 0);
-    pwr_operation_start(operation, PWR_ACCOUNT_NO_ALGORITHM);
+    pwr_operations_t *of = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
+    count(number);
+    pwr_operation_begin(&call->operation, of, of->first + (unsigned)number, 0, 0);
+    pwr_operation_start(&call->operation, PWR_ACCOUNT_NO_ALGORITHM);
+    if (0 != (WAITS & kind) && of->idles) {
+        pwr_idle_loop_enter(&call->loop, &window->ends,
+                            pwr_process.mpi_threads ? NULL : &window->sites[number]);
+    }
+}
+
+static void end(call_t *call, int kind)
+{
+    if (0 != (WAITS & kind) && call->operation.of->idles) {
+        pwr_idle_loop_leave(&call->loop);
+        pwr_wait_stats_add_plainly(&call->operation.waits, &call->loop.stats);
+    }
+    pwr_operation_end(&call->operation);
+    if (0 != (LETS_GO & kind)) {
+        pwr_doorbell_let_go();
+    }
 }
 
 #define CALL(name, kind, kind_in_memory, parameters, arguments)                                    \
     static int name parameters                                                                     \
     {                                                                                              \
         osc_poweraware_window_t *window = osc_poweraware_window_find(win);                         \
-        pwr_operation_t operation;                                                                 \
-        begin(window, &operation, OSC_POWERAWARE_##name, kind);                                    \
+        call_t call;                                                                               \
+        begin(window, &call, OSC_POWERAWARE_##name, kind);                                         \
         int rc = window->saved.osc_##name arguments;                                               \
-        pwr_operation_end(&operation);                                                             \
+        end(&call, kind);                                                                          \
         return rc;                                                                                 \
     }
 OSC_POWERAWARE_CALLS(CALL)
+
+static int test(ompi_win_t *win, int *over)
+{
+    bool before = pwr_idle_only_looks(true);
+    int rc = osc_poweraware_window_find(win)->saved.osc_test(win, over);
+    pwr_idle_only_looks(before);
+    return rc;
+}
+
+static void take_calls(const osc_poweraware_window_t *window);
 
 /* All ranks meet in it. */
 static int free_window(ompi_win_t *win)
 {
     osc_poweraware_window_t *window = osc_poweraware_window_find(win);
-    pwr_operation_t operation;
-    begin(window, &operation, OSC_POWERAWARE_free, ALL_WAIT);
-    osc_poweraware_withdraw(win, window);
+    call_t call;
+    begin(window, &call, OSC_POWERAWARE_free, WAITS | ALL_WAIT);
+    take_calls(window);
+    osc_poweraware_window_remove(win, window);
     int rc = window->saved.osc_free(win);
-    pwr_operation_end(&operation);
+    end(&call, WAITS | ALL_WAIT);
     osc_poweraware_window_free(window);
     return rc;
 }
@@ -81,24 +124,22 @@ static bool is_wanted(const osc_poweraware_window_t *window, osc_poweraware_call
     return osc_poweraware_ways.counts || (idles && NOTHING != kind);
 }
 
-bool osc_poweraware_put_calls(const osc_poweraware_window_t *window, const char *component)
+static void put_calls(const osc_poweraware_window_t *window, const char *component)
 {
     ompi_osc_base_module_t *module = window->module;
-    bool some = false;
 #define PUT(name, ...)                                                                             \
     if (NULL != module->osc_##name && is_wanted(window, OSC_POWERAWARE_##name, component)) {       \
         module->osc_##name = name;                                                                 \
-        some = true;                                                                               \
     }
     OSC_POWERAWARE_CALLS(PUT)
-    if (some) {
-        module->osc_free = free_window;
+    if (window->others.idles) {
+        module->osc_test = test;
     }
-    return some;
+    module->osc_free = free_window;
 }
 
 /* Only what is still ours: others may have come after us. */
-void osc_poweraware_take_calls(const osc_poweraware_window_t *window)
+static void take_calls(const osc_poweraware_window_t *window)
 {
     ompi_osc_base_module_t *module = window->module;
 #define TAKE(name, ...)                                                                            \
@@ -106,7 +147,25 @@ void osc_poweraware_take_calls(const osc_poweraware_window_t *window)
         module->osc_##name = window->saved.osc_##name;                                             \
     }
     OSC_POWERAWARE_CALLS(TAKE)
+    if (test == module->osc_test) {
+        module->osc_test = window->saved.osc_test;
+    }
     if (free_window == module->osc_free) {
         module->osc_free = window->saved.osc_free;
+    }
+}
+
+/* In windows of one rank nobody waits. */
+void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
+                              const char *component)
+{
+    const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
+    bool has_purpose = ways->counts || pwr_process_idles(ways->scheme);
+    osc_poweraware_window_t *window = has_purpose && ompi_comm_size(comm) > 1
+                                          ? osc_poweraware_window_new(win, comm, component)
+                                          : NULL;
+    if (NULL != window) {
+        put_calls(window, component);
+        osc_poweraware_window_add(window, component);
     }
 }

@@ -68,12 +68,12 @@ enum {
       (const void *origin, void *result, ompi_datatype_t *type, int target,                        \
        ptrdiff_t displacement, ompi_op_t *op, ompi_win_t *win),                                    \
       (origin, result, type, target, displacement, op, win))                                       \
-    X(rput, NOTHING, NOTHING,                                                                      \
+    X(rput, WAITS, NOTHING,                                                                        \
       (const void *origin, pwr_count_t origin_count, ompi_datatype_t *origin_type, int target,     \
        ptrdiff_t displacement, pwr_count_t count, ompi_datatype_t *type, ompi_win_t *win,          \
        ompi_request_t **request),                                                                  \
       (origin, origin_count, origin_type, target, displacement, count, type, win, request))        \
-    X(rget, NOTHING, NOTHING,                                                                      \
+    X(rget, WAITS, NOTHING,                                                                        \
       (void *origin, pwr_count_t origin_count, ompi_datatype_t *origin_type, int target,           \
        ptrdiff_t displacement, pwr_count_t count, ompi_datatype_t *type, ompi_win_t *win,          \
        ompi_request_t **request),                                                                  \

@@ -106,6 +106,9 @@ static int open_component(void)
     SELF->scheme = scheme_of(SELF->named);
     pwr_process_publish(&SELF->scheme);
     SELF->published = true;
+    if (pwr_process_idles(&SELF->scheme)) {
+        pwr_idle_loops_start();
+    }
     return OMPI_SUCCESS;
 }
 
@@ -217,6 +220,7 @@ static int close_component(void)
 {
     if (SELF->published) {
         SELF->published = false;
+        pwr_idle_loops_stop();
         pwr_process_close();
     }
     return OMPI_SUCCESS;

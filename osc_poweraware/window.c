@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-osc_poweraware_totals_t osc_poweraware_totals;
 osc_poweraware_ways_t osc_poweraware_ways;
 
 enum { PART = 256, PARTS = 4096 };
@@ -89,7 +88,6 @@ static struct {
 
 static void count(const char *component)
 {
-    pthread_mutex_lock(&all.lock);
     int i = 0;
     while (i < COMPONENTS - 1 && NULL != made[i].component &&
            0 != strcmp(made[i].component, component)) {
@@ -97,7 +95,6 @@ static void count(const char *component)
     }
     made[i].component = component;
     ++made[i].windows;
-    pthread_mutex_unlock(&all.lock);
 }
 
 json_t *osc_poweraware_made(void)
@@ -111,50 +108,45 @@ json_t *osc_poweraware_made(void)
 
 /* ---- made and freed ---- */
 
-static void free_window(osc_poweraware_window_t *window)
-{
-    pwr_operations_end(&window->collective);
-    pwr_operations_end(&window->others);
-    free(window);
-}
-
 /* Calls that only some of the ranks make give the CPU back where all calls of MPI do. */
 static const pwr_scheme_t no_scheme = {.name = "off"};
 
-static void init_operations(osc_poweraware_window_t *window)
+/* In a window of osc/sm, and nowhere else, all is done by loads and stores. */
+bool osc_poweraware_is_memory(const char *component)
 {
-    const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
-    pwr_operations_init(&window->collective, window->comm, ways->scheme, ways->first_operation, 0,
-                        NULL);
-    pwr_operations_init(&window->others, window->comm, &no_scheme, ways->first_operation, 0, NULL);
+    return 0 == strcmp("sm", component);
 }
 
-void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
-                              const char *component)
+osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
+                                                   struct ompi_communicator_t *comm,
+                                                   const char *component)
 {
-    /* in a window of one rank nobody waits */
-    osc_poweraware_window_t *window = ompi_comm_size(comm) > 1 ? calloc(1, sizeof *window) : NULL;
+    const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
+    osc_poweraware_window_t *window = calloc(1, sizeof *window);
     if (NULL == window) {
-        return;
+        return NULL;
     }
     window->module = win->w_osc_module;
     window->saved = *win->w_osc_module;
     window->comm = comm;
-    init_operations(window);
-    if (!osc_poweraware_put_calls(window, component)) {
-        free_window(window);
-        return;
-    }
     OBJ_RETAIN(comm); /* the application may free it before the window */
-    count(component);
+    pwr_operations_init(&window->collective, comm, ways->scheme, ways->first_operation, 0, NULL);
+    pwr_operations_init(&window->others, comm, &no_scheme, ways->first_operation, 0, NULL);
+    window->ends.messages = !osc_poweraware_is_memory(component);
+    pwr_doorbell_group(comm, &window->ends.group);
+    return window;
+}
+
+void osc_poweraware_window_add(osc_poweraware_window_t *window, const char *component)
+{
     pthread_mutex_lock(&all.lock);
+    count(component);
     window->next = all.uncalled;
     all.uncalled = window;
     pthread_mutex_unlock(&all.lock);
 }
 
-/* From now on nobody finds it. */
-static void forget(const ompi_win_t *win, const osc_poweraware_window_t *window)
+void osc_poweraware_window_remove(const ompi_win_t *win, const osc_poweraware_window_t *window)
 {
     place_t *place = place_of(win);
     pthread_mutex_lock(&all.lock);
@@ -171,14 +163,10 @@ static void forget(const ompi_win_t *win, const osc_poweraware_window_t *window)
     pthread_mutex_unlock(&all.lock);
 }
 
-void osc_poweraware_withdraw(const ompi_win_t *win, osc_poweraware_window_t *window)
-{
-    osc_poweraware_take_calls(window);
-    forget(win, window);
-}
-
 void osc_poweraware_window_free(osc_poweraware_window_t *window)
 {
+    pwr_operations_end(&window->collective);
+    pwr_operations_end(&window->others);
     OBJ_RELEASE(window->comm);
-    free_window(window);
+    free(window);
 }

@@ -16,12 +16,14 @@ typedef struct osc_poweraware_window {
     struct ompi_communicator_t *comm;
     pwr_operations_t collective; /* all ranks make them: fence, free */
     pwr_operations_t others;
-    struct osc_poweraware_window *next; /* of those that nobody has called yet */
+    pwr_idle_ends_t ends;                          /* of their waits */
+    pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS]; /* without threads */
+    struct osc_poweraware_window *next;            /* of those that nobody has called yet */
 } osc_poweraware_window_t;
 
 /* Of the process. */
 typedef struct osc_poweraware_totals {
-    _Atomic uint64_t calls[OSC_POWERAWARE_NUM_CALLS]; /* of those that are ours */
+    uint64_t calls[OSC_POWERAWARE_NUM_CALLS]; /* of those that are ours */
 } osc_poweraware_totals_t;
 extern osc_poweraware_totals_t osc_poweraware_totals;
 /* Windows of which some functions are ours, by the component that does them: an object. */
@@ -35,19 +37,22 @@ typedef struct osc_poweraware_ways {
 } osc_poweraware_ways_t;
 extern osc_poweraware_ways_t osc_poweraware_ways;
 
-/* Puts our functions into the module that component has made for win, where that has a purpose.
-   Without memory the window stays as it is. */
-void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
-                              const char *component);
-/* Of a call on win. */
+/* Of the module that component has made for win; NULL: out of memory. */
+osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
+                                                   struct ompi_communicator_t *comm,
+                                                   const char *component);
+/* Whether its windows are memory that all ranks have, and no messages. */
+bool osc_poweraware_is_memory(const char *component);
+/* Calls on win find it from now on. */
+void osc_poweraware_window_add(osc_poweraware_window_t *window, const char *component);
 osc_poweraware_window_t *osc_poweraware_window_find(const ompi_win_t *win);
-/* The module has its functions back, and nobody finds window any more. */
-void osc_poweraware_withdraw(const ompi_win_t *win, osc_poweraware_window_t *window);
+/* Nobody finds it any more. */
+void osc_poweraware_window_remove(const ompi_win_t *win, const osc_poweraware_window_t *window);
 void osc_poweraware_window_free(osc_poweraware_window_t *window);
 
-/* calls.c: our functions in the places of those that the component's module has, and back.  False:
-   none of them has a purpose there. */
-bool osc_poweraware_put_calls(const osc_poweraware_window_t *window, const char *component);
-void osc_poweraware_take_calls(const osc_poweraware_window_t *window);
+/* calls.c: puts our functions into the module that component has made for win, where that has a
+   purpose.  Without memory the window stays as it is. */
+void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
+                              const char *component);
 
 #endif

@@ -52,11 +52,21 @@ static bool is_accounted(const pwr_operation_t *operation)
     return NULL != pwr_process.account && !operation->nested;
 }
 
+/* Threads may call the same window. */
+static void count_call(pwr_operations_t *of)
+{
+    if (pwr_process.mpi_threads) {
+        __atomic_fetch_add(&of->calls, 1, __ATOMIC_RELAXED);
+    } else {
+        ++of->calls;
+    }
+}
+
 /* 1. */
 void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes)
 {
-    ++of->calls;
+    count_call(of);
     operation->of = of;
     operation->nested = 0 != depth++;
     operation->name = name;

@@ -122,9 +122,12 @@ static bool wait_once(waiting_t *w, const pwr_wait_policy_t *policy)
         return PWR_OK == pwr_idle_wait(is_over, w, awaited->woken, policy, stats);
     }
     uint64_t deadline_ns = w->operation->may_end ? pwr_env_now_ns(&pwr_process.env) + LOOK_NS : 0;
-    return PWR_OK == pwr_wait_until(awaited->flag, awaited->target, policy,
-                                    w->throttled ? progress_throttled : progress, w, deadline_ns,
-                                    stats);
+    bool before = pwr_idle_by_itself(true);
+    pwr_status_t status =
+        pwr_wait_until(awaited->flag, awaited->target, policy,
+                       w->throttled ? progress_throttled : progress, w, deadline_ns, stats);
+    pwr_idle_by_itself(before);
+    return PWR_OK == status;
 }
 
 /* Returns whether it is over. */

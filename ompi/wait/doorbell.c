@@ -19,6 +19,8 @@
  *   - An emulated one-sided operation of 4.1 without single copy (btl_put, btl_get, atomics): its
  *     target, if asleep, answers after a bounded sleep.
  *   - The death of a process.
+ *   - A call of a window that changes memory: who makes it looks whether somebody waits for that
+ *     (pwr_doorbell_let_go).
  *   - What is not for a collective, by those who ring for nothing else (pwr_doorbell_ring).  What
  *     the btl's progress function sends, to acknowledge a long message for one, is always rung.
  *
@@ -43,6 +45,9 @@
 #include "opal/util/proc.h"
 
 typedef struct mca_btl_base_endpoint_t endpoint_t;
+
+static const _Atomic uint32_t nobody_waits;
+const _Atomic uint32_t *pwr_doorbell_waited = &nobody_waits;
 
 static const char modex_word[] = "bell";
 
@@ -85,9 +90,11 @@ static bool find_bell(const opal_proc_t *proc, pwr_bell_address_t *address)
     return ok && PWR_BELL_VERSION == address->version && address->number < PWR_BELL_MAX_RINGERS;
 }
 
-static void add_peer(const endpoint_t *endpoint, const opal_proc_t *proc)
+/* endpoint: or, of a process that the btl does not reach, or not yet, the process itself. */
+static void add_peer(const void *endpoint, const opal_proc_t *proc)
 {
     pwr_bell_address_t address;
+    pwr_peers_remove(&door.peers, proc);
     pwr_peer_t *peer = pwr_peers_add(&door.peers, endpoint);
     if (NULL == peer) {
         door.lost_one = true;
@@ -176,6 +183,11 @@ static int sendi_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
     return rc;
 }
 
+static int progress_btl(void)
+{
+    return NULL == door.saved_progress ? 0 : door.saved_progress();
+}
+
 /* What a peer sent before it asked is in its queue: looking until nothing is left gives it back.
    Where threads do this at the same time, one may ring for another that still looks: that costs a
    bounded sleep. */
@@ -189,7 +201,7 @@ static void answer(void)
             atomic_store_explicit(&peer->asks, true, memory_order_relaxed);
         }
     }
-    for (int i = 0; i < LOOKS && door.saved_progress() > 0; ++i) { /* A4 */
+    for (int i = 0; i < LOOKS && progress_btl() > 0; ++i) { /* A4 */
         count(&door.moved);
     }
     for (size_t i = 0; i < door.peers.count; ++i) {
@@ -205,7 +217,7 @@ static void answer(void)
 static int look(void)
 {
     bool before = pwr_doorbell_ring(true);
-    int moved = door.saved_progress();
+    int moved = progress_btl();
     if (moved > 0) {
         count(&door.moved);
     }
@@ -214,6 +226,39 @@ static int look(void)
     }
     pwr_doorbell_ring(before);
     return moved;
+}
+
+/* ---- waits that calls of others end ---- */
+
+static bool is_member(const pwr_doorbell_group_t *group, const pwr_peer_t *peer)
+{
+    return peer->rings && 0 != (group->members[peer->number / 64] >> peer->number % 64 & 1);
+}
+
+bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group)
+{
+    int members = 0, ringers = 0;
+    for (size_t i = 0; i < sizeof group->members / sizeof group->members[0]; ++i) {
+        members += __builtin_popcountll(group->members[i]);
+    }
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        const pwr_peer_t *peer = &door.peers.all[i];
+        ringers += NULL != peer->ringer.page && is_member(group, peer) &&
+                   pwr_bell_is_rung_by(&door.bell, peer->number);
+    }
+    return group->known && members == ringers;
+}
+
+/* All waits are taken away before anybody is rung: one that comes later is for another call. */
+void pwr_doorbell_wake_waiters(void)
+{
+    pwr_bell_take_waited(&door.bell); /* W2 */
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        const pwr_peer_t *peer = &door.peers.all[i];
+        if (peer->rings && pwr_bell_take_wait(&door.bell, peer->number)) { /* W3 */
+            ring(peer);
+        }
+    }
 }
 
 /* ---- sleeping ---- */
@@ -245,6 +290,17 @@ static void ask(void)
     }
 }
 
+/* W1 */
+static void wait_for(const pwr_doorbell_group_t *group)
+{
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        const pwr_peer_t *peer = &door.peers.all[i];
+        if (NULL != peer->ringer.page && is_member(group, peer)) {
+            pwr_ringer_wait_for(&peer->ringer);
+        }
+    }
+}
+
 uint64_t pwr_doorbell_events(void)
 {
     return atomic_load_explicit(&door.moved, memory_order_relaxed) +
@@ -267,12 +323,15 @@ static void look_for(uint64_t ns)
     look();
 }
 
-bool pwr_doorbell_may_sleep(void)
+bool pwr_doorbell_may_sleep(const pwr_doorbell_group_t *group)
 {
     door.before = pwr_doorbell_events();
     if (door.hung) {
         pwr_bell_sleeps(&door.bell, true); /* B1 */
         ask();
+        if (NULL != group) {
+            wait_for(group);
+        }
         look_for(PWR_WAIT_LINGER_NS); /* B2 */
     }
     return pwr_doorbell_is_quiet();
@@ -368,6 +427,24 @@ static void interpose(void)
     door.btl->btl_component->btl_progress = look;
 }
 
+/* It reaches those of this job and node, and no others. */
+static bool make_bell_heard(void)
+{
+    door.hung =
+        pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell();
+    if (door.hung) {
+        pwr_doorbell_waited = &door.bell.page->waited;
+    }
+    return door.hung;
+}
+
+/* Without the btl; not where several threads would hear it. */
+static bool hang_alone(void)
+{
+    return door.hung || 0 == opal_process_info.num_local_peers ||
+           (door.published && !opal_using_threads() && make_bell_heard());
+}
+
 void pwr_doorbell_hang(bool threads)
 {
     door.rings_always =
@@ -376,12 +453,36 @@ void pwr_doorbell_hang(bool threads)
     door.btl = door.published ? find_btl() : NULL;
     if (NULL == door.btl || NULL == door.btl->btl_component->btl_progress ||
         0 == opal_process_info.num_local_peers) {
+        door.btl = NULL;
+    } else if (make_bell_heard()) {
+        interpose();
+    }
+}
+
+static void add_member(pwr_doorbell_group_t *group, const opal_proc_t *proc)
+{
+    pwr_bell_address_t address;
+    if (!find_bell(proc, &address)) {
+        group->known = false;
         return;
     }
-    /* It reaches those of this job and node, and no others. */
-    if (pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell()) {
-        interpose();
-        door.hung = true;
+    group->members[address.number / 64] |= UINT64_C(1) << address.number % 64;
+    for (size_t i = 0; i < door.peers.count; ++i) {
+        if (door.peers.all[i].rings && address.number == door.peers.all[i].number) {
+            return;
+        }
+    }
+    add_peer(proc, proc);
+}
+
+void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *group)
+{
+    *group = (pwr_doorbell_group_t){.known = hang_alone()};
+    for (int i = 0; group->known && i < ompi_comm_size(comm); ++i) {
+        const opal_proc_t *proc = &ompi_comm_peer_lookup(comm, i)->super;
+        if (proc != opal_proc_local_get() && OPAL_PROC_ON_LOCAL_NODE(proc->proc_flags)) {
+            add_member(group, proc);
+        }
     }
 }
 
@@ -402,14 +503,17 @@ static void put_back(void)
     }
     /* This component's code may be gone before the bml is. */
     opal_progress_unregister(look);
-    opal_event_del(&door.event);
 }
 
 void pwr_doorbell_take_down(void)
 {
     if (door.hung) {
         door.hung = false;
-        put_back();
+        pwr_doorbell_waited = &nobody_waits;
+        opal_event_del(&door.event);
+        if (NULL != door.btl) {
+            put_back();
+        }
     }
     pwr_peers_free(&door.peers);
     if (door.published) {

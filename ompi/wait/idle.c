@@ -20,6 +20,9 @@
 #include "opal/mca/btl/base/base.h"
 
 _Thread_local bool pwr_idle_waits;
+_Thread_local bool pwr_idle_looks;
+_Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
+bool pwr_idle_knows_loops;
 
 /* ---- what wakes ---- */
 
@@ -97,6 +100,20 @@ bool pwr_idle_is_woken(bool collectives)
     return true;
 }
 
+bool pwr_idle_by_itself(bool waits)
+{
+    bool before = pwr_idle_waits;
+    pwr_idle_waits = waits;
+    return before;
+}
+
+bool pwr_idle_only_looks(bool looks)
+{
+    bool before = pwr_idle_looks;
+    pwr_idle_looks = looks;
+    return before;
+}
+
 /* ---- the wait ---- */
 
 typedef struct idle_wait {
@@ -140,7 +157,7 @@ static void bound_reached(int fd, short events, void *arg)
 }
 
 /* Most kernels' epoll rounds up to milliseconds. */
-static void block(uint64_t longest_ns)
+void pwr_idle_block(uint64_t longest_ns)
 {
     enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
     opal_event_t timer;
@@ -157,10 +174,10 @@ static void block(uint64_t longest_ns)
    go on, such as a collective's next round: hence once more. */
 static void sleep_in_event_loop(void *arg, uint64_t longest_ns)
 {
-    if (pwr_doorbell_may_sleep()) {
+    if (pwr_doorbell_may_sleep(NULL)) {
         int moved = pwr_ompi_progress();
         if (moved <= 0 && !is_over(arg) && pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
-            block(longest_ns);
+            pwr_idle_block(longest_ns);
             pwr_ucx_awake();
         }
     }

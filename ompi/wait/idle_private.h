@@ -14,8 +14,15 @@
 extern _Thread_local bool pwr_idle_waits;
 /* idle.c: one look for what moves; returns how much, where Open MPI tells. */
 int pwr_idle_look(bool yields);
+/* idle.c: sleeps in Open MPI's event loop. */
+void pwr_idle_block(uint64_t longest_ns);
 /* This thread is in a call that must not block. */
 extern _Thread_local bool pwr_idle_looks;
+/* This thread is in a loop (idle_loop.c); NULL: it is not.  Initial-exec: each pass of
+   opal_progress asks. */
+extern _Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
+/* All calls of windows that loop say where they begin and end. */
+extern bool pwr_idle_knows_loops;
 
 /* idle_hook.c: policy and stats stay where they are until unhooked. */
 void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);

@@ -401,10 +401,12 @@ static double cpu_s(void)
 
 static void run_and_measure(const kind_t *kind)
 {
-    double began_s = MPI_Wtime(), used_s = cpu_s(), mine[2], most[2];
+    double began_s = MPI_Wtime(), used_s = cpu_s(), mine[2] = {0.0, 0.0}, most[2];
     kind->run();
-    mine[1] = MPI_Wtime() - began_s;
-    mine[0] = rank == last ? 0.0 : (cpu_s() - used_s) / mine[1];
+    if (rank != last) {
+        mine[1] = MPI_Wtime() - began_s;
+        mine[0] = (cpu_s() - used_s) / mine[1];
+    }
     MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, last, MPI_COMM_WORLD);
     if (rank == last) {
         printf("%s: %.1f %% of a CPU, %.2f ms\n", kind->name, 100.0 * most[0], 1e3 * most[1]);

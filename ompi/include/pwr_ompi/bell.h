@@ -34,6 +34,17 @@
  *     A5 rings (a fence, R2, R3) those whose asks it took: after A4, and no others, as an ask
  *        that came since may be for what A4 has not seen
  *
+ * Waiting for calls.  Some who wait need no message but a call of the other one, which changes
+ * memory that both have (a window's lock).  R1 is that call then, and others than those who wait
+ * for it must not pay for looking at the page of each:
+ *
+ *     W1 waits[me] = 1, waited = 1 in the other's page, after B1 and before B2         (seq_cst)
+ *     W2 the owner of that page reads waited after such a call; if it is 1: waited = 0 (exchange)
+ *     W3 takes away all waits (exchange) and rings those (R2, R3)
+ *
+ * The pattern of R1 and B1, with waited for asleep: B2 lingers for both.  Only such a call takes
+ * waits away; who looks for messages does not.
+ *
  * Who has a right to ring is in ringers: only who is there can be relied upon to do it.
  *
  * The way to a page and a pipe leads through /proc/PID/fd, which the kernel opens to processes of
@@ -58,6 +69,8 @@ typedef struct pwr_bell_page {
     _Alignas(PWR_CACHE_LINE) _Atomic uint32_t asked;
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t ringers[PWR_BELL_MAX_RINGERS];
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t asks[PWR_BELL_MAX_RINGERS];
+    _Alignas(PWR_CACHE_LINE) _Atomic uint32_t waited;
+    _Alignas(PWR_CACHE_LINE) _Atomic uint8_t waits[PWR_BELL_MAX_RINGERS];
 } pwr_bell_page_t;
 
 /* What a process tells others about its bell; fixed size, the same on all of a node. */
@@ -72,7 +85,7 @@ typedef struct pwr_bell_address {
     uint32_t always; /* it rings for all it sends; 0: only for collectives */
 } pwr_bell_address_t;
 
-enum { PWR_BELL_VERSION = 2 };
+enum { PWR_BELL_VERSION = 3 };
 
 /* The bell of this process. */
 typedef struct pwr_bell {
@@ -110,11 +123,25 @@ static inline void pwr_bell_take_asked(const pwr_bell_t *bell)
 {
     atomic_exchange_explicit(&bell->page->asked, 0, memory_order_seq_cst);
 }
+static inline bool pwr_bell_take(_Atomic uint8_t *mark)
+{
+    return 0 != atomic_load_explicit(mark, memory_order_relaxed) &&
+           0 != atomic_exchange_explicit(mark, 0, memory_order_seq_cst);
+}
 /* A3 for one process; true if it has asked. */
 static inline bool pwr_bell_take_ask(const pwr_bell_t *bell, uint32_t number)
 {
-    return 0 != atomic_load_explicit(&bell->page->asks[number], memory_order_relaxed) &&
-           0 != atomic_exchange_explicit(&bell->page->asks[number], 0, memory_order_seq_cst);
+    return pwr_bell_take(&bell->page->asks[number]);
+}
+/* W2, where waited was 1. */
+static inline void pwr_bell_take_waited(const pwr_bell_t *bell)
+{
+    atomic_exchange_explicit(&bell->page->waited, 0, memory_order_seq_cst);
+}
+/* W3 for one process; true if it waits. */
+static inline bool pwr_bell_take_wait(const pwr_bell_t *bell, uint32_t number)
+{
+    return pwr_bell_take(&bell->page->waits[number]);
 }
 
 /* Somebody else's bell. */
@@ -146,6 +173,12 @@ static inline void pwr_ringer_ask(const pwr_ringer_t *ringer)
 {
     atomic_store_explicit(&ringer->page->asks[ringer->number], 1, memory_order_seq_cst);
     atomic_store_explicit(&ringer->page->asked, 1, memory_order_seq_cst);
+}
+/* W1. */
+static inline void pwr_ringer_wait_for(const pwr_ringer_t *ringer)
+{
+    atomic_store_explicit(&ringer->page->waits[ringer->number], 1, memory_order_seq_cst);
+    atomic_store_explicit(&ringer->page->waited, 1, memory_order_seq_cst);
 }
 
 #endif

@@ -11,10 +11,14 @@
 #ifndef PWR_OMPI_DOORBELL_H
 #define PWR_OMPI_DOORBELL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pwr_ompi/bell.h"
+
 struct mca_btl_base_module_t;
+struct ompi_communicator_t;
 
 /* Makes a bell and tells the other processes of the node of it; when the component is opened.
    always: this process will ring for all that it sends; else only for collectives. */
@@ -34,9 +38,41 @@ bool pwr_doorbell_ring(bool on);
    later, when those have been through MPI_Init. */
 bool pwr_doorbell_is_rung_by(const struct mca_btl_base_module_t *btl, bool collectives);
 
-/* Before sleeping in the event loop, with all progress made.  False: something has come after all;
-   look again instead of sleeping.  In any case pwr_doorbell_awake comes next. */
-bool pwr_doorbell_may_sleep(void);
+/* ---- waits that calls of others end ----
+
+   One-sided calls wait for calls of other processes, which change memory that both have, and send
+   no message (bell.h, W1 to W3). */
+
+/* Processes of this node other than this one, by the numbers of their bells. */
+typedef struct pwr_doorbell_group {
+    bool known; /* all of them have one */
+    uint64_t members[PWR_BELL_MAX_RINGERS / 64];
+} pwr_doorbell_group_t;
+
+/* Those of comm.  Where no shared-memory btl is, this process listens from now on, too. */
+void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *group);
+/* Whether each of them has this process's bell; another answer may come later. */
+bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group);
+
+/* 0 while nobody waits for calls of this process. */
+extern const _Atomic uint32_t *pwr_doorbell_waited;
+/* W3: wakes those who do. */
+void pwr_doorbell_wake_waiters(void);
+/* W2: after a call that may have ended a wait. */
+static inline void pwr_doorbell_let_go(void)
+{
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps W2 behind R1 */
+    if (0 != atomic_load_explicit(pwr_doorbell_waited, memory_order_relaxed)) {
+        pwr_doorbell_wake_waiters();
+    }
+}
+
+/* ---- sleeping ---- */
+
+/* Before sleeping in the event loop, with all progress made.  group: whose calls are waited for,
+   too; NULL: nobody's.  False: something has come after all; look again instead of sleeping.  In
+   any case pwr_doorbell_awake comes next. */
+bool pwr_doorbell_may_sleep(const pwr_doorbell_group_t *group);
 /* After other progress since pwr_doorbell_may_sleep: the same question. */
 bool pwr_doorbell_is_quiet(void);
 void pwr_doorbell_awake(void);

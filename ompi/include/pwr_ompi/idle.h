@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pwr/history.h"
 #include "pwr/wait.h"
+#include "pwr_ompi/doorbell.h"
 
 struct ompi_communicator_t;
 struct ompi_request_t;
@@ -43,13 +45,20 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
 
 /* In stock collectives (coll_poweraware_idle collectives): between enter and leave. */
 void pwr_idle_within_start(void);
-/* Everywhere (all).  From 5.0 on, all other blocking calls (one-sided, files) too, through the
-   function by which opal_progress yields.  On 4.1 those poll as ever.  policy is copied; waits that
+/* Everywhere (all).  From 5.0 on, all other blocking calls (files) too, through the function by
+   which opal_progress yields.  On 4.1 those poll as ever.  policy is copied; waits that
    are of no operation are added to stats. */
 void pwr_idle_everywhere_start(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
 /* Each of them after the pml was selected, one of them once per process.  Puts back what was there.
  */
 void pwr_idle_stop(void);
+
+/* Around a wait for something else than messages that gives the CPU back and makes progress: that
+   does not sleep then.  Returns what was before. */
+bool pwr_idle_by_itself(bool waits);
+/* Around a call that looks and does not wait, though it makes progress.  Returns what was before.
+ */
+bool pwr_idle_only_looks(bool looks);
 
 /* The rank in comm that a request which is not over sends to or receives from; false where that is
    not known (another pml than ob1, any source, none of comm). */
@@ -77,5 +86,39 @@ struct pwr_idle_within {
    no effect before one of the starts. */
 pwr_idle_within_t *pwr_idle_enter(pwr_idle_within_t *within);
 void pwr_idle_leave(pwr_idle_within_t *outer);
+
+/* ---- calls that loop over opal_progress ----
+
+   Calls of windows wait without a request: they look at memory that messages or calls of other
+   processes change, and call opal_progress, again and again (idle_loop.c). */
+
+/* What ends such waits. */
+typedef struct pwr_idle_ends {
+    pwr_doorbell_group_t group; /* calls of these processes, after which they let others go on */
+    bool messages;              /* and messages of this process */
+} pwr_idle_ends_t;
+
+typedef struct pwr_idle_loop pwr_idle_loop_t;
+struct pwr_idle_loop {
+    pwr_idle_loop_t *outer;
+    const pwr_idle_ends_t *ends;
+    pwr_history_t *site; /* of calls like this one; NULL: nothing is known of them */
+    pwr_wait_policy_t policy;
+    pwr_wait_stats_t stats; /* valid when it is left */
+    uint64_t begun_ns;      /* the first look at the clock; 0: none yet */
+    uint64_t moved_ns;      /* when something moved last */
+    uint64_t next_ns;       /* length of the next sleep */
+    uint64_t heard;         /* rings, before a sleep */
+    unsigned looks;         /* until the clock is worth one, or since it was announced to sleep */
+    bool woken;             /* what ends it wakes this process */
+    bool announced;         /* that it is about to sleep */
+};
+
+/* Before anything else is registered with opal_progress: in the open hook of a component. */
+void pwr_idle_loops_start(void);
+void pwr_idle_loops_stop(void);
+/* This thread begins such a call; ends stays where it is.  site: see the member. */
+void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr_history_t *site);
+void pwr_idle_loop_leave(pwr_idle_loop_t *loop);
 
 #endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Calls that loop over opal_progress give the CPU back.
+ *
+ * Nobody but the call itself knows what it looks for.  But when it calls opal_progress it has just
+ * looked, in vain.  A callback of opal_progress, the first of each pass, sleeps in its place:
+ *
+ *   1. Passes are counted.  A look at the clock costs as much as a pass.
+ *   2. When the wait has lasted as long as a spin, the process announces that it is about to sleep
+ *      (B1, A1, W1 of bell.h; B2 is what follows), and the callback returns.
+ *   3. Some passes go by.  In each the call looks, and what has come through a socket or shared
+ * memory is taken.  Calls that look once in several passes look at least once.
+ *   4. It sleeps in Open MPI's event loop (B3), unless something was heard or has moved meanwhile,
+ * and goes on with 1.
+ *
+ * Where nothing wakes it, it sleeps unannounced, for a bounded part of the time.
+ *
+ * The callback must come first in a pass: whatever came before it could end the wait, and the call
+ * would not have looked yet.
+ */
+#include "pwr_ompi/compat.h"
+#include "pwr_ompi/idle.h"
+
+#include <sched.h>
+
+#include "idle_private.h"
+#include "pwr/clock.h"
+#include "pwr_ompi/events.h"
+#include "pwr_ompi/process.h"
+#include "pwr_ompi/ucx.h"
+
+/* Passes before the clock is worth a look: most waits are over by then.  Where CPUs are shared each
+   of them lets others have theirs.  After a sleep there is not much to be seen. */
+enum { LOOKS = 64, LOOKS_CROWDED = 12, LOOKS_AWAKE = 4 };
+enum { PASSES = 4 }; /* of 3. */
+
+/* ---- what wakes ---- */
+
+/* Messages of a window's calls ring as those of collectives do. */
+static bool is_woken_by(const pwr_idle_ends_t *ends)
+{
+    bool all_ring = PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle;
+    return !opal_using_threads() && pwr_doorbell_group_rings(&ends->group) &&
+           (!ends->messages || pwr_idle_is_woken(!all_ring));
+}
+
+static void begin(pwr_idle_loop_t *loop, uint64_t now)
+{
+    loop->begun_ns = loop->moved_ns = now;
+    loop->policy = pwr_process_wait_policy();
+    loop->next_ns = loop->policy.sleep_min_ns;
+    loop->woken = is_woken_by(loop->ends);
+    if (NULL != loop->site) {
+        pwr_history_apply(loop->site, &loop->policy);
+    }
+}
+
+/* ---- sleeping ---- */
+
+static void count_sleep(pwr_idle_loop_t *loop, uint64_t before)
+{
+    ++loop->stats.sleeps;
+    loop->stats.sleep_ns += pwr_now_ns() - before;
+    loop->looks = LOOKS_AWAKE;
+}
+
+/* 4. What ended a sleep early, and was no ring, was a message: more may come. */
+static void sleep_in_event_loop(pwr_idle_loop_t *loop)
+{
+    uint64_t before = pwr_now_ns();
+    if (pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
+        pwr_idle_block(loop->next_ns);
+        pwr_ucx_awake();
+        count_sleep(loop, before);
+    }
+    pwr_doorbell_awake();
+    loop->announced = false;
+    uint64_t after = pwr_now_ns();
+    if (after - before < loop->next_ns && loop->heard == pwr_doorbell_counts().heard) {
+        loop->moved_ns = after;
+        loop->next_ns = loop->policy.sleep_min_ns;
+    } else {
+        loop->next_ns =
+            pwr_wait_next_sleep_ns(loop->next_ns, before - loop->moved_ns, &loop->policy);
+    }
+}
+
+/* 2. */
+static void announce(pwr_idle_loop_t *loop)
+{
+    loop->heard = pwr_doorbell_counts().heard;
+    loop->announced = pwr_doorbell_may_sleep(&loop->ends->group);
+    loop->looks = PASSES;
+    if (!loop->announced) {
+        pwr_doorbell_awake();
+    }
+}
+
+static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now)
+{
+    uint64_t length_ns = pwr_wait_blind_ns(now - loop->begun_ns, &loop->policy);
+    if (0 != length_ns) {
+        const struct timespec length = pwr_timespec(length_ns);
+        nanosleep(&length, NULL);
+        count_sleep(loop, now);
+    }
+}
+
+/* ---- passes ---- */
+
+/* 1. */
+static bool look_is_due(pwr_idle_loop_t *loop)
+{
+    if (loop->looks > 1) {
+        --loop->looks;
+        return false;
+    }
+    loop->looks = pwr_process.waits.oversubscribed || pwr_idle_is_crowded() ? LOOKS_CROWDED : LOOKS;
+    return true;
+}
+
+static void go_on(pwr_idle_loop_t *loop)
+{
+    uint64_t now = pwr_now_ns();
+    if (0 == loop->begun_ns) {
+        begin(loop, now);
+    }
+    uint64_t lasted_ns = now - loop->moved_ns;
+    if (lasted_ns < loop->policy.poll_ns) {
+        return;
+    }
+    if (!loop->woken) {
+        sleep_blindly(loop, now);
+    } else if (lasted_ns >= loop->policy.spin_ns) {
+        announce(loop);
+    }
+}
+
+static int pass(void)
+{
+    pwr_idle_loop_t *loop = pwr_idle_loop;
+    if (NULL == loop || pwr_idle_waits) {
+        return 0;
+    }
+    if (pwr_process.waits.oversubscribed && !opal_progress_yield_when_idle) {
+        sched_yield();
+    }
+    if (look_is_due(loop)) {
+        pwr_idle_waits = true; /* progress may call what makes progress */
+        if (loop->announced) {
+            sleep_in_event_loop(loop);
+        } else {
+            go_on(loop);
+        }
+        pwr_idle_waits = false;
+    }
+    return 0;
+}
+
+/* ---- calls ---- */
+
+void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr_history_t *site)
+{
+    loop->outer = pwr_idle_loop;
+    loop->ends = ends;
+    loop->site = site;
+    loop->stats = (pwr_wait_stats_t){0};
+    loop->begun_ns = 0;
+    loop->looks = 0;
+    loop->announced = false;
+    (void)look_is_due(loop);
+    pwr_idle_loop = loop;
+}
+
+/* It has waited. */
+static void end(pwr_idle_loop_t *loop)
+{
+    static const pwr_wait_stats_t none;
+    if (loop->announced) {
+        pwr_doorbell_awake();
+    }
+    uint64_t lasted_ns = pwr_now_ns() - loop->begun_ns;
+    loop->stats.waits = 1;
+    loop->stats.spin_ns = lasted_ns - loop->stats.sleep_ns;
+    if (NULL != loop->site) {
+        pwr_history_add(loop->site, lasted_ns);
+    }
+    pwr_events_add_wait(&none, &loop->stats);
+}
+
+void pwr_idle_loop_leave(pwr_idle_loop_t *loop)
+{
+    pwr_idle_loop = loop->outer;
+    if (0 != loop->begun_ns) {
+        end(loop);
+    } else if (NULL != loop->site) {
+        pwr_history_add(loop->site, 0);
+    }
+}
+
+/* ---- on and off ---- */
+
+void pwr_idle_loops_start(void)
+{
+    pwr_idle_knows_loops = true;
+    opal_progress_register(pass);
+}
+
+void pwr_idle_loops_stop(void)
+{
+    pwr_idle_knows_loops = false;
+    opal_progress_unregister(pass);
+}
