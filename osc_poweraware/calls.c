@@ -53,25 +53,58 @@ typedef struct call {
     pwr_idle_loop_t loop;
 } call_t;
 
-static void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind)
+/* Where nobody counts, a call that only some ranks make is no operation: nothing of one is left but
+   its wait, which is short if nobody is late. */
+static inline bool is_operation(int kind)
 {
-    pwr_operations_t *of = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
+    return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts;
+}
+
+static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, int kind)
+{
+    return 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
+}
+
+static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number)
+{
     count(number);
-    pwr_operation_begin(&call->operation, of, of->first + (unsigned)number, 0, 0);
-    pwr_operation_start(&call->operation, PWR_ACCOUNT_NO_ALGORITHM);
+    pwr_operation_begin(operation, of, of->first + (unsigned)number, 0, 0);
+    pwr_operation_start(operation, PWR_ACCOUNT_NO_ALGORITHM);
+}
+
+static inline void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind)
+{
+    pwr_operations_t *of = operations_of(window, kind);
+    if (is_operation(kind)) {
+        begin_operation(&call->operation, of, number);
+    }
     if (0 != (WAITS & kind) && of->idles) {
         pwr_idle_loop_enter(&call->loop, &window->ends,
                             pwr_process.mpi_threads ? NULL : &window->sites[number]);
     }
 }
 
-static void end(call_t *call, int kind)
+static inline void end_wait(call_t *call, int kind)
 {
-    if (0 != (WAITS & kind) && call->operation.of->idles) {
-        pwr_idle_loop_leave(&call->loop);
-        pwr_wait_stats_add_plainly(&call->operation.waits, &call->loop.stats);
+    pwr_idle_loop_leave(&call->loop);
+    if (!pwr_idle_loop_waited(&call->loop)) {
+        return;
     }
-    pwr_operation_end(&call->operation);
+    if (is_operation(kind)) {
+        pwr_wait_stats_add_plainly(&call->operation.waits, &call->loop.stats);
+    } else {
+        pwr_wait_stats_add(&pwr_process.idle_stats, &call->loop.stats);
+    }
+}
+
+static inline void end(osc_poweraware_window_t *window, call_t *call, int kind)
+{
+    if (0 != (WAITS & kind) && operations_of(window, kind)->idles) {
+        end_wait(call, kind);
+    }
+    if (is_operation(kind)) {
+        pwr_operation_end(&call->operation);
+    }
     if (0 != (LETS_GO & kind)) {
         pwr_doorbell_let_go();
     }
@@ -84,7 +117,7 @@ static void end(call_t *call, int kind)
         call_t call;                                                                               \
         begin(window, &call, OSC_POWERAWARE_##name, kind);                                         \
         int rc = window->saved.osc_##name arguments;                                               \
-        end(&call, kind);                                                                          \
+        end(window, &call, kind);                                                                  \
         return rc;                                                                                 \
     }
 OSC_POWERAWARE_CALLS(CALL)
@@ -108,7 +141,7 @@ static int free_window(ompi_win_t *win)
     take_calls(window);
     osc_poweraware_window_remove(win, window);
     int rc = window->saved.osc_free(win);
-    end(&call, WAITS | ALL_WAIT);
+    end(window, &call, WAITS | ALL_WAIT);
     osc_poweraware_window_free(window);
     return rc;
 }

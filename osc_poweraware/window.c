@@ -133,6 +133,10 @@ osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
     pwr_operations_init(&window->collective, comm, ways->scheme, ways->first_operation, 0, NULL);
     pwr_operations_init(&window->others, comm, &no_scheme, ways->first_operation, 0, NULL);
     window->ends.messages = !osc_poweraware_is_memory(component);
+    window->ends.unheard = 0 == strcmp("ucx", component);
+    if (window->ends.unheard) {
+        pwr_idle_loops_unheard();
+    }
     pwr_doorbell_group(comm, &window->ends.group);
     return window;
 }

@@ -23,6 +23,7 @@ _Thread_local bool pwr_idle_waits;
 _Thread_local bool pwr_idle_looks;
 _Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
 bool pwr_idle_knows_loops;
+bool pwr_idle_hears_windows;
 
 /* ---- what wakes ---- */
 

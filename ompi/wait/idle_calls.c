@@ -124,12 +124,17 @@ static bool any_over(void *arg)
 }
 
 /* Sockets wake for messages.  Files, and what the application completes itself, are looked at. */
+static bool is_message(const ompi_request_t *request)
+{
+    return OMPI_REQUEST_PML == request->req_type || OMPI_REQUEST_COLL == request->req_type ||
+           (OMPI_REQUEST_WIN == request->req_type && pwr_idle_hears_windows);
+}
+
 static bool are_messages(const requests_t *requests)
 {
     for (size_t i = 0; i < requests->count; ++i) {
         const ompi_request_t *request = requests->all[i];
-        if (!pwr_ompi_request_is_complete(request) && OMPI_REQUEST_PML != request->req_type &&
-            OMPI_REQUEST_COLL != request->req_type) {
+        if (!pwr_ompi_request_is_complete(request) && !is_message(request)) {
             return false;
         }
     }

@@ -41,13 +41,15 @@ enum { PASSES = 4 }; /* of 3. */
 static bool is_woken_by(const pwr_idle_ends_t *ends)
 {
     bool all_ring = PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle;
-    return !opal_using_threads() && pwr_doorbell_group_rings(&ends->group) &&
+    return !opal_using_threads() && !ends->unheard && pwr_doorbell_group_rings(&ends->group) &&
            (!ends->messages || pwr_idle_is_woken(!all_ring));
 }
 
 static void begin(pwr_idle_loop_t *loop, uint64_t now)
 {
     loop->begun_ns = loop->moved_ns = now;
+    loop->stats = (pwr_wait_stats_t){0};
+    loop->announced = false;
     loop->policy = pwr_process_wait_policy();
     loop->next_ns = loop->policy.sleep_min_ns;
     loop->woken = is_woken_by(loop->ends);
@@ -109,15 +111,22 @@ static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now)
 
 /* ---- passes ---- */
 
-/* 1. */
+static bool is_crowded(void)
+{
+    return pwr_process.waits.oversubscribed || pwr_idle_is_crowded();
+}
+
+/* 1.  Who shares CPUs is asked when some looks were in vain: calls that do not wait pay nothing. */
 static bool look_is_due(pwr_idle_loop_t *loop)
 {
     if (loop->looks > 1) {
         --loop->looks;
         return false;
     }
-    loop->looks = pwr_process.waits.oversubscribed || pwr_idle_is_crowded() ? LOOKS_CROWDED : LOOKS;
-    return true;
+    bool goes_on = loop->fresh && !is_crowded();
+    loop->looks = goes_on ? LOOKS - LOOKS_CROWDED : is_crowded() ? LOOKS_CROWDED : LOOKS;
+    loop->fresh = false;
+    return !goes_on;
 }
 
 static void go_on(pwr_idle_loop_t *loop)
@@ -148,7 +157,7 @@ static int pass(void)
     }
     if (look_is_due(loop)) {
         pwr_idle_waits = true; /* progress may call what makes progress */
-        if (loop->announced) {
+        if (0 != loop->begun_ns && loop->announced) {
             sleep_in_event_loop(loop);
         } else {
             go_on(loop);
@@ -165,11 +174,9 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr
     loop->outer = pwr_idle_loop;
     loop->ends = ends;
     loop->site = site;
-    loop->stats = (pwr_wait_stats_t){0};
     loop->begun_ns = 0;
-    loop->looks = 0;
-    loop->announced = false;
-    (void)look_is_due(loop);
+    loop->looks = LOOKS_CROWDED;
+    loop->fresh = true;
     pwr_idle_loop = loop;
 }
 
@@ -203,12 +210,17 @@ void pwr_idle_loop_leave(pwr_idle_loop_t *loop)
 
 void pwr_idle_loops_start(void)
 {
-    pwr_idle_knows_loops = true;
+    pwr_idle_knows_loops = pwr_idle_hears_windows = true;
     opal_progress_register(pass);
 }
 
 void pwr_idle_loops_stop(void)
 {
-    pwr_idle_knows_loops = false;
+    pwr_idle_knows_loops = pwr_idle_hears_windows = false;
     opal_progress_unregister(pass);
+}
+
+void pwr_idle_loops_unheard(void)
+{
+    pwr_idle_hears_windows = false;
 }

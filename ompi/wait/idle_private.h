@@ -23,6 +23,8 @@ extern _Thread_local bool pwr_idle_looks;
 extern _Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
 /* All calls of windows that loop say where they begin and end. */
 extern bool pwr_idle_knows_loops;
+/* Requests of windows are over with messages, as others are. */
+extern bool pwr_idle_hears_windows;
 
 /* idle_hook.c: policy and stats stay where they are until unhooked. */
 void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);

@@ -95,7 +95,8 @@ void pwr_idle_leave(pwr_idle_within_t *outer);
 /* What ends such waits. */
 typedef struct pwr_idle_ends {
     pwr_doorbell_group_t group; /* calls of these processes, after which they let others go on */
-    bool messages;              /* and messages of this process */
+    bool messages;              /* and messages of this process, ... */
+    bool unheard;               /* ... by a library that does not wake it */
 } pwr_idle_ends_t;
 
 typedef struct pwr_idle_loop pwr_idle_loop_t;
@@ -103,22 +104,31 @@ struct pwr_idle_loop {
     pwr_idle_loop_t *outer;
     const pwr_idle_ends_t *ends;
     pwr_history_t *site; /* of calls like this one; NULL: nothing is known of them */
+    uint64_t begun_ns;   /* the first look at the clock; 0: none yet */
+    unsigned looks;      /* until the clock is worth one, or since it was announced to sleep */
+    bool fresh;          /* no look was due yet */
+    /* Valid once it has begun: */
+    bool woken;     /* what ends it wakes this process */
+    bool announced; /* that it is about to sleep */
     pwr_wait_policy_t policy;
-    pwr_wait_stats_t stats; /* valid when it is left */
-    uint64_t begun_ns;      /* the first look at the clock; 0: none yet */
-    uint64_t moved_ns;      /* when something moved last */
-    uint64_t next_ns;       /* length of the next sleep */
-    uint64_t heard;         /* rings, before a sleep */
-    unsigned looks;         /* until the clock is worth one, or since it was announced to sleep */
-    bool woken;             /* what ends it wakes this process */
-    bool announced;         /* that it is about to sleep */
+    pwr_wait_stats_t stats;
+    uint64_t moved_ns; /* when something moved last */
+    uint64_t next_ns;  /* length of the next sleep */
+    uint64_t heard;    /* rings, before a sleep */
 };
 
 /* Before anything else is registered with opal_progress: in the open hook of a component. */
 void pwr_idle_loops_start(void);
 void pwr_idle_loops_stop(void);
+/* From now on there are windows whose messages do not wake this process. */
+void pwr_idle_loops_unheard(void);
 /* This thread begins such a call; ends stays where it is.  site: see the member. */
 void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr_history_t *site);
 void pwr_idle_loop_leave(pwr_idle_loop_t *loop);
+/* Its stats are valid: it took longer than some looks. */
+static inline bool pwr_idle_loop_waited(const pwr_idle_loop_t *loop)
+{
+    return 0 != loop->begun_ns;
+}
 
 #endif
