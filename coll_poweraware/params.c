@@ -134,7 +134,7 @@ static int register_algorithms(void)
         registered.algorithm[c] = COLL_POWERAWARE_CHOOSE;
         const pwr_param_t row = {
             name, help, MCA_BASE_VAR_TYPE_INT, words, OPAL_INFO_LVL_5, &registered.algorithm[c]};
-        int rc = pwr_params_register(&row, 1);
+        int rc = pwr_params_register("coll", &row, 1);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -168,7 +168,7 @@ void coll_poweraware_settings_free(coll_poweraware_settings_t *settings)
 int coll_poweraware_settings_register(coll_poweraware_settings_t *settings)
 {
     registered = defaults;
-    int rc = pwr_params_register(rows, sizeof rows / sizeof rows[0]);
+    int rc = pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
     rc = OMPI_SUCCESS == rc ? register_algorithms() : rc;
     if (OMPI_SUCCESS != rc) {
         return rc;

@@ -32,7 +32,12 @@ static void count(int call)
 #define WAITS OSC_POWERAWARE_WAITS
 #define LETS_GO OSC_POWERAWARE_LETS_GO
 #define ALL_WAIT OSC_POWERAWARE_ALL_WAIT
+#define COMPLETES OSC_POWERAWARE_COMPLETES
+#define MEETS OSC_POWERAWARE_MEETS
 #define NOTHING OSC_POWERAWARE_NOTHING
+#define ALL_TARGETS OSC_POWERAWARE_ALL_TARGETS
+#define NO_TARGET OSC_POWERAWARE_NO_TARGET
+#define BYTES(count, type) ((size_t)(count) * (type)->super.size)
 
 static const int kinds[] = {
 #define KIND(name, kind, kind_in_memory, ...) kind,
@@ -53,56 +58,84 @@ typedef struct call {
     pwr_idle_loop_t loop;
 } call_t;
 
-/* Where nobody counts, a call that only some ranks make is no operation: nothing of one is left but
-   its wait, which is short if nobody is late. */
-static inline bool is_operation(int kind)
-{
-    return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts;
-}
-
 static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, int kind)
 {
     return 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
 }
 
-static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number)
+/* Where nobody counts, and no levers move, a call that only some ranks make is no operation:
+   nothing of one is left but its wait, which is short if nobody is late. */
+static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
+{
+    return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts || window->others.levers_in_waits;
+}
+
+static inline bool loops(osc_poweraware_window_t *window, int kind)
+{
+    const pwr_operations_t *of = operations_of(window, kind);
+    return 0 != (WAITS & kind) && (of->idles || of->levers_in_waits);
+}
+
+static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number,
+                            uint64_t bytes)
 {
     count(number);
-    pwr_operation_begin(operation, of, of->first + (unsigned)number, 0, 0);
+    pwr_operation_begin(operation, of, of->first + (unsigned)number, bytes, bytes);
     pwr_operation_start(operation, PWR_ACCOUNT_NO_ALGORITHM);
 }
 
-static inline void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind)
+/* What is under way to the target of a call, once it has begun: with what it moves itself. */
+static osc_poweraware_rest_t follow(osc_poweraware_window_t *window, int kind, int target,
+                                    size_t bytes)
 {
-    pwr_operations_t *of = operations_of(window, kind);
-    if (is_operation(kind)) {
-        begin_operation(&call->operation, of, number);
+    uint64_t now = pwr_env_now_ns(&pwr_process.env);
+    if (0 != bytes) {
+        osc_poweraware_transfer_begins(window->transfers, target, bytes, now);
     }
-    if (0 != (WAITS & kind) && of->idles) {
-        pwr_idle_loop_enter(&call->loop, &window->ends,
-                            pwr_process.mpi_threads ? NULL : &window->sites[number]);
+    return 0 != (COMPLETES & kind) ? osc_poweraware_transfers_rest(window->transfers, target, now)
+                                   : (osc_poweraware_rest_t){bytes, 0};
+}
+
+static inline void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind,
+                         int target, size_t bytes)
+{
+    osc_poweraware_rest_t rest = {bytes, 0};
+    bool counts = is_operation(window, kind);
+    if (NULL != window->transfers && NO_TARGET != target) {
+        rest = follow(window, kind, target, bytes);
+    }
+    if (counts) {
+        begin_operation(&call->operation, operations_of(window, kind), number, rest.bytes);
+    }
+    if (loops(window, kind)) {
+        pwr_idle_loop_enter(&call->loop, counts ? &call->operation : NULL, &window->ends,
+                            pwr_process.mpi_threads ? NULL : &window->sites[number], rest.ns);
     }
 }
 
-static inline void end_wait(call_t *call, int kind)
+static inline void end_wait(const osc_poweraware_window_t *window, call_t *call, int kind)
 {
     pwr_idle_loop_leave(&call->loop);
     if (!pwr_idle_loop_waited(&call->loop)) {
         return;
     }
-    if (is_operation(kind)) {
+    if (is_operation(window, kind)) {
         pwr_wait_stats_add_plainly(&call->operation.waits, &call->loop.stats);
     } else {
         pwr_wait_stats_add(&pwr_process.idle_stats, &call->loop.stats);
     }
 }
 
-static inline void end(osc_poweraware_window_t *window, call_t *call, int kind)
+static inline void end(osc_poweraware_window_t *window, call_t *call, int kind, int target)
 {
-    if (0 != (WAITS & kind) && operations_of(window, kind)->idles) {
-        end_wait(call, kind);
+    if (loops(window, kind)) {
+        end_wait(window, call, kind);
     }
-    if (is_operation(kind)) {
+    if (NULL != window->transfers && 0 != (COMPLETES & kind)) {
+        osc_poweraware_transfers_end(window->transfers, target, 0 == (MEETS & kind),
+                                     pwr_env_now_ns(&pwr_process.env));
+    }
+    if (is_operation(window, kind)) {
         pwr_operation_end(&call->operation);
     }
     if (0 != (LETS_GO & kind)) {
@@ -110,14 +143,14 @@ static inline void end(osc_poweraware_window_t *window, call_t *call, int kind)
     }
 }
 
-#define CALL(name, kind, kind_in_memory, parameters, arguments)                                    \
+#define CALL(name, kind, kind_in_memory, its_target, bytes, parameters, arguments)                 \
     static int name parameters                                                                     \
     {                                                                                              \
         osc_poweraware_window_t *window = osc_poweraware_window_find(win);                         \
         call_t call;                                                                               \
-        begin(window, &call, OSC_POWERAWARE_##name, kind);                                         \
+        begin(window, &call, OSC_POWERAWARE_##name, kind, its_target, bytes);                      \
         int rc = window->saved.osc_##name arguments;                                               \
-        end(window, &call, kind);                                                                  \
+        end(window, &call, kind, its_target);                                                      \
         return rc;                                                                                 \
     }
 OSC_POWERAWARE_CALLS(CALL)
@@ -137,11 +170,11 @@ static int free_window(ompi_win_t *win)
 {
     osc_poweraware_window_t *window = osc_poweraware_window_find(win);
     call_t call;
-    begin(window, &call, OSC_POWERAWARE_free, WAITS | ALL_WAIT);
+    begin(window, &call, OSC_POWERAWARE_free, WAITS | ALL_WAIT, NO_TARGET, 0);
     take_calls(window);
     osc_poweraware_window_remove(win, window);
     int rc = window->saved.osc_free(win);
-    end(window, &call, WAITS | ALL_WAIT);
+    end(window, &call, WAITS | ALL_WAIT, NO_TARGET);
     osc_poweraware_window_free(window);
     return rc;
 }
@@ -153,8 +186,9 @@ static bool is_wanted(const osc_poweraware_window_t *window, osc_poweraware_call
                       const char *component)
 {
     int kind = kind_of(call, component);
-    bool idles = 0 != (ALL_WAIT & kind) ? window->collective.idles : window->others.idles;
-    return osc_poweraware_ways.counts || (idles && NOTHING != kind);
+    const pwr_operations_t *of = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
+    bool waits = NOTHING != kind && (of->idles || of->levers_in_waits);
+    return osc_poweraware_ways.counts || NULL != window->transfers || waits;
 }
 
 static void put_calls(const osc_poweraware_window_t *window, const char *component)
@@ -193,7 +227,7 @@ void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
                               const char *component)
 {
     const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
-    bool has_purpose = ways->counts || pwr_process_idles(ways->scheme);
+    bool has_purpose = ways->counts || ways->sleeps || ways->levers;
     osc_poweraware_window_t *window = has_purpose && ompi_comm_size(comm) > 1
                                           ? osc_poweraware_window_new(win, comm, component)
                                           : NULL;

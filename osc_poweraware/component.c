@@ -9,6 +9,7 @@
  * 3. The winner makes the window's module.  Ours are put in the places of some of its functions
  *    (window.c); it does not know.
  */
+#include "settings.h"
 #include "window.h"
 
 #include <limits.h>
@@ -34,6 +35,7 @@ static int select_for(ompi_win_t *win, void **base, size_t size, pwr_disp_unit_t
 
 typedef struct mca_osc_poweraware_component {
     ompi_osc_base_component_t super;
+    osc_poweraware_settings_t settings;
     pwr_scheme_t scheme;
     bool named; /* by the user, in --mca osc */
     bool published;
@@ -79,6 +81,7 @@ static int register_component(void)
         pwr_process_add_names(PWR_OPERATION, osc_poweraware_names, OSC_POWERAWARE_NUM_CALLS);
     SELF->named = pwr_ompi_named_in_selection(&ompi_osc_base_framework, component_name);
     int rc = pwr_process_register();
+    rc = OMPI_SUCCESS == rc ? osc_poweraware_settings_register(&SELF->settings) : rc;
     return OMPI_SUCCESS == rc
                ? pwr_ompi_select_companions(&ompi_osc_base_framework, component_name, is_left_out)
                : rc;
@@ -86,15 +89,30 @@ static int register_component(void)
 
 /* ---- opened ---- */
 
-/* Levers are not moved in calls of windows.  Who is brought along by another component of ours
-   saves where that does. */
-static pwr_scheme_t scheme_of(bool named)
+/* Who is brought along by another component of ours saves where that does, unless the user has
+   named a scheme for windows. */
+static pwr_scheme_t scheme_of(int scheme, bool named)
 {
     const pwr_scheme_t *others = &pwr_process.scheme;
+    bool automatic = OSC_POWERAWARE_AUTO == scheme;
     return (pwr_scheme_t){
-        .name = NULL == others->name ? "interrupt" : others->name,
-        .saves = named || others->saves,
+        .name = NULL == others->name ? osc_poweraware_scheme_name(scheme) : others->name,
+        .saves = OSC_POWERAWARE_POLL != scheme && (named || !automatic || others->saves),
+        .audits = automatic,
+        .weighs_levers = true,
     };
+}
+
+/* What the user has named for windows holds for all of their calls. */
+static void find_ways(osc_poweraware_ways_t *ways, int scheme)
+{
+    bool may_sleep = OSC_POWERAWARE_DVFS != scheme && pwr_process_idles(ways->scheme) &&
+                     OSC_POWERAWARE_POLL != scheme;
+    bool told = OSC_POWERAWARE_AUTO != scheme;
+    ways->sleeps = may_sleep;
+    ways->sleeps_everywhere =
+        may_sleep && (told || PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
+    ways->levers = ways->scheme->saves && OSC_POWERAWARE_INTERRUPT != scheme;
 }
 
 /* Not used: neither named nor beside another component of ours that is. */
@@ -103,10 +121,12 @@ static int open_component(void)
     if (!SELF->named && NULL == pwr_process.scheme.name) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    SELF->scheme = scheme_of(SELF->named);
+    SELF->scheme = scheme_of(SELF->settings.scheme, SELF->named);
     pwr_process_publish(&SELF->scheme);
     SELF->published = true;
-    if (pwr_process_idles(&SELF->scheme)) {
+    osc_poweraware_ways.scheme = &SELF->scheme;
+    find_ways(&osc_poweraware_ways, SELF->settings.scheme);
+    if (osc_poweraware_ways.sleeps || osc_poweraware_ways.levers) {
         pwr_idle_loops_start();
     }
     return OMPI_SUCCESS;
@@ -133,7 +153,6 @@ static int init(bool progress_threads, bool mpi_threads)
     (void)progress_threads;
     uint64_t since_ns = pwr_env_now_ns(&pwr_process.env);
     pwr_process_open(mpi_threads);
-    osc_poweraware_ways.scheme = &SELF->scheme;
     osc_poweraware_ways.counts = pwr_process_is_watched();
     be_first();
     pwr_process_add_setup(since_ns);
@@ -204,7 +223,9 @@ static json_t *own_report(void)
                                 json_integer((json_int_t)totals->calls[i]));
         }
     }
-    return json_pack("{s:{s:o, s:o}}", "windows", "made", osc_poweraware_made(), "calls", calls);
+    return json_pack("{s:{s:s, s:o, s:o}}", "windows", "scheme",
+                     osc_poweraware_scheme_name(SELF->settings.scheme), "made",
+                     osc_poweraware_made(), "calls", calls);
 }
 
 /* The framework finalizes components that it has initialised, and does not close them then. */

@@ -108,13 +108,30 @@ json_t *osc_poweraware_made(void)
 
 /* ---- made and freed ---- */
 
-/* Calls that only some of the ranks make give the CPU back where all calls of MPI do. */
-static const pwr_scheme_t no_scheme = {.name = "off"};
-
 /* In a window of osc/sm, and nowhere else, all is done by loads and stores. */
 bool osc_poweraware_is_memory(const char *component)
 {
     return 0 == strcmp("sm", component);
+}
+
+/* Windows are made rarely, and by all ranks: a good time to look what there is. */
+static bool has_levers(void)
+{
+    if (NULL == pwr_process.power || pwr_process.mpi_threads) {
+        return false;
+    }
+    pwr_process_arm_levers();
+    return pwr_power_has_any(pwr_process.power);
+}
+
+static void begin_operations(osc_poweraware_window_t *window, pwr_operations_t *of,
+                             pwr_class_t **classes, bool sleeps, bool levers)
+{
+    const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
+    pwr_operations_init(of, window->comm, ways->scheme, ways->first_operation,
+                        levers ? OSC_POWERAWARE_NUM_CALLS : 0, classes);
+    of->idles = sleeps;
+    of->levers_in_waits = levers;
 }
 
 osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
@@ -130,8 +147,11 @@ osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
     window->saved = *win->w_osc_module;
     window->comm = comm;
     OBJ_RETAIN(comm); /* the application may free it before the window */
-    pwr_operations_init(&window->collective, comm, ways->scheme, ways->first_operation, 0, NULL);
-    pwr_operations_init(&window->others, comm, &no_scheme, ways->first_operation, 0, NULL);
+    bool levers = ways->levers && has_levers();
+    begin_operations(window, &window->collective, window->classes[0], ways->sleeps, levers);
+    begin_operations(window, &window->others, window->classes[1], ways->sleeps_everywhere, levers);
+    bool transfers = levers && !osc_poweraware_is_memory(component);
+    window->transfers = transfers ? calloc(1, sizeof *window->transfers) : NULL;
     window->ends.messages = !osc_poweraware_is_memory(component);
     window->ends.unheard = 0 == strcmp("ucx", component);
     if (window->ends.unheard) {
@@ -172,5 +192,6 @@ void osc_poweraware_window_free(osc_poweraware_window_t *window)
     pwr_operations_end(&window->collective);
     pwr_operations_end(&window->others);
     OBJ_RELEASE(window->comm);
+    free(window->transfers);
     free(window);
 }

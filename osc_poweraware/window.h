@@ -7,6 +7,7 @@
 #define OSC_POWERAWARE_WINDOW_H
 
 #include "calls.h"
+#include "transfers.h"
 
 #include "pwr_ompi/operation.h"
 
@@ -16,9 +17,11 @@ typedef struct osc_poweraware_window {
     struct ompi_communicator_t *comm;
     pwr_operations_t collective; /* all ranks make them: fence, free */
     pwr_operations_t others;
-    pwr_idle_ends_t ends;                          /* of their waits */
-    pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS]; /* without threads */
-    struct osc_poweraware_window *next;            /* of those that nobody has called yet */
+    pwr_class_t *classes[2][OSC_POWERAWARE_NUM_CALLS]; /* of both, where levers move */
+    osc_poweraware_transfers_t *transfers;             /* NULL: nobody asks how long they take */
+    pwr_idle_ends_t ends;                              /* of their waits */
+    pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS];     /* without threads */
+    struct osc_poweraware_window *next;                /* of those that nobody has called yet */
 } osc_poweraware_window_t;
 
 /* Of the process. */
@@ -34,6 +37,9 @@ typedef struct osc_poweraware_ways {
     const pwr_scheme_t *scheme;
     unsigned first_operation; /* number of the process */
     bool counts;              /* all calls, for a report */
+    bool sleeps;              /* who waits in a collective one, ... */
+    bool sleeps_everywhere;   /* ... and in any other one */
+    bool levers;              /* waits move them, where there are any */
 } osc_poweraware_ways_t;
 extern osc_poweraware_ways_t osc_poweraware_ways;
 

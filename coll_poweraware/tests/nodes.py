@@ -21,6 +21,7 @@ from bench.testbed.cluster import checks  # noqa: E402
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 CLUSTER = SRC / "bench" / "testbed" / "cluster" / "cluster"
 MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
+COMPONENTS = f"{BUILD}/coll_poweraware/component:{BUILD}/osc_poweraware/component"
 ALWAYS = {
     "coll": "poweraware",
     "coll_poweraware_scheme": "throttle",
@@ -39,7 +40,7 @@ class Nodes:
             timeout: int = 900) -> subprocess.CompletedProcess[str]:
         """Runs an MPI program; output and errors come together."""
         command = [str(CLUSTER), "run", "--name", self.name, "--timeout", str(timeout), *options,
-                   "--env", f"OMPI_MCA_mca_base_component_path={BUILD}/coll_poweraware/component:SYS_DEFAULT"]
+                   "--env", f"OMPI_MCA_mca_base_component_path={COMPONENTS}:SYS_DEFAULT"]
         for key, value in {**ALWAYS, **(mca or {})}.items():
             command += ["--mca", key, value]
         return subprocess.run([*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -57,9 +57,10 @@ static const pwr_audit_clock_t clocks = {
 /* Whether operations of up to so many bytes may move levers.  The audit asks before the first of
    them, so they are armed here; where the bytes are not known, and may be few, they may be there.
  */
-static bool has_levers(size_t bytes)
+static bool has_levers(const pwr_operations_t *of, size_t bytes)
 {
-    if (NULL == pwr_process.power || bytes < pwr_process.settings.min_bytes) {
+    bool enough = of->levers_in_waits || bytes >= pwr_process.settings.min_bytes;
+    if (NULL == pwr_process.power || !enough) {
         return false;
     }
     if (PWR_BYTES_UNKNOWN == bytes && !pwr_process.armed) {
@@ -87,14 +88,15 @@ static pwr_audit_depth_t start_of(const pwr_class_t *classes, int size_class,
     return start;
 }
 
-static void begin_class(pwr_class_t *classes, const pwr_scheme_t *scheme, unsigned index,
-                        int size_class)
+static void begin_class(const pwr_operations_t *of, unsigned index, int size_class)
 {
+    pwr_class_t *classes = of->classes[index];
+
     pwr_class_t *class = &classes[size_class];
     class->known = true;
-    if (pwr_process_audits(scheme)) {
+    if (pwr_process_audits(of->scheme)) {
         pwr_audit_depth_t deepest =
-            has_levers(pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS : PWR_AUDIT_LADDER;
+            has_levers(of, pwr_size_class_bytes(size_class)) ? PWR_AUDIT_LEVERS : PWR_AUDIT_LADDER;
         pwr_audit_init(&class->audit, &clocks, pwr_process.settings.max_slowdown / 100.0, deepest,
                        start_of(classes, size_class, deepest),
                        (uint64_t)index * PWR_SIZE_CLASSES + (uint64_t)size_class);
@@ -118,7 +120,7 @@ pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes)
     int size_class = pwr_size_class(bytes);
     pwr_class_t *class = &(*classes)[size_class];
     if (!class->known) {
-        begin_class(*classes, of->scheme, index, size_class);
+        begin_class(of, index, size_class);
     }
     return class;
 }

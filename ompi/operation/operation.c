@@ -171,14 +171,46 @@ void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *
 /* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {
+    bool enough =
+        operation->of->levers_in_waits || operation->own_bytes >= pwr_process.settings.min_bytes;
     return NULL != operation->class && !operation->nested && operation->of->scheme->saves &&
-           operation->own_bytes >= pwr_process.settings.min_bytes &&
-           pwr_class_may_move_levers(operation->class);
+           enough && pwr_class_may_move_levers(operation->class);
 }
 
-static void end_levers(const pwr_operation_t *operation)
+static void begin_levers(pwr_operation_t *operation)
 {
-    pwr_levers_full();
+    if (is_accounted(operation)) {
+        pwr_operation_account_levers(operation);
+    }
+    operation->low = !operation->of->levers_in_waits;
+    if (operation->low) {
+        operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
+        pwr_levers_low(pwr_levers_expected_ns(operation->of->scheme, &operation->class->length));
+    }
+}
+
+void pwr_operation_low(pwr_operation_t *operation, uint64_t expected_ns)
+{
+    if (operation->levers) {
+        operation->low = true;
+        pwr_levers_low(expected_ns);
+    }
+}
+
+void pwr_operation_full(pwr_operation_t *operation)
+{
+    if (operation->levers && operation->low) {
+        operation->low = false;
+        pwr_levers_full();
+    }
+}
+
+static void end_levers(pwr_operation_t *operation)
+{
+    pwr_operation_full(operation);
+    if (operation->of->levers_in_waits) {
+        return;
+    }
     uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
     pwr_history_add(&operation->class->length, ns);
 }
@@ -196,11 +228,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm)
     operation->algorithm = algorithm;
     operation->levers = may_move_levers(operation);
     if (operation->levers) {
-        if (is_accounted(operation)) {
-            pwr_operation_account_levers(operation);
-        }
-        operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
-        pwr_levers_low(operation->of->scheme, &operation->class->length);
+        begin_levers(operation);
     }
     begin_position(operation);
     begin_waits(operation);

@@ -26,10 +26,10 @@ void pwr_class_end(pwr_class_t *class, uint64_t sleeps);
 uint32_t pwr_class_repeats(const pwr_class_t *class); /* pwr_operation_repeats */
 
 /* levers.c: the levers of the process, in the trace, too; they may be missing.  expected: of how
-   long the phase will last.  Where that is not known (NULL), or the scheme does not weigh levers,
-   one moves all the same. */
-void pwr_levers_low(const pwr_scheme_t *scheme,
-                    const pwr_history_t *expected); /* the lowest frequency */
+   long the phase will last.  Where that is not known (NULL; PWR_POWER_LENGTH_UNKNOWN), or the
+   scheme does not weigh levers, one moves all the same. */
+uint64_t pwr_levers_expected_ns(const pwr_scheme_t *scheme, const pwr_history_t *expected);
+void pwr_levers_low(uint64_t expected_ns); /* the lowest frequency */
 void pwr_levers_full(void);
 /* Where there are T-states.  Returns whether the clock is throttled now. */
 bool pwr_levers_throttle(const pwr_scheme_t *scheme, unsigned level, const pwr_history_t *expected);

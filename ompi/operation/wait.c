@@ -75,7 +75,7 @@ static int progress_throttled(void *arg)
 /* ---- 2. ---- */
 
 /* Most operations do not wait long enough to ask for it. */
-static const pwr_wait_policy_t *operation_policy(pwr_operation_t *operation)
+const pwr_wait_policy_t *pwr_operation_policy(pwr_operation_t *operation)
 {
     if (!operation->has_policy) {
         operation->has_policy = true;
@@ -87,7 +87,7 @@ static const pwr_wait_policy_t *operation_policy(pwr_operation_t *operation)
 
 static pwr_wait_policy_t policy_of(const waiting_t *w, const pwr_history_t *site)
 {
-    pwr_wait_policy_t policy = *operation_policy(w->operation);
+    pwr_wait_policy_t policy = *pwr_operation_policy(w->operation);
     if (w->throttled) {
         policy.spin_ns = 0;
         policy.monitor_ns = 0;

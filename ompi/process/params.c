@@ -21,14 +21,14 @@ const char *pwr_param_word(const mca_base_var_enum_value_t *words, int value)
 
 /* Not by the component that calls: parameters of the process have one name.  They go with the group
    of that name, as a component's own do. */
-static int add(const pwr_param_t *row, mca_base_var_enum_t *words)
+static int add(const char *framework, const pwr_param_t *row, mca_base_var_enum_t *words)
 {
-    return mca_base_var_register("ompi", "coll", "poweraware", row->name, row->help, row->type,
+    return mca_base_var_register("ompi", framework, "poweraware", row->name, row->help, row->type,
                                  words, 0, MCA_BASE_VAR_FLAG_DWG, row->level,
                                  MCA_BASE_VAR_SCOPE_ALL_EQ, row->storage);
 }
 
-static int add_words(const pwr_param_t *row)
+static int add_words(const char *framework, const pwr_param_t *row)
 {
     mca_base_var_enum_t *words = NULL;
     int fallback = *(int *)row->storage;
@@ -36,20 +36,21 @@ static int add_words(const pwr_param_t *row)
     if (OPAL_SUCCESS != rc) {
         return rc;
     }
-    if (add(row, words) < 0) {
+    if (add(framework, row, words) < 0) {
         *(int *)row->storage = fallback;
-        pwr_say(pwr_level_alike(0), "coll_poweraware_%s keeps its default: %s", row->name,
+        pwr_say(pwr_level_alike(0), "%s_poweraware_%s keeps its default: %s", framework, row->name,
                 pwr_param_word(row->values, fallback));
     }
     OBJ_RELEASE(words);
     return OMPI_SUCCESS;
 }
 
-int pwr_params_register(const pwr_param_t *rows, size_t num)
+int pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num)
 {
     int rc = OMPI_SUCCESS;
     for (size_t i = 0; OMPI_SUCCESS == rc && i < num; ++i) {
-        int index = NULL != rows[i].values ? add_words(&rows[i]) : add(&rows[i], NULL);
+        int index = NULL != rows[i].values ? add_words(framework, &rows[i])
+                                           : add(framework, &rows[i], NULL);
         rc = index < 0 ? index : OMPI_SUCCESS;
     }
     return rc;

@@ -159,7 +159,7 @@ void pwr_settings_take(void)
 int pwr_settings_register(void)
 {
     registered = defaults;
-    return pwr_params_register(rows, sizeof rows / sizeof rows[0]);
+    return pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
 }
 
 const char *pwr_settings_summary(void)

@@ -27,6 +27,7 @@
 #include "idle_private.h"
 #include "pwr/clock.h"
 #include "pwr_ompi/events.h"
+#include "pwr_ompi/operation.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/ucx.h"
 
@@ -50,11 +51,46 @@ static void begin(pwr_idle_loop_t *loop, uint64_t now)
     loop->begun_ns = loop->moved_ns = now;
     loop->stats = (pwr_wait_stats_t){0};
     loop->announced = false;
-    loop->policy = pwr_process_wait_policy();
+    loop->next_low_ns = 0;
+    loop->policy = NULL == loop->operation ? pwr_process_wait_policy()
+                                           : *pwr_operation_policy(loop->operation);
+    if (NULL != loop->operation && !loop->operation->of->idles) {
+        loop->policy.poll_ns = PWR_WAIT_POLL_ONLY;
+    }
     loop->next_ns = loop->policy.sleep_min_ns;
     loop->woken = is_woken_by(loop->ends);
     if (NULL != loop->site) {
         pwr_history_apply(loop->site, &loop->policy);
+        if (0 == loop->expected_ns) {
+            loop->expected_ns = pwr_history_expected_ns(loop->site);
+        }
+    }
+}
+
+/* ---- levers ----
+
+   They move where nothing else is to be done: before a sleep; where the call polls, from the first
+   look at the clock on.  A message may bring something to copy or to add up, so they come back when
+   something comes. */
+
+/* What lasts longer than was expected probably lasts as long again. */
+static void move_low(pwr_idle_loop_t *loop, uint64_t now)
+{
+    uint64_t lasted_ns = now - loop->begun_ns;
+    bool levers = NULL != loop->operation && loop->operation->levers;
+    if (!levers || lasted_ns < loop->next_low_ns) {
+        return;
+    }
+    loop->next_low_ns = 2 * lasted_ns;
+    pwr_operation_low(loop->operation,
+                      loop->expected_ns > lasted_ns ? loop->expected_ns - lasted_ns : lasted_ns);
+}
+
+static void move_full(pwr_idle_loop_t *loop)
+{
+    loop->next_low_ns = 0;
+    if (NULL != loop->operation) {
+        pwr_operation_full(loop->operation);
     }
 }
 
@@ -72,6 +108,7 @@ static void sleep_in_event_loop(pwr_idle_loop_t *loop)
 {
     uint64_t before = pwr_now_ns();
     if (pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
+        move_low(loop, before);
         pwr_idle_block(loop->next_ns);
         pwr_ucx_awake();
         count_sleep(loop, before);
@@ -82,6 +119,7 @@ static void sleep_in_event_loop(pwr_idle_loop_t *loop)
     if (after - before < loop->next_ns && loop->heard == pwr_doorbell_counts().heard) {
         loop->moved_ns = after;
         loop->next_ns = loop->policy.sleep_min_ns;
+        move_full(loop);
     } else {
         loop->next_ns =
             pwr_wait_next_sleep_ns(loop->next_ns, before - loop->moved_ns, &loop->policy);
@@ -136,6 +174,9 @@ static void go_on(pwr_idle_loop_t *loop)
         begin(loop, now);
     }
     uint64_t lasted_ns = now - loop->moved_ns;
+    if (PWR_WAIT_POLL_ONLY == loop->policy.poll_ns) {
+        move_low(loop, now);
+    }
     if (lasted_ns < loop->policy.poll_ns) {
         return;
     }
@@ -169,9 +210,12 @@ static int pass(void)
 
 /* ---- calls ---- */
 
-void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr_history_t *site)
+void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
+                         const pwr_idle_ends_t *ends, pwr_history_t *site, uint64_t expected_ns)
 {
     loop->outer = pwr_idle_loop;
+    loop->operation = operation;
+    loop->expected_ns = expected_ns;
     loop->ends = ends;
     loop->site = site;
     loop->begun_ns = 0;
@@ -184,6 +228,7 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr
 static void end(pwr_idle_loop_t *loop)
 {
     static const pwr_wait_stats_t none;
+    move_full(loop);
     if (loop->announced) {
         pwr_doorbell_awake();
     }

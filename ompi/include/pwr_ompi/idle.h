@@ -102,6 +102,7 @@ typedef struct pwr_idle_ends {
 typedef struct pwr_idle_loop pwr_idle_loop_t;
 struct pwr_idle_loop {
     pwr_idle_loop_t *outer;
+    struct pwr_operation *operation;
     const pwr_idle_ends_t *ends;
     pwr_history_t *site; /* of calls like this one; NULL: nothing is known of them */
     uint64_t begun_ns;   /* the first look at the clock; 0: none yet */
@@ -112,9 +113,11 @@ struct pwr_idle_loop {
     bool announced; /* that it is about to sleep */
     pwr_wait_policy_t policy;
     pwr_wait_stats_t stats;
-    uint64_t moved_ns; /* when something moved last */
-    uint64_t next_ns;  /* length of the next sleep */
-    uint64_t heard;    /* rings, before a sleep */
+    uint64_t moved_ns;    /* when something moved last */
+    uint64_t next_ns;     /* length of the next sleep */
+    uint64_t expected_ns; /* of the whole wait; 0: not known */
+    uint64_t next_low_ns; /* when it has lasted so long, it may be worth to move levers */
+    uint64_t heard;       /* rings, before a sleep */
 };
 
 /* Before anything else is registered with opal_progress: in the open hook of a component. */
@@ -122,8 +125,10 @@ void pwr_idle_loops_start(void);
 void pwr_idle_loops_stop(void);
 /* From now on there are windows whose messages do not wake this process. */
 void pwr_idle_loops_unheard(void);
-/* This thread begins such a call; ends stays where it is.  site: see the member. */
-void pwr_idle_loop_enter(pwr_idle_loop_t *loop, const pwr_idle_ends_t *ends, pwr_history_t *site);
+/* This thread begins such a call; ends stays where it is.  operation: it is one, which may move
+   levers in waits, and idles or polls; NULL: it idles.  site, expected_ns: see the members. */
+void pwr_idle_loop_enter(pwr_idle_loop_t *loop, struct pwr_operation *operation,
+                         const pwr_idle_ends_t *ends, pwr_history_t *site, uint64_t expected_ns);
 void pwr_idle_loop_leave(pwr_idle_loop_t *loop);
 /* Its stats are valid: it took longer than some looks. */
 static inline bool pwr_idle_loop_waited(const pwr_idle_loop_t *loop)

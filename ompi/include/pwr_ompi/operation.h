@@ -93,8 +93,9 @@ typedef struct pwr_operations {
     uint64_t calls;
     unsigned account_comm;
     bool account_comm_known;
-    bool idles; /* stock functions wait by the ladder */
-    bool spoke; /* this rank has said that an operation may be hung */
+    bool idles;           /* stock functions wait by the ladder */
+    bool levers_in_waits; /* levers move there alone, by how long a wait is expected to last */
+    bool spoke;           /* this rank has said that an operation may be hung */
 } pwr_operations_t;
 
 /* scheme, and classes, [num_classed], zeroed: the caller's. */
@@ -124,7 +125,8 @@ typedef struct pwr_operation {
     bool nested;         /* within another one, as far as this thread knows */
     bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
     uint32_t sites_seen; /* a bit for each that was passed */
-    bool levers;         /* this rank moves levers, ... */
+    bool levers;         /* this rank may move levers, ... */
+    bool low;            /* ... and has, ... */
     uint64_t levers_ns;  /* ... since then */
     bool may_end;        /* the communicator may end meanwhile (ULFM) */
     bool was_set_up;     /* something was, for it */
@@ -222,6 +224,14 @@ static inline bool pwr_operation_wait(pwr_operation_t *operation, const pwr_awai
     }
     return true;
 }
+
+/* The policy of its waits. */
+const pwr_wait_policy_t *pwr_operation_policy(pwr_operation_t *operation);
+
+/* Where levers move in waits alone: low for so long as it is expected to wait on
+   (PWR_POWER_LENGTH_UNKNOWN: nobody knows), and full before it does anything else. */
+void pwr_operation_low(pwr_operation_t *operation, uint64_t expected_ns);
+void pwr_operation_full(pwr_operation_t *operation);
 
 /* Whether this rank's clock can be throttled in this operation. */
 bool pwr_operation_throttles(const pwr_operation_t *operation);

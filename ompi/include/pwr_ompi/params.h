@@ -3,8 +3,8 @@
  *
  * MCA parameters as tables: one row each.
  *
- * All are named coll_poweraware_*, whichever component registers them: a user has one set of names,
- * and one value of what belongs to the process (process.h, settings).
+ * Those of the process are named coll_poweraware_*, whichever component registers them: a user has
+ * one set of names, and one value of what belongs to the process (process.h, settings).
  */
 #ifndef PWR_OMPI_PARAMS_H
 #define PWR_OMPI_PARAMS_H
@@ -33,9 +33,10 @@ typedef struct pwr_param {
         &(storage_of)->field                                                                       \
     }
 
-/* In a register hook.  A value that does not parse must not cost the user the job: the MCA system
-   has named it, and the default stays.  Returns OMPI_SUCCESS or an error of the MCA system. */
-int pwr_params_register(const pwr_param_t *rows, size_t num);
+/* In a register hook, as <framework>_poweraware_<name>.  A value that does not parse must not cost
+   the user the job: the MCA system has named it, and the default stays.  Returns OMPI_SUCCESS or an
+   error of the MCA system. */
+int pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num);
 
 /* The word for a value. */
 const char *pwr_param_word(const mca_base_var_enum_value_t *words, int value);

@@ -15,10 +15,10 @@
 bool pwr_ompi_named_in_selection(const mca_base_framework_t *framework, const char *component);
 
 /* Called from the register hook of component.  A communicator needs every collective, and a window
-   somebody who does it, but `--mca coll <component>` opens that component only.  When the selection is exactly our name, this
-   finds the other components of the framework, registers them after us and widens the selection to
-   all of them, so that the framework's open step keeps them.  is_left_out: of those; NULL: none is.
-   Returns an OMPI_* code. */
+   somebody who does it, but `--mca coll <component>` opens that component only.  When the selection
+   is exactly our name, this finds the other components of the framework, registers them after us
+   and widens the selection to all of them, so that the framework's open step keeps them.
+   is_left_out: of those; NULL: none is. Returns an OMPI_* code. */
 int pwr_ompi_select_companions(mca_base_framework_t *framework, const char *component,
                                bool (*is_left_out)(const mca_base_component_t *component));
 
