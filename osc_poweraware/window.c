@@ -128,15 +128,15 @@ static void begin_operations(osc_poweraware_window_t *window, pwr_operations_t *
                              pwr_class_t **classes, bool sleeps, bool levers)
 {
     const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
+    bool classed = (levers || ways->counts) && !pwr_process.mpi_threads;
     pwr_operations_init(of, window->comm, ways->scheme, ways->first_operation,
-                        levers ? OSC_POWERAWARE_NUM_CALLS : 0, classes);
+                        classed ? OSC_POWERAWARE_NUM_CALLS : 0, classes);
     of->idles = sleeps;
     of->levers_in_waits = levers;
 }
 
-osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
-                                                   struct ompi_communicator_t *comm,
-                                                   const char *component)
+osc_poweraware_window_t *
+osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, const char *component)
 {
     const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
     osc_poweraware_window_t *window = calloc(1, sizeof *window);
@@ -150,6 +150,7 @@ osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
     bool levers = ways->levers && has_levers();
     begin_operations(window, &window->collective, window->classes[0], ways->sleeps, levers);
     begin_operations(window, &window->others, window->classes[1], ways->sleeps_everywhere, levers);
+    window->collective.win = window->others.win = win;
     bool transfers = levers && !osc_poweraware_is_memory(component);
     window->transfers = transfers ? calloc(1, sizeof *window->transfers) : NULL;
     window->ends.messages = !osc_poweraware_is_memory(component);

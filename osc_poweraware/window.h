@@ -17,11 +17,12 @@ typedef struct osc_poweraware_window {
     struct ompi_communicator_t *comm;
     pwr_operations_t collective; /* all ranks make them: fence, free */
     pwr_operations_t others;
-    pwr_class_t *classes[2][OSC_POWERAWARE_NUM_CALLS]; /* of both, where levers move */
-    osc_poweraware_transfers_t *transfers;             /* NULL: nobody asks how long they take */
-    pwr_idle_ends_t ends;                              /* of their waits */
-    pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS];     /* without threads */
-    struct osc_poweraware_window *next;                /* of those that nobody has called yet */
+    pwr_class_t
+        *classes[2][OSC_POWERAWARE_NUM_CALLS];     /* of both, if levers move, or for a report */
+    osc_poweraware_transfers_t *transfers;         /* NULL: nobody asks how long they take */
+    pwr_idle_ends_t ends;                          /* of their waits */
+    pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS]; /* without threads */
+    struct osc_poweraware_window *next;            /* of those that nobody has called yet */
 } osc_poweraware_window_t;
 
 /* Of the process. */
@@ -44,9 +45,8 @@ typedef struct osc_poweraware_ways {
 extern osc_poweraware_ways_t osc_poweraware_ways;
 
 /* Of the module that component has made for win; NULL: out of memory. */
-osc_poweraware_window_t *osc_poweraware_window_new(const ompi_win_t *win,
-                                                   struct ompi_communicator_t *comm,
-                                                   const char *component);
+osc_poweraware_window_t *
+osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, const char *component);
 /* Whether its windows are memory that all ranks have, and no messages. */
 bool osc_poweraware_is_memory(const char *component);
 /* Calls on win find it from now on. */

@@ -9,8 +9,12 @@
  */
 #include "operation_private.h"
 
+#include <string.h>
+
 #include "pwr/clock.h"
 #include "pwr_ompi/process.h"
+
+#include "ompi/win/win.h"
 
 enum { CPU_EVERY = 256, LONG_CALL_NS = 50000 };
 
@@ -29,11 +33,26 @@ static pwr_power_counters_t lever_use(void)
                                      : pwr_power_counters(pwr_process.power);
 }
 
+/* Most components name their windows ("rdma window 3"). */
+static void name_window(const pwr_operations_t *of, char *name, size_t room)
+{
+    OPAL_THREAD_LOCK(&of->win->w_lock);
+    const char *own = of->win->w_name; /* a pointer in 6.0 */
+    bool named = NULL != own && '\0' != own[0];
+    snprintf(name, room, "%s%s", named && NULL != strstr(own, "window") ? "" : "window ",
+             named ? own : "without name");
+    OPAL_THREAD_UNLOCK(&of->win->w_lock);
+}
+
 static unsigned comm_of(pwr_operations_t *of)
 {
     if (!of->account_comm_known) {
-        char name[MPI_MAX_OBJECT_NAME];
-        pwr_ompi_comm_name(of->comm, name, sizeof name);
+        char name[MPI_MAX_OBJECT_NAME + sizeof "window "];
+        if (NULL == of->win) {
+            pwr_ompi_comm_name(of->comm, name, sizeof name);
+        } else {
+            name_window(of, name, sizeof name);
+        }
         of->account_comm =
             pwr_account_comm(pwr_process.account, name, (uint64_t)ompi_comm_size(of->comm));
         of->account_comm_known = true;

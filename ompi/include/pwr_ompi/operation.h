@@ -80,6 +80,7 @@ typedef struct pwr_class {
 /* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
 typedef struct pwr_operations {
     struct ompi_communicator_t *comm;
+    struct ompi_win_t *win;           /* NULL: not of a window */
     struct pwr_operations *next;      /* of this process, ... */
     struct pwr_operations **link;     /* ... and what points here */
     const pwr_scheme_t *scheme;       /* of the component */
