@@ -145,9 +145,22 @@ static void start_ucx(void)
     }
 }
 
+/* Another component of ours is used, and a report is wanted: collectives are part of it. */
+static void watch_for_others(void)
+{
+    if (SELF->settings.priority <= 0 && NULL != pwr_process.scheme.name &&
+        pwr_process_is_watched()) {
+        SELF->settings.priority = PRIORITY_WHEN_NAMED;
+        SELF->settings.scheme = COLL_POWERAWARE_OFF;
+        SELF->settings.ucx_min_bytes = 0;
+        SELF->scheme = scheme_of(COLL_POWERAWARE_OFF);
+    }
+}
+
 static int init_query(bool progress_threads, bool mpi_threads)
 {
     (void)progress_threads;
+    watch_for_others();
     if (SELF->settings.priority <= 0) {
         return OMPI_ERR_NOT_AVAILABLE;
     }

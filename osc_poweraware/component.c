@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "pwr_ompi/process.h"
+#include "pwr_ompi/pvars.h"
 #include "pwr_ompi/select.h"
 
 #include "ompi/mca/osc/base/base.h"
@@ -82,6 +83,11 @@ static int register_component(void)
     SELF->named = pwr_ompi_named_in_selection(&ompi_osc_base_framework, component_name);
     int rc = pwr_process_register();
     rc = OMPI_SUCCESS == rc ? osc_poweraware_settings_register(&SELF->settings) : rc;
+    const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
+    rc = OMPI_SUCCESS == rc ? pwr_pvars_register_operations(&SELF->super.osc_version,
+                                                            osc_poweraware_ways.first_operation,
+                                                            OSC_POWERAWARE_NUM_CALLS, note)
+                            : rc;
     return OMPI_SUCCESS == rc
                ? pwr_ompi_select_companions(&ompi_osc_base_framework, component_name, is_left_out)
                : rc;

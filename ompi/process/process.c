@@ -243,6 +243,10 @@ void pwr_process_close(void)
         return;
     }
     if (opened) {
+        if (!begun && pwr_process_wants_report()) {
+            pwr_say(pwr_level_alike(1), "no report of the job: it needs component "
+                                        "coll/poweraware, which is left out");
+        }
         pwr_known_close();
         close_all();
     }

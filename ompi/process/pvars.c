@@ -121,6 +121,20 @@ static int read_node_energy(const mca_base_pvar_t *pvar, void *value, void *obje
     return OMPI_SUCCESS;
 }
 
+int pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
+                                  unsigned num, const char *note)
+{
+    int rc = OMPI_SUCCESS;
+    unsigned known =
+        pwr_process_num_names(PWR_OPERATION); /* those beyond have no number of their own */
+    for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
+        for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
+            rc = fields[i].each ? register_field(component, (int)operation, i, note) : rc;
+        }
+    }
+    return rc;
+}
+
 int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
                        const char *note)
 {
@@ -131,12 +145,5 @@ int pwr_pvars_register(const mca_base_component_t *component, unsigned first, un
     for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
         rc = register_field(component, ANY, i, note);
     }
-    unsigned known =
-        pwr_process_num_names(PWR_OPERATION); /* those beyond have no number of their own */
-    for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
-        for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
-            rc = fields[i].each ? register_field(component, (int)operation, i, note) : rc;
-        }
-    }
-    return rc;
+    return OMPI_SUCCESS == rc ? pwr_pvars_register_operations(component, first, num, note) : rc;
 }

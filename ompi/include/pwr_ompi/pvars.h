@@ -15,6 +15,10 @@
 int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
                        const char *note);
 
+/* The latter alone, for a second component. */
+int pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
+                                  unsigned num, const char *note);
+
 /* One more of the component's own, unsigned long long: get with context, or, without get, what
    context points to. */
 int pwr_pvar_register(const mca_base_component_t *component, const char *name, const char *help,
