@@ -4,7 +4,7 @@
  * Windows are made and freed: is the module of each, when it is freed at last, as its component has
  * made it, and is all memory given back?
  *
- *   mpirun -np N check_windows [-s] [-t] [WINDOWS]
+ *   mpirun -np N check_freed [-s] [-t] [WINDOWS]
  *
  * WINDOWS (default 1000) are made, several at a time, called and freed in another order.  -s:
  * shared ones.  -t: with MPI_THREAD_MULTIPLE; meanwhile other threads put into one that stays. Rank
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     MPI_Reduce(&wrong, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (0 == rank) {
         printf("ours: %d, left: %d, grew: %ld\n", ours, left, (long)(after - before));
-        printf("check_windows: %d wrong results\n", total);
+        printf("check_freed: %d wrong results\n", total);
     }
     MPI_Finalize();
     return 0 == total ? 0 : 1;
