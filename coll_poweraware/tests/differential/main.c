@@ -65,6 +65,20 @@ static uint64_t run_all(const diff_options_t *options)
     return failures;
 }
 
+static const diff_choice_t *drawn_from;
+
+static void describe(uint64_t seed, const diff_limits_t *limits, char *text, size_t size)
+{
+    diff_plan_t plan;
+    char what[512];
+    diff_plan_draw(&plan, seed, drawn_from, limits);
+    diff_plan_describe(&plan, what, sizeof what);
+    snprintf(text, size, "--call 0x%" PRIx64 " --simpler 0x%" PRIx64 " --most-units %zu: %s", seed,
+             limits->simpler, limits->most_units, what);
+}
+
+static const diff_watched_t watched = {"check_collectives", "call", describe};
+
 int main(int argc, char **argv)
 {
     diff_options_t options;
@@ -84,7 +98,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 77;
     }
-    diff_watch_start(rank, options.threads, options.limit_s, &options.choice);
+    drawn_from = &options.choice;
+    diff_watch_start(&watched, rank, options.threads, options.limit_s);
     diff_layouts_start();
     diff_operators_start();
     uint64_t failures = run_all(&options);

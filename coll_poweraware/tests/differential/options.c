@@ -180,7 +180,7 @@ static void take(diff_options_t *o, int option, const char *value)
         o->only_call = number;
         break;
     case SIMPLER:
-        o->limits.simpler = (unsigned)number;
+        o->limits.simpler = number;
         break;
     case UNITS:
         o->limits.most_units = number;

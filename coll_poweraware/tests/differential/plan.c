@@ -208,7 +208,7 @@ static void draw_size(diff_plan_t *plan, diff_random_t *random, size_t most_byte
 
 /* ---- simplifying ---- */
 
-static void simplify_datatypes(diff_plan_t *plan, unsigned simpler)
+static void simplify_datatypes(diff_plan_t *plan, uint64_t simpler)
 {
     if (0 != (simpler & (DIFF_SIMPLER_LAYOUT | DIFF_SIMPLER_INT))) {
         plan->units[0] = 1;
@@ -228,7 +228,7 @@ static void simplify_datatypes(diff_plan_t *plan, unsigned simpler)
     }
 }
 
-static void simplify(diff_plan_t *plan, unsigned simpler)
+static void simplify(diff_plan_t *plan, uint64_t simpler)
 {
     plan->mode = 0 != (simpler & DIFF_SIMPLER_BLOCKING) ? DIFF_BLOCKING : plan->mode;
     if (0 != (simpler & DIFF_SIMPLER_DUP)) {

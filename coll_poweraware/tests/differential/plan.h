@@ -40,7 +40,7 @@ typedef enum diff_simpler {
 } diff_simpler_t;
 
 typedef struct diff_limits {
-    unsigned simpler;  /* diff_simpler_t */
+    uint64_t simpler;  /* diff_simpler_t */
     size_t most_units; /* of a block */
 } diff_limits_t;
 

@@ -14,7 +14,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "parameters.h"
 
 enum { TRIES = 3 }; /* a race does not show every time */
 
@@ -32,31 +33,12 @@ static bool fails(diff_run_t *run, uint64_t first, uint64_t last, diff_limits_t 
 
 /* ---- the command that repeats it ---- */
 
-extern char **environ;
-
-/* MCA parameters of collectives and transports, which mpirun has put into the environment. */
-static void print_parameters(void)
-{
-    static const char *const prefixes[] = {"OMPI_MCA_coll", "OMPI_MCA_pml=", "OMPI_MCA_btl="};
-    for (char **variable = environ; NULL != *variable; ++variable) {
-        bool ours = false;
-        for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; ++i) {
-            ours = ours || 0 == strncmp(*variable, prefixes[i], strlen(prefixes[i]));
-        }
-        const char *name = *variable + strlen("OMPI_MCA_");
-        const char *value = strchr(*variable, '=');
-        if (ours && NULL != value) {
-            fprintf(stderr, " --mca %.*s '%s'", (int)(value - name), name, value + 1);
-        }
-    }
-}
-
 static void print_command(const diff_run_t *run)
 {
     char options[1024];
     diff_options_format(run->options, options, sizeof options);
     fprintf(stderr, "check_collectives: repeat: mpirun -np %d", run->world_size);
-    print_parameters();
+    diff_print_parameters();
     fprintf(stderr, " check_collectives%s", options);
 }
 
@@ -149,7 +131,7 @@ void diff_shrink(diff_run_t *run, uint64_t first, uint64_t index)
         fails(run, index, index, limits);
         if (0 == run->world_rank) {
             print_command(run);
-            fprintf(stderr, " --call 0x%" PRIx64 " --simpler 0x%x --most-units %zu\n",
+            fprintf(stderr, " --call 0x%" PRIx64 " --simpler 0x%" PRIx64 " --most-units %zu\n",
                     diff_run_seed(run, index), limits.simpler, limits.most_units);
         }
     }

@@ -24,7 +24,7 @@ typedef struct place {
     atomic_ullong steps; /* calls begun, repeats included */
     atomic_ullong index;
     atomic_ullong seed;
-    atomic_uint simpler;
+    atomic_ullong simpler;
     atomic_ullong most_units;
     atomic_bool left; /* no more calls */
 } place_t;
@@ -33,7 +33,7 @@ static place_t places[DIFF_MAX_THREADS];
 static int my_rank;
 static int num_threads;
 static unsigned seconds_allowed;
-static const diff_choice_t *drawn_from;
+static const diff_watched_t *watched;
 static pthread_t watcher;
 static bool watching;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,16 +64,12 @@ static void say(const char *what, int thread)
         .most_units = atomic_load_explicit(&p->most_units, memory_order_relaxed),
     };
     uint64_t seed = atomic_load_explicit(&p->seed, memory_order_relaxed);
-    diff_plan_t plan;
-    char text[512];
-    char line[768];
-    diff_plan_draw(&plan, seed, drawn_from, &limits);
-    diff_plan_describe(&plan, text, sizeof text);
-    int length = snprintf(line, sizeof line,
-                          "check_collectives: rank %d %s in call %llu of thread %d: --call "
-                          "0x%" PRIx64 " --simpler 0x%x --most-units %zu: %s\n",
-                          my_rank, what, atomic_load_explicit(&p->index, memory_order_relaxed),
-                          thread, seed, limits.simpler, limits.most_units, text);
+    char text[768];
+    char line[1024];
+    watched->describe(seed, &limits, text, sizeof text);
+    int length = snprintf(line, sizeof line, "%s: rank %d %s in %s %llu of thread %d: %s\n",
+                          watched->tester, my_rank, what, watched->unit,
+                          atomic_load_explicit(&p->index, memory_order_relaxed), thread, text);
     if (write(STDERR_FILENO, line, (size_t)length) < 0) {
         return; /* nobody listens: nothing else can be done */
     }
@@ -129,9 +125,9 @@ static void crash(int signal_number)
     raise(signal_number);
 }
 
-void diff_watch_start(int rank, int threads, unsigned limit_s, const diff_choice_t *choice)
+void diff_watch_start(const diff_watched_t *what, int rank, int threads, unsigned limit_s)
 {
-    drawn_from = choice;
+    watched = what;
     my_rank = rank;
     num_threads = threads;
     seconds_allowed = limit_s;
@@ -141,7 +137,7 @@ void diff_watch_start(int rank, int threads, unsigned limit_s, const diff_choice
     }
     watching = 0 == pthread_create(&watcher, NULL, watch, NULL);
     if (!watching) {
-        fprintf(stderr, "check_collectives: no thread to watch for calls that hang\n");
+        fprintf(stderr, "%s: no thread to watch for what hangs\n", what->tester);
     }
 }
 

@@ -8,8 +8,15 @@
 
 #include "plan.h"
 
+typedef struct diff_watched {
+    const char *tester;
+    const char *unit; /* "call", "program" */
+    /* What is drawn from a seed within limits, and the options that repeat it. */
+    void (*describe)(uint64_t seed, const diff_limits_t *limits, char *text, size_t size);
+} diff_watched_t;
+
 /* After MPI_Init; once per process.  rank: how this process is called in messages. */
-void diff_watch_start(int rank, int threads, unsigned limit_s, const diff_choice_t *choice);
+void diff_watch_start(const diff_watched_t *what, int rank, int threads, unsigned limit_s);
 void diff_watch_stop(void);
 
 /* This thread is in a call now. */
