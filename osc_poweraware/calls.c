@@ -227,7 +227,8 @@ void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
                               const char *component)
 {
     const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
-    bool has_purpose = ways->counts || ways->sleeps || ways->levers;
+    bool has_purpose =
+        ways->counts || ways->sleeps || (ways->levers && osc_poweraware_has_levers());
     osc_poweraware_window_t *window = has_purpose && ompi_comm_size(comm) > 1
                                           ? osc_poweraware_window_new(win, comm, component)
                                           : NULL;

@@ -115,7 +115,7 @@ bool osc_poweraware_is_memory(const char *component)
 }
 
 /* Windows are made rarely, and by all ranks: a good time to look what there is. */
-static bool has_levers(void)
+bool osc_poweraware_has_levers(void)
 {
     if (NULL == pwr_process.power || pwr_process.mpi_threads) {
         return false;
@@ -147,7 +147,7 @@ osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, con
     window->saved = *win->w_osc_module;
     window->comm = comm;
     OBJ_RETAIN(comm); /* the application may free it before the window */
-    bool levers = ways->levers && has_levers();
+    bool levers = ways->levers && osc_poweraware_has_levers();
     begin_operations(window, &window->collective, window->classes[0], ways->sleeps, levers);
     begin_operations(window, &window->others, window->classes[1], ways->sleeps_everywhere, levers);
     window->collective.win = window->others.win = win;

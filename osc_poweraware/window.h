@@ -44,6 +44,9 @@ typedef struct osc_poweraware_ways {
 } osc_poweraware_ways_t;
 extern osc_poweraware_ways_t osc_poweraware_ways;
 
+/* Whether waits can move levers in this process. */
+bool osc_poweraware_has_levers(void);
+
 /* Of the module that component has made for win; NULL: out of memory. */
 osc_poweraware_window_t *
 osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, const char *component);
