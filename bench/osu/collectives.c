@@ -195,13 +195,3 @@ const pwr_osu_benchmark_t pwr_osu_benchmarks[] = {
     {"scatter", "Scatter", &pwr_osu_blocks, .rooted = true, .send_each = true, .run = scatter},
 };
 const int pwr_osu_num_benchmarks = sizeof pwr_osu_benchmarks / sizeof pwr_osu_benchmarks[0];
-
-const pwr_osu_benchmark_t *pwr_osu_find(const char *name)
-{
-    for (int i = 0; i < pwr_osu_num_benchmarks; i++) {
-        if (strcmp(name, pwr_osu_benchmarks[i].name) == 0) {
-            return &pwr_osu_benchmarks[i];
-        }
-    }
-    return NULL;
-}

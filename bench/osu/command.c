@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What commands that time collectives have in common.
+ * What commands that time collectives, or other rows of a table, have in common.
  */
 #include "config.h"
 
@@ -11,6 +11,16 @@
 
 #include "osu.h"
 #include "pwr/command.h"
+
+const pwr_osu_benchmark_t *pwr_osu_find(const char *name)
+{
+    for (int i = 0; i < pwr_osu_num_benchmarks; i++) {
+        if (strcmp(name, pwr_osu_benchmarks[i].name) == 0) {
+            return &pwr_osu_benchmarks[i];
+        }
+    }
+    return NULL;
+}
 
 const pwr_osu_benchmark_t *pwr_osu_next(const pwr_command_t *command, const char **list)
 {

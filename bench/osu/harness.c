@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * All benchmarks in one program, which runs the one that it is called by, osu_<collective>:
- * options, sizes, buffers, rows and the JSON file.
+ * All benchmarks of a suite in one program, which runs the one that it is called by,
+ * osu_<collective>: options, sizes, buffers, rows and the JSON file.
  */
 #include "config.h"
 
@@ -41,12 +41,11 @@ static size_t list_sizes(const pwr_osu_run_t *run, size_t sizes[SIZES_MAX])
         bytes = bytes == 0 ? run->benchmark->data->unit : 2 * bytes;
     }
     if (bytes <= options->max_bytes && run->rank == 0) {
-        fprintf(
-            stderr,
-            "osu_%s: option --mem-limit: %zu bytes are too few for messages of %zu bytes between "
-            "%d ranks, which need %zu%s\n",
-            run->benchmark->name, options->mem_limit, bytes, run->np, memory_of(run, bytes),
-            count > 0 ? "; stopping before them" : "");
+        fprintf(stderr,
+                "%s: option --mem-limit: %zu bytes are too few for messages of %zu bytes between "
+                "%d ranks, which need %zu%s\n",
+                run->name, options->mem_limit, bytes, run->np, memory_of(run, bytes),
+                count > 0 ? "; stopping before them" : "");
     }
     return count;
 }
@@ -55,10 +54,9 @@ static void open_buffers(pwr_osu_run_t *run, size_t bytes)
 {
     size_t send = run->benchmark->data->send_bytes(run->benchmark, run->np, bytes);
     size_t recv = run->benchmark->data->recv_bytes(run->benchmark, run->np, bytes);
-    if (!pwr_buffer_open(&run->send, send) || !pwr_buffer_open(&run->recv, recv)) {
-        fprintf(stderr,
-                "osu_%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
-                run->benchmark->name, run->rank, send + recv);
+    if (!pwr_buffer_open(&run->send, send) || !pwr_osu_suite.open(&run->recv, recv)) {
+        fprintf(stderr, "%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
+                run->name, run->rank, send + recv);
         MPI_Abort(run->comm, EXIT_WRONG);
     }
 }
@@ -90,7 +88,7 @@ static bool open_json(const pwr_osu_run_t *run, FILE **json)
     if (run->rank == 0 && run->options->json_path) {
         *json = fopen(run->options->json_path, "w");
         if (!*json) {
-            fprintf(stderr, "osu_%s: option --json: cannot write %s: %s\n", run->benchmark->name,
+            fprintf(stderr, "%s: option --json: cannot write %s: %s\n", run->name,
                     run->options->json_path, strerror(errno));
             opened = 0;
         }
@@ -115,8 +113,7 @@ static bool write_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size
     if (run->rank == 0) {
         ranks = calloc((size_t)run->np, sizeof *ranks);
         if (!ranks) {
-            fprintf(stderr, "osu_%s: no memory for a table of %d ranks\n", run->benchmark->name,
-                    run->np);
+            fprintf(stderr, "%s: no memory for a table of %d ranks\n", run->name, run->np);
             MPI_Abort(run->comm, EXIT_WRONG);
         }
     }
@@ -127,7 +124,7 @@ static bool write_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, size
     bool written = pwr_osu_output_json(run, rows, count, ranks, json);
     free(ranks);
     if (fclose(json) != 0 || !written) {
-        fprintf(stderr, "osu_%s: option --json: cannot write all of %s: %s\n", run->benchmark->name,
+        fprintf(stderr, "%s: option --json: cannot write all of %s: %s\n", run->name,
                 run->options->json_path, strerror(errno));
         return false;
     }
@@ -156,22 +153,31 @@ static int run_benchmark(pwr_osu_run_t *run)
         good = false;
     }
     pwr_buffer_release(&run->send);
-    pwr_buffer_release(&run->recv);
+    pwr_osu_suite.release(&run->recv);
     return good ? 0 : EXIT_WRONG;
 }
 
 /* Between MPI_Init and MPI_Finalize. */
-static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t *options)
+static int run_job(const char *name, const pwr_osu_benchmark_t *benchmark,
+                   const pwr_osu_options_t *options)
 {
-    pwr_osu_run_t run = {.benchmark = benchmark, .options = options, .comm = MPI_COMM_WORLD};
+    pwr_osu_run_t run = {
+        .name = name, .benchmark = benchmark, .options = options, .comm = MPI_COMM_WORLD};
     MPI_Comm_size(run.comm, &run.np);
     MPI_Comm_rank(run.comm, &run.rank);
+    if (run.np < pwr_osu_suite.fewest_ranks) {
+        if (run.rank == 0) {
+            fprintf(stderr, "%s: there are %d ranks, it needs %d at least\n", name, run.np,
+                    pwr_osu_suite.fewest_ranks);
+        }
+        return EXIT_OPTIONS;
+    }
     if (options->root < run.np) {
         return run_benchmark(&run);
     }
     if (run.rank == 0) {
-        fprintf(stderr, "osu_%s: option --root: %d is not one of the %d ranks (0 to %d)\n",
-                benchmark->name, options->root, run.np, run.np - 1);
+        fprintf(stderr, "%s: option --root: %d is not one of the %d ranks (0 to %d)\n", name,
+                options->root, run.np, run.np - 1);
     }
     return EXIT_OPTIONS;
 }
@@ -179,15 +185,16 @@ static int run_job(const pwr_osu_benchmark_t *benchmark, const pwr_osu_options_t
 int main(int argc, char **argv)
 {
     const char *called = basename(argv[0]);
+    const char *prefix = pwr_osu_suite.prefix;
     const pwr_osu_benchmark_t *benchmark =
-        strncmp(called, "osu_", 4) == 0 ? pwr_osu_find(called + 4) : NULL;
+        strncmp(called, prefix, strlen(prefix)) == 0 ? pwr_osu_find(called + strlen(prefix)) : NULL;
     if (!benchmark) {
-        fprintf(stderr, "%s: call it osu_<collective>\n", called);
+        fprintf(stderr, "%s: call it %s<benchmark>, as the links beside it\n", called, prefix);
         return EXIT_OPTIONS;
     }
     const pwr_osu_options_t options = pwr_osu_options_read(benchmark, argc, argv);
     MPI_Init(&argc, &argv);
-    int status = run_job(benchmark, &options);
+    int status = run_job(called, benchmark, &options);
     MPI_Finalize();
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What the parts of the benchmark program hand to each other: options, a row for each message size,
- * output.
+ * What the parts of a benchmark program hand to each other: suite, options, a row for each message
+ * size, output.
  */
 #ifndef PWR_OSU_HARNESS_H
 #define PWR_OSU_HARNESS_H
@@ -12,6 +12,25 @@
 
 #include "osu.h"
 #include "pwr_verify/buffer.h"
+
+/* ---- suite.c: what the benchmarks of a program have in common ---- */
+
+typedef struct pwr_osu_suite {
+    const char *prefix; /* of the names that the program is called by */
+    const char *owner;  /* whose benchmark this does as */
+    const char *kind;   /* before the title of a benchmark */
+    const char *what;   /* for --help, whose latency this is; NULL: the benchmark's title says it */
+    const char *note;   /* for --help */
+    int fewest_ranks;
+    /* Operations of one run, each of which moves a message; NULL: it is one call, and what that
+       moves is not told. */
+    int (*operations)(int np);
+    /* Receive buffers; open: false when there is no memory. */
+    bool (*open)(pwr_buffer_t *buffer, size_t capacity);
+    void (*release)(pwr_buffer_t *buffer);
+} pwr_osu_suite_t;
+
+extern const pwr_osu_suite_t pwr_osu_suite;
 
 /* ---- options.c ---- */
 
@@ -55,7 +74,8 @@ typedef enum pwr_osu_verdict {
 /* One message size.  Latencies are of the ranks' own means per call. */
 typedef struct pwr_osu_row {
     size_t bytes;
-    unsigned long iterations;
+    unsigned long iterations; /* operations of a rank */
+    uint64_t moved_bytes;     /* by all ranks; 0: not told */
     double avg_us;
     double min_us;
     double max_us;
@@ -66,6 +86,7 @@ typedef struct pwr_osu_row {
 } pwr_osu_row_t;
 
 typedef struct pwr_osu_run {
+    const char *name; /* of the program, for messages */
     const pwr_osu_benchmark_t *benchmark;
     const pwr_osu_options_t *options;
     MPI_Comm comm;

@@ -25,6 +25,11 @@ pwr_osu_call_t pwr_osu_call(const pwr_osu_run_t *run, size_t bytes, unsigned lon
     };
 }
 
+static unsigned long operations_of_a_run(const pwr_osu_run_t *run)
+{
+    return pwr_osu_suite.operations ? (unsigned long)pwr_osu_suite.operations(run->np) : 1;
+}
+
 /* Seconds this rank spent inside the collective. */
 static double timed_calls(const pwr_osu_run_t *run, size_t bytes, unsigned long count)
 {
@@ -58,6 +63,7 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
     const pwr_osu_options_t *options = run->options;
     pwr_osu_calls_t calls = bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
+    const unsigned long operations = calls.timed * operations_of_a_run(run);
     pwr_osu_call_t first = pwr_osu_call(run, bytes, 0);
     pwr_buffer_use(&run->send, benchmark->data->send_bytes(benchmark, run->np, bytes));
     pwr_buffer_use(&run->recv, benchmark->data->recv_bytes(benchmark, run->np, bytes));
@@ -69,16 +75,19 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     uint64_t cpu_begin_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     double wall_begin = MPI_Wtime();
-    double mean_us = 1e6 * timed_calls(run, bytes, calls.timed) / (double)calls.timed;
+    double inside_s = timed_calls(run, bytes, calls.timed);
     double wall_s = MPI_Wtime() - wall_begin;
     uint64_t end_ns = pwr_clock_ns(CLOCK_REALTIME);
     double cpu_s = 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin_ns);
+
+    double mean_us = 1e6 * inside_s / (double)operations;
 
     run->cpu_s += cpu_s;
     run->wall_s += wall_s;
     *row = (pwr_osu_row_t){
         .bytes = bytes,
-        .iterations = calls.timed,
+        .iterations = operations,
+        .moved_bytes = pwr_osu_suite.operations ? bytes * operations * (uint64_t)run->np : 0,
         .avg_us = reduce_real(run, mean_us, MPI_SUM) / run->np,
         .min_us = reduce_real(run, mean_us, MPI_MIN),
         .max_us = reduce_real(run, mean_us, MPI_MAX),

@@ -129,15 +129,14 @@ pwr_osu_options_t pwr_osu_options_read(const pwr_osu_benchmark_t *benchmark, int
         .validated_calls = 10,
         .mem_limit = 512ul << 20,
     };
-    snprintf(name, sizeof name, "osu_%s", benchmark->name);
+    snprintf(name, sizeof name, "%s%s", pwr_osu_suite.prefix, benchmark->name);
     if (benchmark->data->unit > 0) {
         snprintf(sizes, sizeof sizes, " over message sizes %zu to 1048576 bytes (%s)",
                  benchmark->data->unit, benchmark->data->datatype);
     }
-    snprintf(usage, sizeof usage,
-             "usage: mpirun -np N %s [options]\nLatency of the MPI collective%s.\n"
-             "Options and output are those of the OSU micro-benchmarks.\n\n",
-             name, sizes);
+    snprintf(usage, sizeof usage, "usage: mpirun -np N %s [options]\nLatency of %s%s.\n%s\n\n",
+             name, pwr_osu_suite.what ? pwr_osu_suite.what : benchmark->title, sizes,
+             pwr_osu_suite.note);
     pwr_command_read(&command, &options, NULL, argc, argv);
     check_together(&command, &options, benchmark);
     return options;

@@ -7,6 +7,7 @@
 
 #include "harness.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 
 /* OSU's column widths, so that column-counting scripts work too. */
@@ -21,8 +22,8 @@ static bool has_sizes(const pwr_osu_run_t *run)
 void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
 {
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
-    fprintf(out, "\n# OSU MPI %s Latency Test v%s (poweraware's own program, not OSU's)\n",
-            benchmark->title, PACKAGE_VERSION);
+    fprintf(out, "\n# %s %s Latency Test v%s (poweraware's own program, not %s's)\n",
+            pwr_osu_suite.kind, benchmark->title, PACKAGE_VERSION, pwr_osu_suite.owner);
     if (has_sizes(run)) {
         fprintf(out, "# Datatype: %s.\n", benchmark->data->datatype);
         fprintf(out, "%-*s%*s", WIDTH_SIZE, "# Size", WIDTH_TIME, "Avg Latency(us)");
@@ -32,6 +33,9 @@ void pwr_osu_output_head(const pwr_osu_run_t *run, FILE *out)
     if (run->options->full) {
         fprintf(out, "%*s%*s%*s", WIDTH_TIME, "Min Latency(us)", WIDTH_TIME, "Max Latency(us)",
                 WIDTH_COUNT, "Iterations");
+    }
+    if (run->options->full && pwr_osu_suite.operations) {
+        fprintf(out, "%*s", WIDTH_TIME, "Moved(bytes)");
     }
     if (run->options->validate) {
         fprintf(out, "%*s", WIDTH_TIME, "Validation");
@@ -51,6 +55,9 @@ void pwr_osu_output_row(const pwr_osu_run_t *run, const pwr_osu_row_t *row, FILE
         fprintf(out, "%*.2f%*.2f%*lu", WIDTH_TIME, row->min_us, WIDTH_TIME, row->max_us,
                 WIDTH_COUNT, row->iterations);
     }
+    if (run->options->full && pwr_osu_suite.operations) {
+        fprintf(out, "%*" PRIu64, WIDTH_TIME, row->moved_bytes);
+    }
     if (row->verdict != PWR_OSU_NOT_CHECKED) {
         fprintf(out, "%*s", WIDTH_TIME, row->verdict == PWR_OSU_PASS ? "Pass" : "Fail");
     }
@@ -63,11 +70,12 @@ static json_t *json_of_row(const pwr_osu_row_t *row)
     json_t *validated = row->verdict == PWR_OSU_NOT_CHECKED
                             ? json_null()
                             : json_boolean(row->verdict == PWR_OSU_PASS);
-    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:f, s:o}", "bytes",
-                     (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations, "avg_us",
-                     row->avg_us, "min_us", row->min_us, "max_us", row->max_us, "t_begin_ns",
-                     (json_int_t)row->begin_ns, "t_end_ns", (json_int_t)row->end_ns, "cpu_s",
-                     row->cpu_s, "validated", validated);
+    json_t *moved = row->moved_bytes > 0 ? json_integer((json_int_t)row->moved_bytes) : NULL;
+    return json_pack("{s:I, s:I, s:o*, s:f, s:f, s:f, s:I, s:I, s:f, s:o}", "bytes",
+                     (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations,
+                     "moved_bytes", moved, "avg_us", row->avg_us, "min_us", row->min_us, "max_us",
+                     row->max_us, "t_begin_ns", (json_int_t)row->begin_ns, "t_end_ns",
+                     (json_int_t)row->end_ns, "cpu_s", row->cpu_s, "validated", validated);
 }
 
 static json_t *json_of_root(const pwr_osu_run_t *run)
@@ -98,10 +106,11 @@ bool pwr_osu_output_json(const pwr_osu_run_t *run, const pwr_osu_row_t *rows, si
                                         about->host, "pid", (json_int_t)about->pid, "cpu_s",
                                         about->cpu_s, "wall_s", about->wall_s));
     }
-    json_t *document = json_pack("{s:s+, s:s, s:s, s:s, s:i, s:o, s:o, s:o}", "benchmark", "osu_",
-                                 run->benchmark->name, "version", PACKAGE_VERSION, "library",
-                                 library, "datatype", run->benchmark->data->datatype, "np", run->np,
-                                 "root", json_of_root(run), "rows", row_list, "ranks", rank_list);
+    json_t *document =
+        json_pack("{s:s+, s:s, s:s, s:s, s:i, s:o, s:o, s:o}", "benchmark", pwr_osu_suite.prefix,
+                  run->benchmark->name, "version", PACKAGE_VERSION, "library", library, "datatype",
+                  run->benchmark->data->datatype, "np", run->np, "root", json_of_root(run), "rows",
+                  row_list, "ranks", rank_list);
     bool written = document &&
                    json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
                    fputc('\n', out) != EOF;

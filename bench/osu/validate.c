@@ -55,12 +55,10 @@ static bool agree(pwr_osu_run_t *run, size_t bytes, unsigned long index, const f
     if (failure->seen) {
         run->failed_here = true;
         if (speaker == run->rank || failed == 0) {
-            fprintf(
-                stderr,
-                "osu_%s: wrong data on rank %d (and %d others) in messages of %zu bytes, checked "
-                "call %lu: %s\n",
-                run->benchmark->name, run->rank, failed > 0 ? failed - 1 : 0, bytes, index,
-                failure->text);
+            fprintf(stderr,
+                    "%s: wrong data on rank %d (and %d others) in messages of %zu bytes, checked "
+                    "call %lu: %s\n",
+                    run->name, run->rank, failed > 0 ? failed - 1 : 0, bytes, index, failure->text);
         }
     }
     return failed == 0;
