@@ -49,6 +49,7 @@ for bad in 0 -1 x 5s ''; do
     refuse 2 "option --validation-calls: \"$bad\" is not" osu_alltoall "--validation-calls=$bad"
 done
 refuse 2 'option --warmup: "-1" is not' osu_alltoall -x -1
+refuse 2 'option --iterations: "5:x" is not' osu_alltoall -i 5:x
 refuse 2 'option --root: this collective has no root' osu_alltoall --root 1
 refuse 2 'option --message-size: this collective has no messages' osu_barrier -m 8
 refuse 2 'option --root: "first" is neither' osu_reduce --root first
@@ -98,5 +99,8 @@ run 2 ./osu_bcast -m 8192:16384 -f
 run 2 ./osu_bcast -m 8192:16384 -f -i 7
 [ "$(awk '/^[0-9]/ {print $1, $5}' "$work/out" | tr '\n' ' ')" = "8192 7 16384 7 " ] ||
     fail "--iterations"
+run 2 ./osu_bcast -m 8192:16384 -f -i 7:3 -x 1:0
+[ "$(awk '/^[0-9]/ {print $1, $5}' "$work/out" | tr '\n' ' ')" = "8192 7 16384 3 " ] ||
+    fail "--iterations of small and large messages"
 
 finish
