@@ -57,6 +57,9 @@ _LOOKS = {
     "dvfs": Look("#0072B2", "--", "s", "///"),
     "throttle": Look("#D55E00", "-.", "^", "xxx"),
     "auto": Look("#009E73", ":", "D", "..."),
+    "poll": Look("#000000", "-", "o", ""),
+    "interrupt": Look("#E69F00", (0, (1, 1)), "P", "+++"),  # type: ignore[arg-type]
+    "interrupt_dvfs": Look("#D55E00", "-.", "^", "xxx"),
 }
 _OTHER_LOOKS = (
     Look("#CC79A7", (0, (5, 1)), "v", "\\\\\\"),  # type: ignore[arg-type]
@@ -90,9 +93,9 @@ def look(scheme: str, schemes: List[str]) -> Look:
     return _OTHER_LOOKS[others.index(scheme) % len(_OTHER_LOOKS)]
 
 
-def panels(names: List[str], height_in: float) -> Tuple[Figure, List[Any]]:
-    """A figure with one axes per name, three to a row."""
-    columns = min(len(names), _PANELS_PER_ROW)
+def panels(names: List[str], height_in: float, columns: int = _PANELS_PER_ROW) -> Tuple[Figure, List[Any]]:
+    """A figure with one axes per name, so many to a row."""
+    columns = min(len(names), columns)
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(WIDTH_IN, height_in * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)

@@ -13,7 +13,7 @@ from poweraware.documents import DocumentError, read_json
 from poweraware.export import Exported
 from poweraware.job import Job
 from poweraware.session import document, energy, summary
-from poweraware.session.document import BASELINE, Document, Run
+from poweraware.session.document import Document, Run
 
 _FILE = "document.json"
 
@@ -92,7 +92,7 @@ def _repeats(session: Document, origin: str) -> Dict[Tuple[str, str], List[Repea
 
 def _good(session: Document, origin: str) -> List[Tuple[Run, Job]]:
     """Runs that count and have a job's document, those of the baseline first."""
-    runs = sorted(session.runs, key=lambda run: run.scheme != BASELINE)
+    runs = sorted(session.runs, key=lambda run: run.scheme != session.baseline())
     good = [(run, job.from_json(run.job, f"{origin}: {run.id}")) for run in runs if run.failure is None and run.job is not None]
     if not good:
         raise DocumentError(f"{origin}: there is no good run with a job's document in it")

@@ -16,6 +16,7 @@ from poweraware.documents import DocumentError, Origin, Problem, Schema, check, 
 FORMAT = "poweraware-benchmark"
 VERSION = 5
 BASELINE = "off"
+_BASELINES = {"shift": "poll"}  # of families with schemes of their own
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
 
@@ -114,6 +115,7 @@ class Row:
     t_end_ns: Optional[int] = None
     cpu_s: Optional[float] = None
     validated: Optional[bool] = None
+    moved_bytes: Optional[int] = None
 
 
 @dataclass
@@ -233,6 +235,25 @@ def choose_windows(runs: List[Run]) -> None:
 
 
 @dataclass
+class ReferencePoint:
+    benchmark: str
+    scheme: str
+    bytes: int
+    latency: Optional[float] = None
+    power: Optional[float] = None
+    energy: Optional[float] = None
+
+
+@dataclass
+class Reference:
+    name: str
+    kind: str
+    note: str
+    break_evens: List[ReferencePoint] = field(default_factory=list)
+    points: List[ReferencePoint] = field(default_factory=list)
+
+
+@dataclass
 class Document:
     format: str
     version: int
@@ -245,6 +266,11 @@ class Document:
     provenance: Provenance
     settings: Settings
     runs: List[Run] = field(default_factory=list)
+    references: List[Reference] = field(default_factory=list)
+
+    def baseline(self) -> str:
+        """The scheme that the others are compared with."""
+        return _BASELINES.get(self.settings.family, BASELINE)
 
     def is_of_applications(self) -> bool:
         """Whether its benchmarks are applications, which have no message sizes."""
@@ -259,7 +285,7 @@ class Document:
         """Schemes that have runs, in the order asked for, the baseline first."""
         present = {run.scheme for run in self.runs}
         asked = [name for name in self.settings.schemes if name in present]
-        return sorted(asked, key=lambda name: name != BASELINE)
+        return sorted(asked, key=lambda name: name != self.baseline())
 
     def good_runs(self, benchmark: str, scheme: str) -> List[Run]:
         """Runs that count, in order of repetition."""

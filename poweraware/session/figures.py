@@ -9,10 +9,11 @@ import matplotlib.ticker
 
 from poweraware import wording
 from poweraware.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
-from poweraware.session import jobs, summary, words
-from poweraware.session.document import BASELINE, Document, Run
+from poweraware.ratios import Ratio
+from poweraware.session import jobs, onesided, summary, words
+from poweraware.session.document import Document, Run
 
-_BARS = f"percent: change against {BASELINE} and its 95 % interval, where one is shown; bars: standard deviation over repetitions."
+_BARS = "percent: change against the first scheme and its 95 % interval, where one is shown; bars: standard deviation over repetitions."
 
 # Parts of bars, distinct without colour: fill and hatch.
 _PART_LOOKS = (("#0072B2", ""), ("#56B4E9", "///"), ("#eeeeee", "..."))
@@ -30,6 +31,66 @@ def latency(document: Document) -> Picture:
         alt=_alt("Latency in microseconds against message size in bytes", document),
     )
     return _by_size(document, picture, summary.latency_by_size, "latency (µs)")
+
+
+def over_polling(document: Document, quantity: str) -> Picture:
+    """A figure of one-sided operations over polling's, by message size: a third of figures 4 to 15 of PASCoL."""
+    name = {"latency": "Latency", "power": "Power", "energy": "Energy per MB"}[quantity]
+    origin = words.time_caption(document) if quantity == "latency" else _energy_caption(document)
+    picture = Picture(
+        title=f"{name} over polling, as figures 4 to 15 of PASCoL",
+        caption=f"{name} of an operation with its flush over that of {document.baseline()}, geometric mean of pairs of repetitions; bars: "
+        f"95 % interval; sizes too short for the sampling interval are left out. {origin}. {_references_caption(document)}",
+        alt=_alt(f"{name} over polling against message size in bytes", document),
+        why_absent=None if quantity == "latency" else summary.why_no_energy(document),
+    )
+    if picture.why_absent is not None:
+        return picture
+    figure, axes = panels(document.benchmarks(), 2.9, columns=2)
+    for axis, benchmark in zip(axes, document.benchmarks()):
+        ends = [1.0, *_reference_lines(axis, document, benchmark, quantity)]
+        for scheme in document.schemes():
+            if scheme != document.baseline():
+                ends += _ratio_line(axis, onesided.ratios_by_size(document, benchmark, scheme, quantity), scheme, document.schemes())
+        axis.axhline(1.0, color="#888888", linewidth=0.8)
+        axis.set(title=benchmark, xlabel="message size (bytes)", ylabel=f"{name[0].lower()}{name[1:]} / {document.baseline()}")
+        _size_axis(axis, _sizes_of(document, benchmark))
+        log_axis(axis, min(ends), max(ends))
+    legend_above(figure, axes[0], columns=4)
+    picture.svg = render(figure)
+    return picture
+
+
+def _references_caption(document: Document) -> str:
+    """What points and lines of others are on a picture."""
+    marks = {"published": "stars", "modelled": "thin lines"}
+    return " ".join(f"{marks[each.kind].capitalize()}: {each.name}, {each.kind}." for each in document.references if each.points)
+
+
+def _reference_lines(axis: Any, document: Document, benchmark: str, quantity: str) -> List[float]:
+    """Draws what others say of a benchmark; returns the figures."""
+    ends: List[float] = []
+    for reference in document.references:
+        for scheme in document.schemes():
+            points = [each for each in reference.points if (each.benchmark, each.scheme) == (benchmark, scheme)]
+            known = {each.bytes: getattr(each, quantity) for each in points if getattr(each, quantity) is not None}
+            style = look(scheme, document.schemes())
+            how = {"linestyle": "", "marker": "*", "markersize": 10} if reference.kind == "published" else {"linewidth": 0.8}
+            if known:
+                axis.plot(list(known), list(known.values()), color=style.colour, zorder=2, label=f"{scheme}, {reference.name}", **how)
+            ends += known.values()
+    return ends
+
+
+def _ratio_line(axis: Any, found: Dict[int, Ratio], scheme: str, schemes: List[str]) -> List[float]:
+    """Draws ratios with their intervals; returns the ends of what was drawn."""
+    style = look(scheme, schemes)
+    middles = [each.middle for each in found.values()]
+    reach = [(each.low or each.middle, each.high or each.middle) for each in found.values()]
+    bars = [[m - low for m, (low, _) in zip(middles, reach)], [high - m for m, (_, high) in zip(middles, reach)]]
+    axis.errorbar(list(found), middles, yerr=bars if found else None, color=style.colour, linestyle=style.line, marker=style.marker, capsize=2,
+                  elinewidth=0.8, label=scheme, zorder=3)  # fmt: skip
+    return [end for ends in reach for end in ends]
 
 
 def energy_by_size(document: Document) -> Picture:
@@ -70,9 +131,9 @@ def energy_delay(document: Document) -> Picture:
     """The energy-delay plane: each scheme's energy over the baseline's against its time over the baseline's."""
     picture = Picture(
         title="Energy and delay",
-        caption=f"Energy against time, both over those of {BASELINE}, geometric mean over repetitions; nearer to the corner is better, and along "
+        caption=f"Energy against time, both over those of {document.baseline()}, geometric mean over repetitions; nearer to the corner is better, and along "
         f"a dotted line the energy-delay product is the same. {_energy_caption(document)}.",
-        alt=_alt(f"Marks of energy against time, both over those of {BASELINE}", document),
+        alt=_alt(f"Marks of energy against time, both over those of {document.baseline()}", document),
         why_absent=summary.why_no_energy(document),
     )
     if picture.why_absent is not None:
@@ -89,7 +150,7 @@ def energy_delay(document: Document) -> Picture:
             style = look(scheme, document.schemes())
             axis.scatter(time, joules, color=style.colour, marker=style.marker, s=40, label=scheme, zorder=3)
         high = 1.15 * max([1.0, *(max(point[1:]) for point in points)])
-        axis.set(title=benchmark, xlabel=f"time / {BASELINE}", ylabel=f"energy / {BASELINE}", xlim=(0, high), ylim=(0, high))
+        axis.set(title=benchmark, xlabel=f"time / {document.baseline()}", ylabel=f"energy / {document.baseline()}", xlim=(0, high), ylim=(0, high))
         draw_products(axis, [time * joules for _, time, joules in points])
     legend_above(figure, axes[0])
     picture.svg = render(figure)

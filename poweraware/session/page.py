@@ -8,7 +8,7 @@ from typing import List, Sequence
 
 from poweraware.markup import as_box, as_picture, as_table, whole
 from poweraware.picture import Picture
-from poweraware.session import figures, figures_time, tables, words
+from poweraware.session import figures, figures_time, onesided, tables, words
 from poweraware.session.document import Document
 
 
@@ -32,6 +32,8 @@ def pictures(document: Document) -> List[Picture]:
     ]
     if not applications:
         found.append(figures.energy_by_size(document))
+    if document.settings.family == onesided.FAMILY:
+        found = [*(figures.over_polling(document, quantity) for quantity in onesided.QUANTITIES), *found]
     for benchmark in document.benchmarks():
         found += [figures_time.states(document, benchmark, scheme) for scheme in figures_time.states_schemes(document)]
     if not applications:
@@ -40,8 +42,12 @@ def pictures(document: Document) -> List[Picture]:
     return found if per_node is None else [*found, per_node]
 
 
+def _subject(document: Document) -> str:
+    return "one-sided communication" if document.settings.family == onesided.FAMILY else "collectives"
+
+
 def _document(document: Document, name: str) -> str:
-    parts = [f"<h1>Power-aware collectives: {escape(name)}</h1>\n"]
+    parts = [f"<h1>Power-aware {_subject(document)}: {escape(name)}</h1>\n"]
     parts.append(f"<p>{escape(words.result(document))}</p>\n")
     parts.append(f'<p class="note">{escape(words.setting(document))}.</p>\n')
     found = words.warnings(document)

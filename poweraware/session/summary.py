@@ -6,13 +6,17 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from poweraware import ratios
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs
-from poweraware.session.document import BASELINE, ROOTED, Document, Row, Run
+from poweraware.session.document import ROOTED, Document, Row, Run
 from poweraware.wording import OUTSIDE
+
+BYTES_PER_MB = 1e6
+
+RowFigure = Callable[[Document, Run, Row], Optional[float]]
 
 
 @dataclass
@@ -117,7 +121,7 @@ def cell(document: Document, benchmark: str, scheme: str) -> Cell:
     """The headline figures of one benchmark under one scheme."""
     nodes = document.cluster.nodes
     runs = document.good_runs(benchmark, scheme)
-    base = {run.repetition: run for run in document.good_runs(benchmark, BASELINE)}
+    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
     made = [r for r in document.runs if (r.benchmark, r.scheme) == (benchmark, scheme)]
     latency = [latency_ratio(run, base[run.repetition]) for run in runs if run.repetition in base]
     return Cell(
@@ -139,7 +143,7 @@ def overall(document: Document, scheme: str, figure: Callable[[Run], Optional[fl
     found: Dict[int, List[Tuple[float, float]]] = {}
     benchmarks = document.benchmarks()
     for benchmark in benchmarks:
-        base = {run.repetition: figure(run) for run in document.good_runs(benchmark, BASELINE)}
+        base = {run.repetition: figure(run) for run in document.good_runs(benchmark, document.baseline())}
         for run in document.good_runs(benchmark, scheme):
             mine, other = figure(run), base.get(run.repetition)
             if mine is not None and other is not None and mine > 0 and other > 0:
@@ -176,7 +180,7 @@ def _regions(document: Document, benchmark: str) -> List[str]:
 
 def _region_cell(document: Document, benchmark: str, region: str, scheme: str) -> RegionCell:
     runs = document.good_runs(benchmark, scheme)
-    base = {run.repetition: run for run in document.good_runs(benchmark, BASELINE)}
+    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
     known = [jobs.regions(run)[region] for run in runs if region in jobs.regions(run)]
     shares = [100 * each.in_calls_s / each.seconds for each in known if each.in_calls_s is not None and each.seconds > 0]
 
@@ -199,29 +203,56 @@ def energy_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int,
     """Joules of all nodes per call and message size, where the samples resolve it in every
     repetition: with only the longest repetitions the mean would be too high."""
     values: Dict[int, List[float]] = {}
-    for row, joules in _resolved_rows(document, benchmark, scheme):
-        if row.iterations:
-            values.setdefault(row.bytes, []).append(joules / row.iterations)
+    for run in document.good_runs(benchmark, scheme):
+        for row in run.rows:
+            joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
+            if joules is not None and row.iterations:
+                values.setdefault(row.bytes, []).append(joules / row.iterations)
     runs = len(document.good_runs(benchmark, scheme))
     return _spreads({size: found for size, found in values.items() if len(found) == runs})
+
+
+def row_power_w(document: Document, run: Run, row: Row) -> Optional[float]:
+    """Mean watts of all nodes while a size ran; None where the samples do not resolve it."""
+    joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
+    if joules is None or row.t_begin_ns is None or row.t_end_ns is None:
+        return None
+    return joules * energy.NS_PER_S / (row.t_end_ns - row.t_begin_ns)
+
+
+def row_energy_j_per_mb(document: Document, run: Run, row: Row) -> Optional[float]:
+    """Joules of all nodes per megabyte that all ranks moved, where that is told and the samples resolve it."""
+    joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
+    return None if joules is None or not row.moved_bytes else joules / (row.moved_bytes / BYTES_PER_MB)
+
+
+def pairs_by_size(document: Document, benchmark: str, scheme: str, figure: RowFigure) -> Dict[int, Dict[int, float]]:
+    """A figure of each size over the baseline's, by repetition.  Sizes that lack one in some repetition are left out: of energies
+    only the longest repetitions would be there."""
+    base = {
+        (run.repetition, row.bytes): figure(document, run, row)
+        for run in document.good_runs(benchmark, document.baseline())
+        for row in run.rows
+    }
+    found: Dict[int, Dict[int, float]] = {}
+    for run in document.good_runs(benchmark, scheme):
+        for row in run.rows:
+            mine, other = figure(document, run, row), base.get((run.repetition, row.bytes))
+            if mine and other:
+                found.setdefault(row.bytes, {})[run.repetition] = mine / other
+    paired = {repetition for repetition, _ in base} & {run.repetition for run in document.good_runs(benchmark, scheme)}
+    return {size: pairs for size, pairs in found.items() if set(pairs) == paired}
 
 
 def power_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int, Spread]:
     """Mean watts of all nodes while a size ran, with what passed between its calls, where the samples resolve it."""
     values: Dict[int, List[float]] = {}
-    for row, joules in _resolved_rows(document, benchmark, scheme):
-        if row.t_begin_ns is not None and row.t_end_ns is not None:
-            values.setdefault(row.bytes, []).append(joules * energy.NS_PER_S / (row.t_end_ns - row.t_begin_ns))
-    return _spreads(values)
-
-
-def _resolved_rows(document: Document, benchmark: str, scheme: str) -> Iterator[Tuple[Row, float]]:
-    """Rows of the runs that count, with the joules of all nodes."""
     for run in document.good_runs(benchmark, scheme):
         for row in run.rows:
-            joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
-            if joules is not None:
-                yield row, joules
+            watts = row_power_w(document, run, row)
+            if watts is not None:
+                values.setdefault(row.bytes, []).append(watts)
+    return _spreads(values)
 
 
 def why_no_energy(document: Document) -> Optional[str]:

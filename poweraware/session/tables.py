@@ -7,8 +7,8 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from poweraware import wording
 from poweraware.ratios import Ratio
-from poweraware.session import energy, jobs, summary, words
-from poweraware.session.document import BASELINE, Document, Run
+from poweraware.session import energy, jobs, onesided, summary, words
+from poweraware.session.document import Document, Run
 from poweraware.table import Table, without_empty_columns
 
 
@@ -34,14 +34,14 @@ def ratios(document: Document) -> Table:
     for cell in summary.cells(document):
         figures = (cell.time_s, cell.power_w, cell.energy_j, cell.cpu_s)
         found = [cell.latency_ratio] + [figure.ratio for figure in figures]
-        rows.append([cell.benchmark, cell.scheme] + [_ratio(cell.scheme, ratio) for ratio in found])
+        rows.append([cell.benchmark, cell.scheme] + [_ratio(document, cell.scheme, ratio) for ratio in found])
     names = ("latency", "time", "power", "energy", "CPU time")
-    heads = ["benchmark", "scheme"] + [f"{name} / {BASELINE}" for name in names]
+    heads = ["benchmark", "scheme"] + [f"{name} / {document.baseline()}" for name in names]
     note = (
         "Taken repetition by repetition: geometric mean and its 95 % interval; latency: geometric mean "
         f"over message sizes, too. {words.too_few(document)}{words.latency_caption(document)}{_provenance_words(document)}"
     )
-    return Table(f"Ratios to {BASELINE}", heads, rows, note)
+    return Table(f"Ratios to {document.baseline()}", heads, rows, note)
 
 
 def regions(document: Document) -> Table:
@@ -60,16 +60,16 @@ def regions(document: Document) -> Table:
 
 def region_ratios(document: Document) -> Table:
     """The same over the baseline."""
-    heads = ["benchmark", "region", "scheme", *(f"{name} / {BASELINE}" for name in ("time", "CPU time", "energy"))]
+    heads = ["benchmark", "region", "scheme", *(f"{name} / {document.baseline()}" for name in ("time", "CPU time", "energy"))]
     rows = []
     for cell in summary.region_cells(document):
         found = [figure.ratio for figure in (cell.time_s, cell.cpu_s, cell.energy_j)]
-        rows.append([cell.benchmark, cell.region, cell.scheme, *(_ratio(cell.scheme, ratio) for ratio in found)])
+        rows.append([cell.benchmark, cell.region, cell.scheme, *(_ratio(document, cell.scheme, ratio) for ratio in found)])
     note = (
         "Taken repetition by repetition: geometric mean and its 95 % interval. "
         f"{words.too_few(document)}{_provenance_of_regions(document)}"
     )
-    return Table(f"Ratios of regions to {BASELINE}", heads, rows, note)
+    return Table(f"Ratios of regions to {document.baseline()}", heads, rows, note)
 
 
 def latencies(document: Document) -> Table:
@@ -158,7 +158,7 @@ def component(document: Document) -> Table:
             row += [_mean(sum(jobs.of_levers(run, "skipped").values()) for run in known)]
             rows.append([benchmark, scheme, *row])
     note = "Summed over ranks, mean over repetitions, from the job's document; "
-    note += "calls of the benchmark's collective." if document.settings.messages else "all collectives."
+    note += "calls of the benchmark's collective." if _is_of_one_collective(document) else "all calls."
     return Table("What the component did", heads, rows, note)
 
 
@@ -202,7 +202,7 @@ def paper(documents: Sequence[Document]) -> Table:
     heads = ["scheme", *(f"{benchmark}, {document.cluster.ranks} ranks (J)" for document, benchmark in columns)]
     kinds = " and ".join(sorted({document.provenance.energy.kind for document, _ in columns}))
     note = (
-        f"All nodes, geometric mean ± standard deviation. In brackets: change against {BASELINE} and its 95 % interval, where "
+        f"All nodes, geometric mean ± standard deviation. In brackets: change against the first scheme and its 95 % interval, where "
         f"a change is shown. Energy: {kinds}."
     )
     return Table("Energy of applications, as tables I and II of the paper", heads, rows if columns else [], note)
@@ -258,6 +258,7 @@ def all_tables(document: Document) -> List[Table]:
     found = [
         headline(document),
         ratios(document),
+        onesided.table16(document),
         regions(document),
         region_ratios(document),
         programs(document),
@@ -306,8 +307,8 @@ def _interval_words(document: Document) -> str:
     return f"Time and energy: {'; '.join(each)}." if each else ""
 
 
-def _ratio(scheme: str, ratio: Optional[Ratio]) -> str:
-    return "1" if scheme == BASELINE and ratio is not None else words.ratio(ratio)
+def _ratio(document: Document, scheme: str, ratio: Optional[Ratio]) -> str:
+    return "1" if scheme == document.baseline() and ratio is not None else words.ratio(ratio)
 
 
 def _state_order(state: Tuple[Optional[float], float]) -> Tuple[float, float]:
@@ -324,8 +325,12 @@ def _mean(values: Iterable[Optional[float]]) -> str:
     return words.mean_and_deviation(summary.spread(known))
 
 
+def _is_of_one_collective(document: Document) -> bool:
+    return not document.is_of_applications() and document.settings.family != onesided.FAMILY
+
+
 def _calls(run: Run, document: Document, figure: str) -> Optional[float]:
-    if document.settings.messages is not None:
+    if _is_of_one_collective(document):
         return jobs.of_collective(run, run.benchmark, figure)
     return jobs.of_all_calls(run, figure)
 
@@ -333,6 +338,6 @@ def _calls(run: Run, document: Document, figure: str) -> Optional[float]:
 def _energy(document: Document, benchmark: str, scheme: str) -> str:
     figures = summary.cell(document, benchmark, scheme).energy_j
     text = words.mean_and_deviation(figures.value)
-    if figures.ratio is not None and scheme != BASELINE and figures.ratio.change():
+    if figures.ratio is not None and scheme != document.baseline() and figures.ratio.change():
         text += f" ({figures.ratio.change()})"
     return text

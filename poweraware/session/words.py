@@ -21,31 +21,38 @@ _SCHEMES = {
     "throttle": "the algorithms of ICPP 2010, at the lowest frequency, and throttled where ranks must wait",
     _DEFAULT: "the default: an algorithm of ours and levers only where they pay; waiting ranks sleep",
 }
+_SHIFT_SCHEMES = {
+    "poll": "ranks poll while they wait, as with stock Open MPI",
+    "dvfs": "ranks poll at the lowest frequency while they wait",
+    "interrupt": "ranks sleep until the network wakes them",
+    "interrupt_dvfs": "both",
+    _DEFAULT: "the default: of these what the predicted length of a wait is worth",
+}
 
 
 def result(document: Document) -> str:
     """The session in one sentence: what the default, or the last scheme, came to."""
-    others = [scheme for scheme in document.schemes() if scheme != BASELINE]
-    if not others or BASELINE not in document.schemes():
-        return f"Without a second scheme beside {BASELINE} there is nothing to compare."
+    others = [scheme for scheme in document.schemes() if scheme != document.baseline()]
+    if not others or document.baseline() not in document.schemes():
+        return f"Without a second scheme beside {document.baseline()} there is nothing to compare."
     return _against_baseline(document, _DEFAULT if _DEFAULT in others else others[-1])
 
 
 def schemes(document: Document) -> List[str]:
     """What each scheme is."""
-    what = {name: _preloaded(preload) for name, preload in document.settings.preloads.items()}
-    what.update(_SCHEMES)
+    what = {name: _preloaded(document, preload) for name, preload in document.settings.preloads.items()}
+    what.update(_SHIFT_SCHEMES if document.baseline() in _SHIFT_SCHEMES else _SCHEMES)
     return [f"{scheme}: {what[scheme]}." for scheme in document.schemes() if scheme in what]
 
 
-def _preloaded(preload: Preload) -> str:
+def _preloaded(document: Document, preload: Preload) -> str:
     variables = [f"{name}={value}" for name, value in preload.variables.items()]
-    return f"{BASELINE}, with {preload.file} preloaded" + (f" and {', '.join(variables)}" if variables else "")
+    return f"{document.baseline()}, with {preload.file} preloaded" + (f" and {', '.join(variables)}" if variables else "")
 
 
 def conclusions(document: Document) -> List[str]:
     """All schemes against the baseline, and what keeps levers off."""
-    lines = [_against_baseline(document, scheme) for scheme in document.schemes() if scheme != BASELINE]
+    lines = [_against_baseline(document, scheme) for scheme in document.schemes() if scheme != document.baseline()]
     off = sorted({reason for run in document.runs if _has_our_levers(document, run) for reason in jobs.why_off(run)})
     return [*lines, *(f"{reason}. poweraware-info says what that is worth and how to get it." for reason in off)] or [result(document)]
 
@@ -57,21 +64,21 @@ def _against_baseline(document: Document, scheme: str) -> str:
     joules = overall(document, scheme, lambda run: energy.run_energy_j(run, nodes))
     watts = overall(document, scheme, lambda run: run_power_w(run, nodes))
     if time is None:
-        return f"{scheme}: there is no pair of good runs with {BASELINE}."
+        return f"{scheme}: there is no pair of good runs with {document.baseline()}."
     parts = [f"time {time.text()}"]
     if joules is not None and watts is not None:
         parts = [f"energy {joules.text()}", f"power {watts.text()}", *parts]
     named = [("energy", joules), ("power", watts), ("time", time)]
     certain = [_change(name, figure) for name, figure in named if figure is not None and figure.differs]
     if time.low is None:
-        claim = f"{scheme} against {BASELINE}: too few repetitions for a claim"
+        claim = f"{scheme} against {document.baseline()}: too few repetitions for a claim"
     elif certain:
-        claim = f"{scheme}: {' and '.join(certain)} than {BASELINE}"
+        claim = f"{scheme}: {' and '.join(certain)} than {document.baseline()}"
     else:
-        claim = f"{scheme} and {BASELINE} cannot be told apart"
+        claim = f"{scheme} and {document.baseline()} cannot be told apart"
     kind = "" if joules is None else f"; energy: {document.provenance.energy.kind}"
     count = plural(len(document.benchmarks()), "benchmark")
-    return f"{claim} ({', '.join(parts)} of {BASELINE}'s; geometric mean of {count}, {plural(time.count, 'repetition')}{kind})."
+    return f"{claim} ({', '.join(parts)} of {document.baseline()}'s; geometric mean of {count}, {plural(time.count, 'repetition')}{kind})."
 
 
 def _change(name: str, figure: Ratio) -> str:
@@ -154,6 +161,7 @@ def provenance(document: Document) -> List[str]:
     ]
     of_regions = [origin for origin in map(jobs.origin_of_regions, document.runs) if origin is not None]
     lines += [origin.sentence("Energy of regions") for origin in of_regions[:1]]
+    lines += [f"{each.name}: {each.kind}. {each.note}" for each in document.references]
     if oversubscribed(document):
         lines.append(
             f"The {document.cluster.ranks} ranks shared "
@@ -218,7 +226,7 @@ def warnings(document: Document) -> List[str]:
 
 
 def _has_our_levers(document: Document, run: Run) -> bool:
-    return run.scheme != BASELINE and run.scheme not in document.settings.preloads
+    return run.scheme != document.baseline() and run.scheme not in document.settings.preloads
 
 
 def _is_idle(document: Document, scheme: str) -> bool:
