@@ -11,11 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from bench.model import calibrate, corrections, machines, paper, predict
+from bench.model import calibrate, corrections, machines, onesided, paper, predict
 from bench.model.machines import Machine
 from poweraware import sessions
 from poweraware.documents import DocumentError
 from poweraware.table import Table, as_table
+from poweraware.wording import size
 
 Answer = Tuple[Table, List[Dict[str, Any]]]  # for people, and for programs
 
@@ -31,6 +32,39 @@ def _paper(_options: argparse.Namespace) -> Answer:
         f"All within {worst:.1%}. Times are over the default's.",
     )  # fmt: skip
     return table, [{**asdict(row), "error": row.error, "provenance": "modelled"} for row in rows]
+
+
+def _pascol(_options: argparse.Namespace) -> Answer:
+    setting = onesided.Setting()
+    lines, found = [], []
+    for printed, modelled in onesided.reproduction(setting):
+        errors = {name: value / printed.value - 1 for name, value in modelled.items()}
+        cells = [cell for name in modelled for cell in (f"{modelled[name]:.3f}", f"{errors[name]:+.1%}")]
+        lines.append([f"{printed.quantity}, {printed.operation}, {size(printed.bytes)}", f"{printed.value:.2f}", *cells, printed.where])
+        found.append({**asdict(printed), "modelled": modelled, "error": errors, "provenance": "modelled"})
+    for operation, published, break_evens in onesided.break_evens(setting):
+        cells = [cell for value in break_evens.values() for cell in (size(int(value)) if math.isfinite(value) else "none", "")]
+        lines.append([f"energy is saved from, {operation}", size(published), *cells, "table 16"])
+        found.append({"operation": operation, "quantity": "break_even_bytes", "value": published, "provenance": "modelled",
+                      "modelled": {name: value if math.isfinite(value) else None for name, value in break_evens.items()}})  # fmt: skip
+    notes = " ".join(f"{name.capitalize()}: {onesided.basis(setting, name)}" for name in onesided.predictions(setting))
+    return Table("The figures of PASCoL, interrupts and DVFS over polling, and what equations give (modelled)",
+                 ["figure", "paper", "constants", "error", "fitted", "error", "printed in"], lines, notes), found  # fmt: skip
+
+
+def _onesided(options: argparse.Namespace) -> Answer:
+    setting = onesided.Setting()
+    lines, found = [], []
+    for name, shares in onesided.predictions(setting).items():
+        for bytes_ in onesided.doublings():
+            for scheme in onesided.SCHEMES:
+                figures = onesided.over_polling(setting, shares[options.operation], scheme, bytes_)
+                lines.append([name, size(bytes_), scheme, *(f"{value:.3f}" for value in figures.values())])
+                found.append({"prediction": name, "operation": options.operation, "bytes": bytes_, "scheme": scheme, **figures,
+                              "provenance": "modelled"})  # fmt: skip
+    title = f"{options.operation} over polling on the test bed of PASCoL (modelled)"
+    return Table(title, ["prediction", "size", "scheme", "latency", "power", "energy per MB"], lines,
+                 "What is assumed and what fitted: model pascol."), found  # fmt: skip
 
 
 def _predict(options: argparse.Namespace) -> Answer:
@@ -110,6 +144,8 @@ def _sensitivity(options: argparse.Namespace) -> Answer:
 
 _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace], Answer], str]] = {
     "paper": (_paper, "the paper's own figures, printed and modelled"),
+    "pascol": (_pascol, "the figures of PASCoL's paper (one-sided operations), printed and modelled"),
+    "onesided": (_onesided, "a one-sided operation under PASCoL's schemes by message size"),
     "predict": (_predict, "time, power and energy of a collective under each scheme"),
     "break-even": (_break_even, "from which length or size on energy is saved"),
     "sensitivity": (_sensitivity, "what predictions depend on, as a table and as pictures"),
@@ -176,14 +212,17 @@ def _bytes(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="model",
-        description="What equations say about power-aware collectives: the paper's (ICPP 2010, section VI) and ours. "
+        description="What equations say about power-aware collectives: the paper's (ICPP 2010, section VI) and ours; and about "
+        "power-aware one-sided operations (PASCoL). "
         "Everything it prints is modelled, nothing measured.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (_, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.add_argument("--json", action="store_true", help="one JSON document instead of a table")
-        if name == "paper":
+        if name == "onesided":
+            command.add_argument("--operation", choices=onesided.OPERATIONS, default="put", help="default: %(default)s")
+        if name in ("paper", "pascol", "onesided"):
             continue
         command.add_argument("--machine", type=_machine_called, default="icpp2010", metavar="NAME|FILE",
                              help=f"of {', '.join(machines.ALL)}, or a file of calibrate -o (default: %(default)s)")
