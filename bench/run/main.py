@@ -71,11 +71,11 @@ def _run(options: Options) -> int:
 
 
 def _make_room(options: Options) -> None:
-    """An output folder without results; only what a session writes is ever removed."""
-    earlier = [path for path in map(options.output.joinpath, RESULTS) if path.exists()]
+    """An output folder without results, unless they are resumed; only what a session writes is ever removed."""
+    earlier = [path for path in map(options.output.joinpath, RESULTS) if path.exists() and not options.resume]
     if earlier and not options.force:
-        raise DriverError(f"{earlier[0]} is there from an earlier session: choose another --output "
-                          "or replace it with --force")  # fmt: skip
+        raise DriverError(f"{earlier[0]} is there from an earlier session: choose another --output, replace it with --force "
+                          "or go on with --resume")  # fmt: skip
     for path in earlier:
         if path.is_dir():
             shutil.rmtree(path)

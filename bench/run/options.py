@@ -42,6 +42,7 @@ class Options:
     latency_us: Optional[float]
     output: Path
     force: bool
+    resume: bool
     mca: Dict[str, str]
     keep_cluster: bool
     cluster_name: str
@@ -76,6 +77,7 @@ def parse(name: str, arguments: Sequence[str]) -> Options:
         latency_us=given.latency_us,
         output=(given.output or _dated_folder()).resolve(),
         force=given.force,
+        resume=given.resume,
         mca=dict(given.mca),
         keep_cluster=given.keep_cluster,
         cluster_name=given.cluster_name or f"bench-{os.getpid()}",
@@ -171,6 +173,10 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--force", action="store_true", help="replace the results of an earlier session there"
     )
+    group.add_argument(
+        "--resume", action="store_true", help="keep the good runs of an earlier session there, of the same cluster and sizes, "
+        "and make those that are missing",
+    )  # fmt: skip
     add_places(group)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Dict, List, Optional
 
 from bench.common import processes
 from bench.common.progress import Progress
-from bench.run import facts, machine, preload
+from bench.run import facts, machine, preload, resume
 from bench.run.cluster import Cluster
 from bench.run.errors import DriverError
 from bench.run.options import Options
@@ -62,10 +63,17 @@ class Session:
     """One session from start to end; document is always what there is so far."""
 
     def __init__(self, options: Options, places: Places) -> None:
-        self.document = _empty_document(options)
         self._options = options
         self._places = places
-        self._steps = plan(options)
+        before = resume.earlier(options, self.document_path)
+        if before is not None:
+            options.seed = before.settings.seed
+        self.document = _empty_document(options)
+        steps = plan(options)
+        wanted = {step.id for step in steps}
+        self.document.runs = [run for run in before.runs if run.failure is None and run.id in wanted] if before is not None else []
+        kept = {run.id for run in self.document.runs}
+        self._steps = [step for step in steps if step.id not in kept]
         self._progress = Progress([(step.benchmark, step.scheme) for step in self._steps])
         self._cluster = Cluster(options, options.output / "cluster.log")
         self._traces: Dict[int, TraceReader] = {}
@@ -79,7 +87,8 @@ class Session:
     def run(self) -> None:
         """Makes all runs; cleans up whatever happens."""
         try:
-            self._bring_up()
+            if self._steps:
+                self._bring_up()
             for number, step in enumerate(self._steps, 1):
                 self._progress.begin(f"run {number}/{len(self._steps)}: {step.id}")
                 run = self._one_run(step)
@@ -129,7 +138,8 @@ class Session:
 
     def _one_run(self, step: Step) -> doc.Run:
         folder = self._options.output / "runs" / step.id
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # of a failed run that is made again
+        folder.mkdir(parents=True)
         samplers = Samplers(self._cluster, self._places.sampler, self._options.interval_ms)
         try:
             samplers.start(folder)

@@ -387,6 +387,52 @@ NPB = """
 """
 
 
+def go_on(world: World, *extra: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+    return world.run("--resume", *extra, **changes)
+
+
+def made(world: World) -> int:
+    """Runs of benchmarks so far."""
+    return sum(line.startswith("run ") for line in world.calls())
+
+
+def test_a_session_is_resumed_where_runs_are_missing(world: World) -> None:
+    assert world.run(FAKE_OSU="fail:dvfs").returncode == 1
+    first = {run.id: run.start_ns for run in world.document().runs if run.failure is None}
+    assert made(world) == 3 and len(first) == 2
+    done = go_on(world, "--repetitions", "2", "--seed", "4")
+    assert done.returncode == 0, done.stderr
+    document = world.document()
+    assert made(world) == 3 + 4 and document.settings.seed == 3
+    assert sorted(run.id for run in document.runs) == [f"alltoall-{s}-{r}" for s in ("dvfs", "off", "throttle") for r in (1, 2)]
+    assert {run.id: run.start_ns for run in document.runs if run.id in first} == first
+    assert all(run.failure is None and run.energy[0].samples.t_ns for run in document.runs)
+
+
+def test_a_session_that_lacks_nothing_is_left_as_it_is(world: World) -> None:
+    assert go_on(world).returncode == 0  # there is nothing to resume
+    ups = [line for line in world.calls() if line.startswith("up ")]
+    done = go_on(world)
+    assert done.returncode == 0 and "Headline" in done.stdout
+    assert made(world) == 3 and [line for line in world.calls() if line.startswith("up ")] == ups
+
+
+@pytest.mark.parametrize(
+    "extra, said",
+    [
+        (["--sizes", "1024:4096"], "is of another choice of messages"),
+        (["--layout", "1,1"], "is of another cluster"),
+        (["--interval-ms", "7"], "is of another sampling interval (5"),
+    ],
+)
+def test_other_conditions_are_not_resumed(world: World, extra: List[str], said: str) -> None:
+    assert world.run().returncode == 0
+    before = (world.output / "document.json").read_bytes()
+    done = go_on(world, *extra)
+    assert done.returncode == 1 and said in done.stderr
+    assert (world.output / "document.json").read_bytes() == before
+
+
 def test_npb_of_the_user(world: World) -> None:
     (world.folder / "report").write_text(NPB)
     install("kernel.py", world.folder / "npb/bin/ft.S.x")
