@@ -8,10 +8,11 @@ import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, Iterable, List, Optional, Tuple
 
 from poweraware.session import document as doc
 
+COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 OURS, GIVEN, PACKAGED = "ours", "given", "packaged"
 
 
@@ -38,6 +39,7 @@ class Family(ABC):
     """Benchmarks that are started, read and shown alike."""
 
     name: str
+    schemes: Tuple[str, ...] = ("off", "dvfs", "throttle", "auto")  # the baseline first
     benchmarks: List[str]
     programs: Dict[str, Program]
     missing: List[str]  # what was not found, for people ..
@@ -66,6 +68,17 @@ class Family(ABC):
             self.lacks_ours |= origin == OURS
         else:
             self.programs[benchmark] = Program(path, origin, label)
+
+    def meet(self, schemes: List[str], environment: Dict[str, str]) -> None:
+        """Raises a DriverError where the components that programs find with the environment do not know a scheme."""
+
+    def parameters(self, scheme: str) -> Dict[str, str]:
+        """MCA parameters of a scheme."""
+        return {"coll_poweraware_scheme": scheme}
+
+    def references(self) -> List[doc.Reference]:
+        """Figures of others for the document."""
+        return []
 
     @abstractmethod
     def prepare(self, benchmark: str, folder: Path) -> List[str]:

@@ -20,10 +20,11 @@ from poweraware.session.document import Document
 
 RESULTS = ("document.json", "report.html", "summary.txt", "runs")
 
-USAGE = """usage: run osu|npb|cpmd [options]
+USAGE = """usage: run osu|shift|npb|cpmd [options]
 
 Runs benchmarks under the power schemes and writes a document, a page and a summary.
   osu    latency benchmarks of collectives: OSU's, or ours with their options and output
+  shift  put, get, accumulate and strided put over MPI windows: PASCoL's benchmark, figures and table
   npb    your build of the NAS Parallel Benchmarks, or kernels of ours with the communication of FT and IS
   cpmd   plane-wave codes: your CPMD, or the distribution's Quantum ESPRESSO and HPC Challenge
 'run osu --help' and so on list the options.
@@ -50,6 +51,7 @@ def _run(options: Options) -> int:
     status = 0
     try:
         found = places.find(options)
+        options.family.meet(options.schemes, found.environment())
         _make_room(options)
         session = Session(options, found)
         session.run()

@@ -17,12 +17,12 @@ from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
 from bench.run.npb import Npb
 from bench.run.osu import Osu
+from bench.run.shift import Shift
 from poweraware.session.document import Preload
 
 NO_MACHINE = "none"
 
-SCHEMES = ("off", "dvfs", "throttle", "auto")
-FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Npb, PlaneWaves)}
+FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Npb, PlaneWaves)}
 
 
 @dataclass
@@ -61,7 +61,7 @@ def parse(name: str, arguments: Sequence[str]) -> Options:
     machine = None if str(given.machine) == NO_MACHINE else given.machine
     if machine is not None and not machine.is_file():
         parser.error(f"--machine {machine}: no such file; '{NO_MACHINE}' uses the real hardware")
-    preloads = _preloads(parser, given.preload)
+    preloads = _preloads(parser, given.preload, FAMILIES[name].schemes)
     _take_variables(parser, preloads, given.preload_env)
     return Options(
         family=FAMILIES[name](parser, given, sum(ranks)),
@@ -98,7 +98,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     )
     _add_cluster(parser)
     FAMILIES[name].add_options(parser)
-    _add_session(parser)
+    _add_session(parser, FAMILIES[name].schemes)
     _add_places(parser)
     return parser
 
@@ -126,18 +126,18 @@ def _add_cluster(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cluster-name", metavar="NAME", help="its name (default: one of its own)")
 
 
-def _add_session(parser: argparse.ArgumentParser) -> None:
+def _add_session(parser: argparse.ArgumentParser, schemes: Sequence[str]) -> None:
     group = parser.add_argument_group("runs")
     group.add_argument(
         "--schemes",
-        type=different_of(SCHEMES, "scheme "),
+        type=different_of(schemes, "scheme "),
         metavar="S,...",
-        default=list(SCHEMES),
-        help=f"of {', '.join(SCHEMES)}; off is the baseline (default: all)",
+        default=list(schemes),
+        help=f"of {', '.join(schemes)}; {schemes[0]} is the baseline (default: all)",
     )
     group.add_argument(
         "--preload", action="append", default=[], metavar="NAME=FILE",
-        help="one more scheme, NAME: off, with this library preloaded into the program, as peers want it "
+        help=f"one more scheme, NAME: {schemes[0]}, with this library preloaded into the program, as peers want it "
         "(countdown=/opt/countdown/lib/libcntd.so); may be repeated",
     )  # fmt: skip
     group.add_argument(
@@ -180,11 +180,11 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     add_places(group)
 
 
-def _preloads(parser: argparse.ArgumentParser, given: Sequence[str]) -> Dict[str, Preload]:
+def _preloads(parser: argparse.ArgumentParser, given: Sequence[str], schemes: Sequence[str]) -> Dict[str, Preload]:
     found: Dict[str, Preload] = {}
     for text in given:
         name, _, file = text.partition("=")
-        if not re.fullmatch(r"[A-Za-z][\w-]*", name) or name in SCHEMES or name in found:
+        if not re.fullmatch(r"[A-Za-z][\w-]*", name) or name in schemes or name in found:
             parser.error(f"--preload {text}: NAME=FILE is wanted, NAME a word that no other scheme has")
         if not Path(file).is_file():
             parser.error(f"--preload {text}: there is no file {file}")

@@ -38,6 +38,7 @@ class Osu(Family):
     """Benchmarks are called as the collectives."""
 
     name = "osu"
+    label = "with OSU's options and output"
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,20 +52,24 @@ class Osu(Family):
         )
         group.add_argument(
             "--sizes",
-            type=_sizes,
+            type=sizes,
             metavar="MIN:MAX or B=MIN:MAX,...",
             default={ANY: (1024, 65536)},
             help="message sizes in bytes, of all benchmarks or of each (default: 1024:65536)",
         )
-        group.add_argument("--iterations", type=positive, default=10, metavar="N", help="timed calls per size (default: %(default)s)")
-        group.add_argument("--warmup", type=count, default=2, metavar="N", help="untimed calls per size (default: %(default)s)")
+        add_calls(group, 10, 2, "per size")
         group.add_argument(
             "--osu-dir", type=Path, metavar="DIR", help="use the OSU programs installed below DIR"
         )
 
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
+        self._take_messages(parser, given)
         if given.osu_dir is not None and not given.osu_dir.is_dir():
             parser.error(f"--osu-dir {given.osu_dir}: no such directory")
+        for benchmark in self.benchmarks:
+            self._find(benchmark, given.osu_dir, given.build / "bench" / self.name)
+
+    def _take_messages(self, parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
         self.benchmarks = given.benchmarks
         self._sizes = _sizes_of(parser, given.benchmarks, given.sizes)
         self.messages = Messages(
@@ -73,14 +78,12 @@ class Osu(Family):
             iterations=given.iterations,
             warmup=given.warmup,
         )
-        for benchmark in self.benchmarks:
-            self._find(benchmark, given.osu_dir, given.build / "bench" / "osu")
 
     def _find(self, benchmark: str, folder: Optional[Path], build: Path) -> None:
         """Ours from the build, or OSU's, which installs into a folder per kind of benchmark."""
-        name = f"osu_{benchmark}"
+        name = f"{self.name}_{benchmark}"
         if folder is None:
-            path, origin, label = executable([build / name]), OURS, f"{name} of poweraware, with OSU's options and output"
+            path, origin, label = executable([build / name]), OURS, f"{name} of poweraware, {self.label}"
         else:
             path = executable([folder / name, *sorted(folder.rglob(name))])
             origin, label = GIVEN, f"{name} of the OSU micro-benchmarks"
@@ -89,15 +92,18 @@ class Osu(Family):
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         """Full output (-f) and data validation (-c); the JSON file for our own programs only, in their working folder, so
         that all runs have the same command."""
-        assert self.messages is not None
         program = self.programs[benchmark]
         low, high = self._sizes[benchmark]
         line = [str(program.path), "-f", "-c"]
         line += [] if benchmark == WITHOUT_SIZES else ["-m", f"{low}:{high}"]
-        line += ["-i", str(self.messages.iterations), "-x", str(self.messages.warmup)]
+        line += self._calls()
         if any(name in benchmark for name in _SUMS) and program.origin == GIVEN and _has_types(program.path):
             line += ["-T", _TYPE]
         return line + ["--json", _RESULT] if program.origin == OURS else line
+
+    def _calls(self) -> List[str]:
+        assert self.messages is not None
+        return ["-i", str(self.messages.iterations), "-x", str(self.messages.warmup)]
 
     def read(self, benchmark: str, folder: Path) -> Outcome:
         told = read_json(folder / _RESULT) if self.programs[benchmark].origin == OURS else None
@@ -174,6 +180,7 @@ def _json_row(row: Dict[str, Any]) -> Row:
         t_end_ns=row["t_end_ns"],
         cpu_s=row.get("cpu_s"),
         validated=row["validated"],
+        moved_bytes=row.get("moved_bytes"),
     )
 
 
@@ -181,9 +188,15 @@ def _json_rank(rank: Dict[str, Any]) -> Rank:
     return Rank(rank["rank"], rank["host"], None, rank["pid"], rank["cpu_s"])
 
 
-def _sizes(text: str) -> Sizes:
+def add_calls(group: argparse._ArgumentGroup, iterations: int, warmup: int, which: str) -> None:
+    """Options for the numbers of calls; which: of what."""
+    group.add_argument("--iterations", type=positive, default=iterations, metavar="N", help=f"timed calls {which} (default: {iterations})")
+    group.add_argument("--warmup", type=count, default=warmup, metavar="N", help=f"untimed calls {which} (default: {warmup})")
+
+
+def sizes(text: str) -> Sizes:
     """Sizes by benchmark, or of ANY benchmark that is not named."""
-    sizes: Sizes = {}
+    found: Sizes = {}
     for part in text.split(","):
         name, equals, bounds = part.rpartition("=")
         numbers = bounds.split(":")
@@ -192,18 +205,18 @@ def _sizes(text: str) -> Sizes:
         low, high = int(numbers[0]), int(numbers[1])
         if low > high:
             raise argparse.ArgumentTypeError(f"'{part}': MIN is above MAX")
-        sizes[name if equals else ANY] = (low, high)
-    return sizes
+        found[name if equals else ANY] = (low, high)
+    return found
 
 
 def _sizes_of(
-    parser: argparse.ArgumentParser, benchmarks: List[str], sizes: Sizes
+    parser: argparse.ArgumentParser, benchmarks: List[str], given: Sizes
 ) -> Sizes:
-    for name in sizes:
+    for name in given:
         if name != ANY and name not in benchmarks:
             parser.error(f"--sizes: '{name}' is not of the benchmarks {','.join(benchmarks)}")
-    sizes = {**sizes, WITHOUT_SIZES: (0, 0)}
+    given = {**given, WITHOUT_SIZES: (0, 0)}
     for name in benchmarks:
-        if name not in sizes and ANY not in sizes:
+        if name not in given and ANY not in given:
             parser.error(f"--sizes: no sizes for '{name}': give it some, or leave it out of --benchmarks")
-    return {name: sizes.get(name) or sizes[ANY] for name in benchmarks}
+    return {name: given.get(name) or given[ANY] for name in benchmarks}

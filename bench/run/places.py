@@ -6,23 +6,28 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from bench.run.errors import DriverError
-from bench.run.family import executable
+from bench.run.family import COMPONENT_PATH, executable
 from bench.run.options import Options
+from bench.run.shift import WINDOWS
 
 COMPONENT = "mca_coll_poweraware.so"
 
 
 @dataclass
 class Places:
-    """Absolute paths of what was found; no sampler means no energies.  plugin_dir holds nothing
-    but the component: Open MPI tries to load every file it finds there."""
+    """Absolute paths of what was found; no sampler means no energies.  Each plugin_dir holds nothing
+    but components: Open MPI tries to load every file it finds there."""
 
-    plugin_dir: Path
+    plugin_dirs: List[Path]
     sampler: Optional[Path]
     guard: Optional[Path]
+
+    def environment(self) -> Dict[str, str]:
+        """That of programs which are to find the components."""
+        return {**os.environ, COMPONENT_PATH: ":".join([*map(str, self.plugin_dirs), "SYS_DEFAULT"])}
 
 
 def find(options: Options) -> Places:
@@ -39,7 +44,7 @@ def find(options: Options) -> Places:
         hint = ". Parts of poweraware are made by make; --build names the build directory when it is not ./build"
         raise DriverError(f"not found: {'; '.join(missing)}{hint if ours else ''}")
     return Places(
-        plugin_dir=component.parent.resolve(),
+        plugin_dirs=[component.parent.resolve(), *_of_windows(options)],
         sampler=_tool(options.build, "poweraware-sample"),
         guard=_tool(options.build, "poweraware-guard"),
     )
@@ -47,6 +52,12 @@ def find(options: Options) -> Places:
 
 def _tool(build: Path, name: str) -> Optional[Path]:
     return executable([build / "opal" / name, build / "opal/tools" / name])
+
+
+def _of_windows(options: Options) -> List[Path]:
+    """The folder of the component for windows, where the build has it."""
+    folder = options.build / "osc_poweraware/component"
+    return [folder.resolve()] if options.plugin_dir is None and (folder / WINDOWS).is_file() else []
 
 
 def _component(options: Options) -> Optional[Path]:

@@ -8,7 +8,6 @@ cluster down.
 """
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import time
@@ -30,7 +29,6 @@ from poweraware.documents import DocumentError
 from poweraware.session import document as doc
 
 COMPONENT_PRIORITY = "95"
-_PATH_PARAMETER = "OMPI_MCA_mca_base_component_path"
 
 
 @dataclass(frozen=True)
@@ -194,9 +192,10 @@ class Session:
 
     def _parameters(self, step: Step, folder: Path) -> Dict[str, str]:
         """MCA parameters of a run; the user's come last and win."""
+        family = self._options.family
         parameters = {
             "coll_poweraware_priority": COMPONENT_PRIORITY,
-            "coll_poweraware_scheme": doc.BASELINE if step.scheme in self._options.preloads else step.scheme,
+            **family.parameters(family.schemes[0] if step.scheme in self._options.preloads else step.scheme),
             "coll_poweraware_report_dir": str(folder),
             # what earlier sessions have learnt is not to matter; what this one does is
             "coll_poweraware_knowledge": str(self._options.output.resolve() / "knowledge.json"),
@@ -209,8 +208,7 @@ class Session:
 
     def _wait_for(self, line: List[str], folder: Path) -> Optional[int]:
         """Runs a command with the component in reach; None when it took too long."""
-        environment = {**os.environ, _PATH_PARAMETER: f"{self._places.plugin_dir}:SYS_DEFAULT"}
-        process = processes.start(line, folder / "errors.txt", folder / "output.txt", environment, folder)
+        process = processes.start(line, folder / "errors.txt", folder / "output.txt", self._places.environment(), folder)
         try:
             return processes.wait(process, self._options.timeout_s, self._progress.tick)
         finally:
@@ -272,4 +270,5 @@ def _empty_document(options: Options) -> doc.Document:
         cluster=facts.cluster(options),
         provenance=facts.provenance(options, []),
         settings=facts.settings(options),
+        references=options.family.references(),
     )

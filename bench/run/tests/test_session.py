@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Optional
 
 import pytest
 
@@ -431,6 +431,63 @@ def test_other_conditions_are_not_resumed(world: World, extra: List[str], said: 
     done = go_on(world, *extra)
     assert done.returncode == 1 and said in done.stderr
     assert (world.output / "document.json").read_bytes() == before
+
+
+def shift(world: World, values: Optional[List[str]], *extra: str, **changes: str) -> "subprocess.CompletedProcess[str]":
+    """A session of bench/run shift; values: of the parameter of the component for windows, None: it has none."""
+    install("osu.py", world.build / "bench/shift/shift_put", "FAKE=shift")
+    known = world.folder / "known.txt"
+    lines = [] if values is None else ["mca:osc:poweraware:param:osc_poweraware_scheme:value:auto"]
+    lines += [f"mca:osc:poweraware:param:osc_poweraware_scheme:enumerator:value:{k}:{name}" for k, name in enumerate(values or [])]
+    known.write_text("".join(f"{line}\n" for line in lines))
+    ompi_info = world.folder / "bin/ompi_info"
+    ompi_info.parent.mkdir()
+    ompi_info.write_text(f'#!/bin/sh\necho "$OMPI_MCA_mca_base_component_path" >"{world.folder}/path"\ncat "{known}"\n')
+    ompi_info.chmod(0o755)
+    words = [*world.usual("shift"), "--operations", "put", "--sizes", "4096:16384", "--iterations", "4", *extra]
+    return world.run_command(words, {"PATH": f"{ompi_info.parent}:{os.environ['PATH']}", **changes})
+
+
+SHIFT_SCHEMES = ["poll", "dvfs", "interrupt", "interrupt_dvfs", "auto"]
+
+
+def test_shift_under_all_schemes(world: World) -> None:
+    windows = world.build / "osc_poweraware/component"
+    windows.mkdir(parents=True)
+    (windows / "mca_osc_poweraware.so").touch()
+    done = shift(world, SHIFT_SCHEMES, PYTHONPATH=str(TOP))
+    assert done.returncode == 0, done.stderr
+    document = world.document()
+    assert document.settings.family == "shift" and document.schemes() == SHIFT_SCHEMES and document.complete
+    for run in document.runs:
+        assert run.failure is None and run.mca["osc"] == "poweraware" and run.mca["osc_poweraware_scheme"] == run.scheme
+        assert "coll_poweraware_scheme" not in run.mca
+        assert run.command[-10:] == ["-m", "4096:16384", "-i", "40:4", "-x", "10:1", "--validation-calls", "1", "--json", "result.json"]
+        assert [row.moved_bytes for row in run.rows] == [4 * size for size in (4096, 8192, 16384)]
+    assert (world.folder / "path").read_text().split(":") == [str(world.build / "coll_poweraware/component"), str(windows), "SYS_DEFAULT\n"]
+    assert [each.kind for each in document.references] == ["published", "modelled", "modelled"]
+    assert "Break-even, as table 16 of PASCoL" in done.stdout
+    assert "Energy per MB over polling" in (world.output / "report.html").read_text()
+
+
+def test_shift_without_the_component_for_windows(world: World) -> None:
+    done = shift(world, None, "--schemes", "poll,interrupt")
+    assert done.returncode == 0, done.stderr
+    settings = {run.scheme: (run.mca["osc"], run.mca["coll_poweraware_idle"]) for run in world.document().runs}
+    assert settings == {"poll": ("^ucx", "off"), "interrupt": ("^ucx", "all")}
+
+
+@pytest.mark.parametrize(
+    "values, said",
+    [
+        (None, "scheme dvfs, interrupt_dvfs, auto: there is no parameter osc_poweraware_scheme (of mca_osc_poweraware.so, below"),
+        (["poll", "interrupt", "auto"], "scheme dvfs, interrupt_dvfs: the parameter osc_poweraware_scheme has no such value; there are poll,"),
+    ],
+)
+def test_schemes_that_the_component_does_not_know_are_refused(world: World, values: Optional[List[str]], said: str) -> None:
+    done = shift(world, values)
+    assert done.returncode == 1 and done.stderr.startswith(f"run: {said}"), done.stderr
+    assert not (world.state / "calls").exists() and not world.output.exists()
 
 
 def test_npb_of_the_user(world: World) -> None:

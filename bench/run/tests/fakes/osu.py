@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Stands in for osu_*: OSU's table, the JSON file when asked for, the document of the component, and
+"""Stands in for osu_* and shift_*: OSU's table, the JSON file when asked for, the document of the component, and
 writes to the emulated controls.  FAKE_OSU=KIND:SCHEME changes what it does under one scheme."""
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ def measure(size: int, iterations: int, scheme: str) -> Dict[str, Any]:
         "t_end_ns": end_ns,
         "cpu_s": 0.01,
         "validated": not wrong,
+        **({"moved_bytes": size * iterations} if "shift" in os.environ.get("FAKE", "") else {}),
     }
 
 
 def write_job(scheme: str, begin_ns: int) -> None:
     document = make_job(factor=(time.time_ns() - begin_ns) / 1e10)  # whose time is 10 s times that
     document["begin_ns"] = begin_ns
-    document["settings"]["scheme"] = scheme
+    document["settings"]["scheme"] = os.environ.get("OMPI_MCA_coll_poweraware_scheme", "auto")
     if kind(scheme) == "wrong-job":
         document["totals"]["joules"] *= 2
     Path(os.environ["OMPI_MCA_coll_poweraware_report_dir"], "job.json").write_text(json.dumps(document))
@@ -73,12 +74,13 @@ def main() -> int:
     parser.add_argument("-f", action="store_true", required=True)
     parser.add_argument("-c", action="store_true", required=True)
     parser.add_argument("-m", required=True)
-    parser.add_argument("-i", type=int, required=True)
-    parser.add_argument("-x", type=int, required=True)
+    parser.add_argument("-i", type=lambda text: int(text.split(":")[-1]), required=True)
+    parser.add_argument("-x", required=True)
+    parser.add_argument("--validation-calls", type=int)
     parser.add_argument("--json", type=Path)
     parser.add_argument("-T", dest="type", choices=["mpi_char", "mpi_int", "mpi_float"])
     options = parser.parse_args()
-    scheme = os.environ["OMPI_MCA_coll_poweraware_scheme"]
+    scheme = os.environ.get("OMPI_MCA_osc_poweraware_scheme") or os.environ.get("OMPI_MCA_coll_poweraware_scheme", "")
     assert os.environ["OMPI_MCA_mca_base_component_path"].endswith(":SYS_DEFAULT")
     if kind(scheme) == "fail":
         print("MPI_ABORT was invoked", file=sys.stderr)
