@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "traffic.h"
+#include "windows.h"
 
 #include <stdlib.h>
 
@@ -267,6 +268,10 @@ const pwr_traffic_t pwr_traffics[] = {
     {"from_any", "everybody to everybody, received from any source", from_any},
     {"probe", "messages whose length only a probe tells", probe},
     {"strided", "blocks of 7 bytes every 16 bytes; the gaps must stay as they are", strided},
+    {"put", "8 puts into a window to me + i, for every i, between fences", pwr_windows_put},
+    {"get", "8 gets from it, between post, start, complete and wait", pwr_windows_get},
+    {"accumulate", "8 accumulates into it under a lock, with flushes and requests",
+     pwr_windows_accumulate},
 };
 
 const size_t pwr_traffic_count = sizeof pwr_traffics / sizeof pwr_traffics[0];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Point-to-point calls with one fault, linked in front of the MPI library's (profiling interface):
+ * Calls with one fault, linked in front of the MPI library's (profiling interface):
  * proof that the verification in transports sees it.
  *
  * PWR_FAULT="KIND RANK CALL OFFSET" breaks the CALL-th call of its kind (from 0) on RANK:
- *   send   byte OFFSET changes before it is sent (MPI_Isend, MPI_Issend, MPI_Sendrecv)
- *   recv   byte OFFSET of the receive buffer, or outside of it, changes after MPI_Sendrecv
- *   short  one byte less is sent (MPI_Isend)
+ *   send   byte OFFSET changes before it is sent (MPI_Isend, MPI_Issend, MPI_Sendrecv, MPI_Put,
+ * MPI_Accumulate) recv   byte OFFSET of the receive buffer, or outside of it, changes after
+ * MPI_Sendrecv or MPI_Get short  one byte less is sent (MPI_Isend)
  */
 #include "config.h"
 
@@ -78,6 +78,43 @@ int MPI_Sendrecv(const void *send, int send_count, MPI_Datatype send_type, int d
                                recv_type, source, recv_tag, comm, status);
     if (due("recv", &calls, comm, &offset)) {
         ((unsigned char *)recv)[offset] ^= 0x10;
+    }
+    return result;
+}
+
+int MPI_Put(const void *buffer, int count, MPI_Datatype type, int target, MPI_Aint at,
+            int target_count, MPI_Datatype target_type, MPI_Win window)
+{
+    spoil_sent(buffer, MPI_COMM_WORLD);
+    return PMPI_Put(buffer, count, type, target, at, target_count, target_type, window);
+}
+
+int MPI_Accumulate(const void *buffer, int count, MPI_Datatype type, int target, MPI_Aint at,
+                   int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win window)
+{
+    spoil_sent(buffer, MPI_COMM_WORLD);
+    return PMPI_Accumulate(buffer, count, type, target, at, target_count, target_type, op, window);
+}
+
+static unsigned char *spoiled; /* what a get brings: changes when that is complete */
+
+int MPI_Get(void *buffer, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
+            MPI_Datatype target_type, MPI_Win window)
+{
+    static int calls;
+    long offset;
+    if (due("recv", &calls, MPI_COMM_WORLD, &offset)) {
+        spoiled = (unsigned char *)buffer + offset;
+    }
+    return PMPI_Get(buffer, count, type, target, at, target_count, target_type, window);
+}
+
+int MPI_Win_complete(MPI_Win window)
+{
+    int result = PMPI_Win_complete(window);
+    if (spoiled) {
+        *spoiled ^= 0x10;
+        spoiled = NULL;
     }
     return result;
 }

@@ -51,4 +51,11 @@ expect strided "send 0 7 6" "rank 1: $message 0, 7 bytes: byte 6: expected"
 expect strided "send 1 15 16" "rank 0: $message 1, 14 bytes: byte 7: expected"
 expect strided "recv 1 14 23" "rank 1: $message 0, 14 bytes: gap at buffer byte 23: expected"
 expect strided "recv 1 14 31" "rank 1: $message 0, 14 bytes: gap at buffer byte 31: expected"
+# Puts and gets are 8 per step, as windows; of accumulates 4 have no request.
+expect put "send 0 31 0" "rank 1: $message 0, 1 bytes: byte 0: expected"
+expect put "send 1 129 4094" "rank 1: $message 1, 4096 bytes: byte 4094: expected"
+expect get "recv 1 72 63" "rank 1: $message 0, 64 bytes: byte 63: expected"
+expect get "recv 0 64 -1" "rank 0: something was written outside of .* at byte -1"
+expect accumulate "send 0 15 0" "rank 1: $message 0, 1 bytes: byte 0: expected"
+expect accumulate "send 1 71 4095" "rank 0: $message 1, 4096 bytes: byte 4095: expected"
 finish

@@ -5,11 +5,11 @@
 # The shared-memory transport: vader in Open MPI 4.1, sm from 5.0 on.
 . "$(dirname "$0")/transport.sh"
 
-if has_btl vader; then
+if has btl vader; then
     carry vader
     # Without the kernel's help (CMA) large messages are copied through the segment.
     carry vader btl_vader_single_copy_mechanism none
-elif has_btl sm; then
+elif has btl sm; then
     carry sm
     carry sm smsc ^cma,knem,xpmem
 else

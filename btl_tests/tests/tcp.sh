@@ -5,7 +5,7 @@
 # The TCP transport, over the loopback interface.
 . "$(dirname "$0")/transport.sh"
 
-if ! has_btl tcp; then
+if ! has btl tcp; then
     echo "skipped: this Open MPI has no TCP transport (btl tcp)"
     exit 77
 fi
