@@ -39,16 +39,14 @@ def ratios_by_size(document: Document, benchmark: str, scheme: str, quantity: st
 
 
 def break_even(document: Document, benchmark: str, scheme: str) -> Optional[BreakEven]:
-    """The smallest size from which on every size takes less energy than polling, for certain where there are intervals."""
+    """The smallest size from which on every size takes less energy than polling in the mean, and all of them together for certain
+    where there are intervals."""
     by_size = ratios_by_size(document, benchmark, scheme, "energy")
-    first: Optional[int] = None
-    for size in sorted(by_size, reverse=True):
-        if not _saves(by_size[size]):
-            break
-        first = size
-    if first is None:
-        return None
-    return BreakEven(first, {name: _from(document, benchmark, scheme, name, first) for name in QUANTITIES})
+    lost = max((size for size, ratio in by_size.items() if ratio.middle >= 1), default=0)
+    for first in sorted(size for size in by_size if size > lost):
+        if _saves(_from(document, benchmark, scheme, "energy", first)):
+            return BreakEven(first, {name: _from(document, benchmark, scheme, name, first) for name in QUANTITIES})
+    return None
 
 
 def table16(document: Document) -> Table:
@@ -62,9 +60,9 @@ def table16(document: Document) -> Table:
             if scheme != document.baseline():
                 rows.append([benchmark, f"this session ({_kind(document)})", scheme, *_of_session(break_even(document, benchmark, scheme))])
     heads = ["operation", "origin", "scheme", "from size", *(f"{_TITLES[name]} / polling" for name in QUANTITIES)]
-    certain = "for certain (95 %)" if document.settings.repetitions >= ratios.FEWEST else "in the mean"
+    certain = ", and all together for certain (95 %)" if document.settings.repetitions >= ratios.FEWEST else ""
     note = (
-        f"From the size on from which every size that was resolved takes less energy per MB than polling, {certain}: geometric mean "
+        f"From the size on from which every size that was resolved takes less energy per MB than polling in the mean{certain}: geometric mean "
         "over these sizes, in pairs of repetitions, and 95 % interval; of models the mean over sizes up to 1 MiB. "
         f"{words.too_few(document)}Of this session: {words.time_caption(document)}; {words.power_caption(document, 'power and energy')}."
     )
@@ -82,8 +80,8 @@ def _of_pairs(found: List[float]) -> Optional[Ratio]:
     return ratios.paired(found, [1.0] * len(found))
 
 
-def _saves(ratio: Ratio) -> bool:
-    return ratio.middle < 1 and (ratio.differs or ratio.high is None)
+def _saves(ratio: Optional[Ratio]) -> bool:
+    return ratio is not None and ratio.middle < 1 and (ratio.differs or ratio.high is None)
 
 
 def _from(document: Document, benchmark: str, scheme: str, quantity: str, first: int) -> Optional[Ratio]:
