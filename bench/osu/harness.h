@@ -51,6 +51,8 @@ typedef struct pwr_osu_options {
     size_t max_bytes;
     pwr_osu_calls_t small;
     pwr_osu_calls_t large;
+    unsigned long
+        least_ms; /* the timed calls of a size are made again until they have taken that */
     unsigned long validated_calls;
     unsigned long mem_limit; /* bytes of message buffers per process */
     int root;                /* or PWR_OSU_ROOT_ROTATES */

@@ -44,6 +44,16 @@ static double timed_calls(const pwr_osu_run_t *run, size_t bytes, unsigned long 
     return inside;
 }
 
+/* All ranks go by the one that began first. */
+static bool is_too_short(const pwr_osu_run_t *run, double wall_s)
+{
+    double longest_s = wall_s;
+    if (run->options->least_ms > 0) {
+        MPI_Allreduce(&wall_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, run->comm);
+    }
+    return 1e3 * longest_s < (double)run->options->least_ms;
+}
+
 static double reduce_real(const pwr_osu_run_t *run, double value, MPI_Op op)
 {
     double result = 0;
@@ -63,7 +73,6 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
     const pwr_osu_options_t *options = run->options;
     pwr_osu_calls_t calls = bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
-    const unsigned long operations = calls.timed * operations_of_a_run(run);
     pwr_osu_call_t first = pwr_osu_call(run, bytes, 0);
     pwr_buffer_use(&run->send, benchmark->data->send_bytes(benchmark, run->np, bytes));
     pwr_buffer_use(&run->recv, benchmark->data->recv_bytes(benchmark, run->np, bytes));
@@ -75,7 +84,12 @@ void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
     uint64_t cpu_begin_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     double wall_begin = MPI_Wtime();
-    double inside_s = timed_calls(run, bytes, calls.timed);
+    double inside_s = 0;
+    unsigned long operations = 0;
+    do {
+        inside_s += timed_calls(run, bytes, calls.timed);
+        operations += calls.timed * operations_of_a_run(run);
+    } while (is_too_short(run, MPI_Wtime() - wall_begin));
     double wall_s = MPI_Wtime() - wall_begin;
     uint64_t end_ns = pwr_clock_ns(CLOCK_REALTIME);
     double cpu_s = 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin_ns);

@@ -36,19 +36,17 @@ static const char *set_message_size(const pwr_option_t *option, void *to, char *
     return NULL;
 }
 
-/* Of small and of large messages: one number, or SMALL:LARGE. */
+/* Of small and of large messages. */
 static const char *set_calls(const pwr_option_t *option, void *to, char *value)
 {
     pwr_osu_options_t *options = to;
-    char *colon = strchr(value, ':');
-    if (colon) {
-        *colon = '\0';
+    pwr_osu_calls_t *small = &options->small;
+    const char *reason = pwr_option_count(option, small, value);
+    if (!reason) {
+        memcpy((char *)&options->large + option->at, (char *)small + option->at,
+               sizeof(unsigned long));
     }
-    const char *reason = pwr_option_count(option, &options->small, value);
-    if (colon) {
-        *colon = ':'; /* a refusal quotes the value */
-    }
-    return reason ? reason : pwr_option_count(option, &options->large, colon ? colon + 1 : value);
+    return reason;
 }
 
 static const char *set_root(const pwr_option_t *option, void *to, char *value)
@@ -66,11 +64,12 @@ static const pwr_option_t table[] = {
     {'m', "message-size", "[MIN:]MAX",
      "message sizes in bytes, doubled from MIN to MAX (\"MIN:\" keeps MAX)",
      .set = set_message_size},
-    {'i', "iterations", "N[:LARGE]",
-     "timed calls per size, above 8192 bytes LARGE (default 1000:100)", set_calls,
+    {'i', "iterations", "N", "timed calls per size (default 1000, above 8192 bytes 100)", set_calls,
      offsetof(pwr_osu_calls_t, timed), 1, INT_MAX},
-    {'x', "warmup", "N[:LARGE]", "calls per size before the timed ones (default 200:20)", set_calls,
-     offsetof(pwr_osu_calls_t, warmup), 0, INT_MAX},
+    {'x', "warmup", "N", "calls per size before the timed ones (default 200, above 8192 bytes 20)",
+     set_calls, offsetof(pwr_osu_calls_t, warmup), 0, INT_MAX},
+    {0, "least-ms", "MS", "make the timed calls again until they have taken so long (default 0)",
+     pwr_option_count, AT(least_ms), 0, INT_MAX},
     {'M', "mem-limit", "BYTES",
      "message buffers per process; larger sizes are left out (default 536870912)", pwr_option_count,
      AT(mem_limit), 1, INT64_MAX},

@@ -16,12 +16,12 @@ from bench.run.errors import DriverError
 from bench.run.family import COMPONENT_PATH
 from bench.run.osu import ANY, Osu, add_calls, sizes
 from poweraware.session.document import Reference
+from poweraware.session.energy import RESOLVED_SAMPLES
 
 OPERATIONS = ("get", "put", "accumulate", "strided")  # in the order of the paper
 WINDOWS = "mca_osc_poweraware.so"
 PARAMETER = "osc_poweraware_scheme"
 _UNIT = 8  # bytes, of which sizes are multiples
-_MORE_SMALL = 10  # times as many calls up to 8 KiB, which are too short for meters otherwise
 
 # Without the parameter: what coll_poweraware alone can do, on the components that Open MPI has for windows but ucx, whose
 # waits it does not see.
@@ -42,7 +42,7 @@ class Shift(Osu):
                            help=f"of {', '.join(OPERATIONS)} (default: all)")  # fmt: skip
         group.add_argument("--sizes", type=sizes, metavar="MIN:MAX or O=MIN:MAX,...", default={ANY: (_UNIT, 1 << 20)},
                            help=f"message sizes in bytes, of all operations or of each (default: {_UNIT}:{1 << 20})")  # fmt: skip
-        add_calls(group, 2, 1, f"above 8 KiB, each an operation to every other rank; {_MORE_SMALL} times as many below")
+        add_calls(group, 2, 1, "per size, each an operation to every other rank, and again until the energy of a size can be read")
 
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         if ranks < 2:
@@ -52,13 +52,12 @@ class Shift(Osu):
             if low < _UNIT or low % _UNIT:
                 parser.error(f"--sizes: {name}: {low} is not a multiple of {_UNIT} bytes")
         self._has_parameter = False
+        self._least_ms = RESOLVED_SAMPLES * given.interval_ms + given.interval_ms // 2
         for benchmark in self.benchmarks:
             self._find(benchmark, None, given.build / "bench" / self.name)
 
     def _calls(self) -> List[str]:
-        assert self.messages is not None
-        timed, warmup = self.messages.iterations, self.messages.warmup
-        return ["-i", f"{_MORE_SMALL * timed}:{timed}", "-x", f"{_MORE_SMALL * warmup}:{warmup}", "--validation-calls", "1"]
+        return [*super()._calls(), "--least-ms", str(self._least_ms), "--validation-calls", "1"]
 
     def meet(self, schemes: List[str], environment: Dict[str, str]) -> None:
         known = _known_schemes(environment)

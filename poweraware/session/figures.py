@@ -36,11 +36,13 @@ def latency(document: Document) -> Picture:
 def over_polling(document: Document, quantity: str) -> Picture:
     """A figure of one-sided operations over polling's, by message size: a third of figures 4 to 15 of PASCoL."""
     name = {"latency": "Latency", "power": "Power", "energy": "Energy per MB"}[quantity]
-    origin = words.time_caption(document) if quantity == "latency" else _energy_caption(document)
+    origin = words.time_caption(document)
+    if quantity != "latency":
+        origin = f"sizes too short for the sampling interval are left out. {_energy_caption(document)}"
     picture = Picture(
         title=f"{name} over polling, as figures 4 to 15 of PASCoL",
         caption=f"{name} of an operation with its flush over that of {document.baseline()}, geometric mean of pairs of repetitions; bars: "
-        f"95 % interval; sizes too short for the sampling interval are left out. {origin}. {_references_caption(document)}",
+        f"95 % interval; {origin}. {_references_caption(document)}",
         alt=_alt(f"{name} over polling against message size in bytes", document),
         why_absent=None if quantity == "latency" else summary.why_no_energy(document),
     )

@@ -49,7 +49,6 @@ for bad in 0 -1 x 5s ''; do
     refuse 2 "option --validation-calls: \"$bad\" is not" osu_alltoall "--validation-calls=$bad"
 done
 refuse 2 'option --warmup: "-1" is not' osu_alltoall -x -1
-refuse 2 'option --iterations: "5:x" is not' osu_alltoall -i 5:x
 refuse 2 'option --root: this collective has no root' osu_alltoall --root 1
 refuse 2 'option --message-size: this collective has no messages' osu_barrier -m 8
 refuse 2 'option --root: "first" is neither' osu_reduce --root first
@@ -57,7 +56,7 @@ refuse 2 'option --root: "first" is neither' osu_reduce --root first
 ./osu_bcast --help >"$work/out"
 status=$?
 [ "$status" -eq 0 ] || fail "--help"
-for option in message-size iterations warmup mem-limit validation validation-calls full root json \
+for option in message-size iterations warmup least-ms mem-limit validation validation-calls full root json \
     help version; do
     [ "$(grep -c -e " --$option " "$work/out")" -ge 1 ] || fail "--help without --$option"
 done
@@ -99,8 +98,13 @@ run 2 ./osu_bcast -m 8192:16384 -f
 run 2 ./osu_bcast -m 8192:16384 -f -i 7
 [ "$(awk '/^[0-9]/ {print $1, $5}' "$work/out" | tr '\n' ' ')" = "8192 7 16384 7 " ] ||
     fail "--iterations"
-run 2 ./osu_bcast -m 8192:16384 -f -i 7:3 -x 1:0
-[ "$(awk '/^[0-9]/ {print $1, $5}' "$work/out" | tr '\n' ' ')" = "8192 7 16384 3 " ] ||
-    fail "--iterations of small and large messages"
+
+# Calls are made again, as often as all ranks agree on.
+run 2 ./osu_bcast -m 8:16 -f -i 7 --least-ms 30 --json "$work/again.json"
+awk '/^[0-9]/ { if ($5 < 14 || $5 % 7) bad = 1; n++ } END { exit bad || n != 2 }' "$work/out" || fail "--least-ms"
+python3 - "$work/again.json" <<END || fail "--least-ms: shorter than that"
+import json, sys
+sys.exit(any(row["t_end_ns"] - row["t_begin_ns"] < 30e6 for row in json.load(open(sys.argv[1]))["rows"]))
+END
 
 finish

@@ -462,7 +462,8 @@ def test_shift_under_all_schemes(world: World) -> None:
     for run in document.runs:
         assert run.failure is None and run.mca["osc"] == "poweraware" and run.mca["osc_poweraware_scheme"] == run.scheme
         assert "coll_poweraware_scheme" not in run.mca
-        assert run.command[-10:] == ["-m", "4096:16384", "-i", "40:4", "-x", "10:1", "--validation-calls", "1", "--json", "result.json"]
+        assert run.command[-12:-6] == ["-m", "4096:16384", "-i", "4", "-x", "1"]
+        assert run.command[-6:] == ["--least-ms", "22", "--validation-calls", "1", "--json", "result.json"]  # four samples of 5 ms and a half
         assert [row.moved_bytes for row in run.rows] == [4 * size for size in (4096, 8192, 16384)]
     assert (world.folder / "path").read_text().split(":") == [str(world.build / "coll_poweraware/component"), str(windows), "SYS_DEFAULT\n"]
     assert [each.kind for each in document.references] == ["published", "modelled", "modelled"]
