@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Puts point-to-point and one-sided traffic on whatever transport Open MPI was told to use and verifies every
- * byte.  It needs no plug-in of ours: where it fails, the transport is to blame, not us.
+ * Puts point-to-point and one-sided traffic on whatever transport Open MPI was told to use and
+ * verifies every byte.  It needs no plug-in of ours: where it fails, the transport is to blame, not
+ * us.
  */
 #include "config.h"
 

@@ -5,9 +5,13 @@
  * proof that the verification in transports sees it.
  *
  * PWR_FAULT="KIND RANK CALL OFFSET" breaks the CALL-th call of its kind (from 0) on RANK:
- *   send   byte OFFSET changes before it is sent (MPI_Isend, MPI_Issend, MPI_Sendrecv, MPI_Put,
- * MPI_Accumulate) recv   byte OFFSET of the receive buffer, or outside of it, changes after
- * MPI_Sendrecv or MPI_Get short  one byte less is sent (MPI_Isend)
+ *   send    byte OFFSET changes before it is sent (MPI_Isend, MPI_Issend, MPI_Sendrecv, MPI_Put,
+ *           MPI_Accumulate)
+ *
+ *   recv    byte OFFSET of the receive buffer, or outside of it, changes after MPI_Sendrecv, or
+ *           after MPI_Win_complete where MPI_Get has brought it
+ *
+ *   short   one byte less is sent (MPI_Isend)
  */
 #include "config.h"
 
