@@ -67,13 +67,14 @@ static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, i
    nothing of one is left but its wait, which is short if nobody is late. */
 static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
 {
-    return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts || window->others.levers_in_waits;
+    return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts ||
+           PWR_LEVERS_IN_WAITS == window->others.levers;
 }
 
 static inline bool loops(osc_poweraware_window_t *window, int kind)
 {
     const pwr_operations_t *of = operations_of(window, kind);
-    return 0 != (WAITS & kind) && (of->idles || of->levers_in_waits);
+    return 0 != (WAITS & kind) && (of->idles || PWR_LEVERS_IN_WAITS == of->levers);
 }
 
 static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number,
@@ -187,7 +188,7 @@ static bool is_wanted(const osc_poweraware_window_t *window, osc_poweraware_call
 {
     int kind = kind_of(call, component);
     const pwr_operations_t *of = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
-    bool waits = NOTHING != kind && (of->idles || of->levers_in_waits);
+    bool waits = NOTHING != kind && (of->idles || PWR_LEVERS_IN_WAITS == of->levers);
     return osc_poweraware_ways.counts || NULL != window->transfers || waits;
 }
 

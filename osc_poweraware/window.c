@@ -132,7 +132,7 @@ static void begin_operations(osc_poweraware_window_t *window, pwr_operations_t *
     pwr_operations_init(of, window->comm, ways->scheme, ways->first_operation,
                         classed ? OSC_POWERAWARE_NUM_CALLS : 0, classes);
     of->idles = sleeps;
-    of->levers_in_waits = levers;
+    of->levers = levers ? PWR_LEVERS_IN_WAITS : PWR_LEVERS_NEVER;
 }
 
 osc_poweraware_window_t *

@@ -59,8 +59,8 @@ static const pwr_audit_clock_t clocks = {
  */
 static bool has_levers(const pwr_operations_t *of, size_t bytes)
 {
-    bool enough = of->levers_in_waits || bytes >= pwr_process.settings.min_bytes;
-    if (NULL == pwr_process.power || !enough) {
+    if (NULL == pwr_process.power || PWR_LEVERS_NEVER == of->levers ||
+        !pwr_operations_move_enough(of, bytes)) {
         return false;
     }
     if (PWR_BYTES_UNKNOWN == bytes && !pwr_process.armed) {

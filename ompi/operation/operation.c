@@ -171,10 +171,10 @@ void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *
 /* What has no class is only counted. */
 static bool may_move_levers(const pwr_operation_t *operation)
 {
-    bool enough =
-        operation->of->levers_in_waits || operation->own_bytes >= pwr_process.settings.min_bytes;
-    return NULL != operation->class && !operation->nested && operation->of->scheme->saves &&
-           enough && pwr_class_may_move_levers(operation->class);
+    const pwr_operations_t *of = operation->of;
+    return NULL != operation->class && !operation->nested && of->scheme->saves &&
+           PWR_LEVERS_NEVER != of->levers && pwr_operations_move_enough(of, operation->own_bytes) &&
+           pwr_class_may_move_levers(operation->class);
 }
 
 static void begin_levers(pwr_operation_t *operation)
@@ -182,7 +182,7 @@ static void begin_levers(pwr_operation_t *operation)
     if (is_accounted(operation)) {
         pwr_operation_account_levers(operation);
     }
-    operation->low = !operation->of->levers_in_waits;
+    operation->low = PWR_LEVERS_IN_CALLS == operation->of->levers;
     if (operation->low) {
         operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
         pwr_levers_low(pwr_levers_expected_ns(operation->of->scheme, &operation->class->length));
@@ -208,7 +208,7 @@ void pwr_operation_full(pwr_operation_t *operation)
 static void end_levers(pwr_operation_t *operation)
 {
     pwr_operation_full(operation);
-    if (operation->of->levers_in_waits) {
+    if (PWR_LEVERS_IN_WAITS == operation->of->levers) {
         return;
     }
     uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;

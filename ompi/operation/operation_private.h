@@ -12,6 +12,12 @@
    asks for the same classes in the same order. */
 pwr_class_t *pwr_class_of(pwr_operations_t *of, unsigned name, size_t bytes);
 void pwr_classes_free(pwr_operations_t *of);
+/* Whether operations of so many bytes may move levers: those that do in waits know how long these
+   will be. */
+static inline bool pwr_operations_move_enough(const pwr_operations_t *of, size_t bytes)
+{
+    return PWR_LEVERS_IN_WAITS == of->levers || bytes >= pwr_process.settings.min_bytes;
+}
 /* decided.c: pwr_decided tells of those that are enlisted, and of what is kept. */
 void pwr_decided_enlist(pwr_operations_t *of);
 void pwr_decided_delist(pwr_operations_t *of);

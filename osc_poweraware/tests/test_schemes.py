@@ -45,7 +45,7 @@ def run(nodes: Nodes, reports: Path, scheme: str, **mca: str) -> Rank:
     reports.chmod(0o777)
     done = nodes.run([LATE, "-c", "-l", str(LATE_MS), *KINDS], "--ppn", "1", "--bind", "core",
                      mca={"osc": "poweraware,pt2pt,rdma", "coll": "^poweraware", "osc_poweraware_scheme": scheme,
-                          "coll_poweraware_ranks_dir": str(reports), **mca})
+                          "coll_poweraware_min_bytes": "0", "coll_poweraware_ranks_dir": str(reports), **mca})
     assert done.returncode == 0 and "0 wrong results" in done.stdout, done.stdout
     found = json.loads((reports / "rank-0.json").read_text())
     pstate = next(lever for lever in found["levers"] if lever["name"] == "pstate")

@@ -77,6 +77,13 @@ typedef struct pwr_class {
     bool audited;
 } pwr_class_t;
 
+/* When operations move levers. */
+typedef enum pwr_lever_times {
+    PWR_LEVERS_IN_CALLS, /* from start to end, if they move enough bytes */
+    PWR_LEVERS_IN_WAITS, /* by how long a wait is expected to last */
+    PWR_LEVERS_NEVER
+} pwr_lever_times_t;
+
 /* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
 typedef struct pwr_operations {
     struct ompi_communicator_t *comm;
@@ -94,9 +101,9 @@ typedef struct pwr_operations {
     uint64_t calls;
     unsigned account_comm;
     bool account_comm_known;
-    bool idles;           /* stock functions wait by the ladder */
-    bool levers_in_waits; /* levers move there alone, by how long a wait is expected to last */
-    bool spoke;           /* this rank has said that an operation may be hung */
+    bool idles; /* stock functions wait by the ladder */
+    pwr_lever_times_t levers;
+    bool spoke; /* this rank has said that an operation may be hung */
 } pwr_operations_t;
 
 /* scheme, and classes, [num_classed], zeroed: the caller's. */
