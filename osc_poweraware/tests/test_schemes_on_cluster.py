@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,3 +79,36 @@ def test_idle_off_holds_for_all(two: Nodes, tmp_path: Path) -> None:
 def test_unknown_scheme(two: Nodes) -> None:
     done = two.run([LATE, "-c", "fence"], "--ppn", "1", mca={"osc": "poweraware,pt2pt,rdma", "osc_poweraware_scheme": "fast"})
     assert done.returncode == 0 and "osc_poweraware_scheme keeps its default: auto" in done.stdout, done.stdout
+
+
+def wait_for(over: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 120
+    while not over() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return over()
+
+
+def ranks() -> list[int]:
+    """Processes of the program, whatever namespace they are in."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "exe") == os.path.realpath(LATE):
+                found.append(int(process.name))
+        except OSError:
+            pass
+    return found
+
+
+def test_levers_are_back_after_a_kill(two: Nodes) -> None:
+    """One rank waits in a flush with its frequency lowered, the other one is late by minutes: both are killed."""
+    with ThreadPoolExecutor() as background:
+        job = background.submit(two.run, [LATE, "-c", "-l", "600000", "put-flush"], "--ppn", "1", "--bind", "core",
+                                mca={"osc": "poweraware,pt2pt,rdma", "coll": "^poweraware", "osc_poweraware_scheme": "interrupt_dvfs"})
+        try:
+            assert wait_for(lambda: rules.not_restored(two.levers()) != []), "no lever was moved: nothing is proven"
+        finally:
+            for pid in ranks():
+                os.kill(pid, signal.SIGKILL)
+        assert job.result().returncode != 0
+    assert wait_for(lambda: rules.not_restored(two.levers()) == []), rules.not_restored(two.levers())
