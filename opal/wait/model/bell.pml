@@ -17,15 +17,20 @@
  *     A2 who has looked and finds asked: asked = 0;  A3 takes all asks;  A4 looks until nothing is
  *        left;  A5 rings those whose asks it took
  *
+ *     W1 waits[me] = 1, waited = 1 in the other's page, after B1
+ *     W2 who has made a call finds waited: waited = 0;  W3 takes all waits, and rings those
+ *
  * Sleeps have no time-out here: whoever sleeps through what was meant to wake him stays asleep, and
  * the search finds an invalid end state.  Memory is that of x86: stores stay in their process's
  * buffer, in their order, for any time; atomic operations, fences and system calls empty it.
  *
  * Macros: MESSAGES (two ringers; an owner who waits for all that they send; LINGER: without a fence,
  * but what was begun before B1 is visible before B2) or ASKING (two askers, and a server who looks
- * now and then; AGAIN: one who asks twice; MORE: two who ask twice, which takes minutes), and the
- * faults: of both NO_LOOK, NO_FENCE, LATE_B1; of MESSAGES HEARD_IS_FORGOTTEN, of its LINGER
- * LINGER_BEFORE_B1; of ASKING ASK_BEFORE_B1, ASKED_FIRST, ASKED_LAST, TAKE_AFTER_LOOK.
+ * now and then; AGAIN: one who asks twice; MORE: two who ask twice, which takes minutes) or WAITING
+ * (two who wait for the calls of another process, which makes no fence: they linger), and the
+ * faults: of all NO_LOOK; of the first two NO_FENCE, LATE_B1; of MESSAGES HEARD_IS_FORGOTTEN, of its
+ * LINGER LINGER_BEFORE_B1; of ASKING ASK_BEFORE_B1, ASKED_FIRST, ASKED_LAST, TAKE_AFTER_LOOK; of
+ * WAITING LINGER_BEFORE_W1, WAITED_LAST, HEARD_IS_FORGOTTEN.
  */
 
 #ifdef MESSAGES
@@ -348,5 +353,115 @@ init
         run server()
     }
     finished == 1 + ASKERS
+}
+#endif
+
+#ifdef WAITING
+#define WAITERS 2
+#define CALLS 2
+
+byte made;    /* calls, as their maker has stored them: on their way to memory */
+byte visible; /* as memory has them */
+bool asleep[WAITERS];
+byte bytes[WAITERS];          /* in the waiters' pipes */
+bool waits[WAITERS], waited;  /* in the maker's page */
+byte finished;
+
+active proctype memory()
+{
+end:
+    do
+    :: visible < made -> visible++
+    od
+}
+
+proctype waiter(byte me)
+{
+    byte seen, before, owed;
+    bool heard;
+    do
+    :: seen == CALLS -> break
+    :: else ->
+B1:     d_step { before = seen; heard = false; asleep[me] = true };
+#ifdef LINGER_BEFORE_W1
+        owed = made;
+#endif
+W1:     waits[me] = true;
+        waited = true;
+#ifndef LINGER_BEFORE_W1
+        owed = made;
+#endif
+        visible >= owed; /* LINGER */
+#ifndef NO_LOOK
+B2:     seen = visible;
+#endif
+        if /* the event loop at times, without blocking */
+        :: true
+        :: d_step { bytes[me] > 0 -> bytes[me] = 0; heard = true }
+        fi;
+#ifdef HEARD_IS_FORGOTTEN
+        heard = false;
+#endif
+        if
+        :: (seen == before && !heard) ->
+B3:         d_step { bytes[me] > 0 -> bytes[me] = 0 }
+        :: else
+        fi;
+B4:     asleep[me] = false;
+        seen = visible
+    od;
+    finished++
+}
+
+/* W3, R2, R3: exchanges empty the store buffer. */
+inline wake(who)
+{
+    d_step { taken = waits[who]; waits[who] = false };
+    if
+    :: taken ->
+        d_step { taken = asleep[who]; asleep[who] = false };
+        if
+        :: taken -> bytes[who]++
+        :: else
+        fi
+    :: else
+    fi;
+    taken = false
+}
+
+proctype maker()
+{
+    byte calls;
+    bool taken;
+    do
+    :: calls < CALLS ->
+        calls++;
+R1:     made++;
+W2:     if
+        :: waited ->
+            visible == made;
+#ifndef WAITED_LAST
+            waited = false;
+#endif
+W3:         wake(0);
+            wake(1);
+#ifdef WAITED_LAST
+            waited = false
+#endif
+        :: else
+        fi
+    :: else -> break
+    od;
+    finished++
+}
+
+init
+{
+    atomic {
+        run waiter(0);
+        run waiter(1);
+        run maker()
+    }
+    finished == 1 + WAITERS
 }
 #endif
