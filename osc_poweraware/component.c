@@ -101,11 +101,12 @@ static pwr_scheme_t scheme_of(int scheme, bool named)
 {
     const pwr_scheme_t *others = &pwr_process.scheme;
     bool automatic = OSC_POWERAWARE_AUTO == scheme;
+    bool told = named || !automatic;
     return (pwr_scheme_t){
         .name = NULL == others->name ? osc_poweraware_scheme_name(scheme) : others->name,
-        .saves = OSC_POWERAWARE_POLL != scheme && (named || !automatic || others->saves),
-        .audits = automatic,
-        .weighs_levers = true,
+        .saves = OSC_POWERAWARE_POLL != scheme && (told || others->saves),
+        .audits = automatic && (told || others->audits),
+        .weighs_levers = told || others->weighs_levers,
     };
 }
 
@@ -118,7 +119,8 @@ static void find_ways(osc_poweraware_ways_t *ways, int scheme)
     ways->sleeps = may_sleep;
     ways->sleeps_everywhere =
         may_sleep && (told || PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
-    ways->levers = ways->scheme->saves && OSC_POWERAWARE_INTERRUPT != scheme;
+    ways->levers = ways->scheme->saves && OSC_POWERAWARE_INTERRUPT != scheme &&
+                   (told || ways->scheme->audits);
 }
 
 /* Not used: neither named nor beside another component of ours that is. */
