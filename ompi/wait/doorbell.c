@@ -459,16 +459,43 @@ void pwr_doorbell_hang(bool threads)
     }
 }
 
-static void add_member(pwr_doorbell_group_t *group, const opal_proc_t *proc)
+/* Those that were looked for: PMIx of 5.0 loses memory with each look. */
+static struct {
+    opal_process_name_t process;
+    unsigned number;
+} bells[PWR_BELL_MAX_RINGERS];
+static size_t num_bells;
+
+static bool find_number(const opal_proc_t *proc, unsigned *number)
 {
     pwr_bell_address_t address;
+    for (size_t i = 0; i < num_bells; ++i) {
+        if (0 == opal_compare_proc(bells[i].process, proc->proc_name)) {
+            *number = bells[i].number;
+            return true;
+        }
+    }
     if (!find_bell(proc, &address)) {
+        return false;
+    }
+    *number = address.number;
+    if (num_bells < PWR_BELL_MAX_RINGERS) {
+        bells[num_bells].process = proc->proc_name;
+        bells[num_bells++].number = *number;
+    }
+    return true;
+}
+
+static void add_member(pwr_doorbell_group_t *group, const opal_proc_t *proc)
+{
+    unsigned number;
+    if (!find_number(proc, &number)) {
         group->known = false;
         return;
     }
-    group->members[address.number / 64] |= UINT64_C(1) << address.number % 64;
+    group->members[number / 64] |= UINT64_C(1) << number % 64;
     for (size_t i = 0; i < door.peers.count; ++i) {
-        if (door.peers.all[i].rings && address.number == door.peers.all[i].number) {
+        if (door.peers.all[i].rings && number == door.peers.all[i].number) {
             return;
         }
     }
@@ -507,6 +534,7 @@ static void put_back(void)
 
 void pwr_doorbell_take_down(void)
 {
+    num_bells = 0;
     if (door.hung) {
         door.hung = false;
         pwr_doorbell_waited = &nobody_waits;
