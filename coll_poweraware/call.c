@@ -19,13 +19,13 @@
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 
-unsigned long long coll_poweraware_num_handled;
+uint64_t coll_poweraware_num_handled;
 
 void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                            const coll_poweraware_algorithm_t *algorithm)
 {
     if (NULL != algorithm) {
-        coll_poweraware_count_handled();
+        pwr_process_count(&coll_poweraware_num_handled);
     }
     pwr_operation_start(operation, coll_poweraware_number_of(m, algorithm));
     unsigned collective = operation->name - m->operations.first;

@@ -13,7 +13,7 @@
 #include "pwr_ompi/process.h"
 
 /* Calls of this process that took an algorithm of ours. */
-extern unsigned long long coll_poweraware_num_handled;
+extern uint64_t coll_poweraware_num_handled;
 
 /* Open MPI may have made the communicator in the progress of another thread (MPI_Comm_idup): pairs
    with the end of enable. */
@@ -41,15 +41,10 @@ static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,
     m->comm->c_coll = table;
 }
 
-/* number: of collectives.h.  Without threads counts are plain additions: an atomic one takes 1 to
-   2 ns more. */
+/* number: of collectives.h. */
 static inline void coll_poweraware_count(mca_coll_poweraware_module_t *m, int number)
 {
-    if (pwr_process.mpi_threads) {
-        __atomic_fetch_add(&m->calls[number], 1, __ATOMIC_RELAXED);
-    } else {
-        ++m->calls[number];
-    }
+    pwr_process_count(&m->calls[number]);
 }
 
 static inline void coll_poweraware_begin(mca_coll_poweraware_module_t *m,
@@ -68,15 +63,6 @@ static inline int coll_poweraware_number_of(const mca_coll_poweraware_module_t *
     return NULL == algorithm
                ? PWR_ACCOUNT_NO_ALGORITHM
                : (int)m->first_algorithm + (int)(algorithm - coll_poweraware_algorithms);
-}
-
-static inline void coll_poweraware_count_handled(void)
-{
-    if (pwr_process.mpi_threads) {
-        __atomic_fetch_add(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
-    } else {
-        ++coll_poweraware_num_handled;
-    }
 }
 
 /* algorithm: NULL for the saved function. */

@@ -24,7 +24,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_mo
                          r->own_bytes, r->class, number);
     if (NULL != r->algorithm) {
         coll_poweraware_call_begin(m->state->call, operation, collective);
-        coll_poweraware_count_handled();
+        pwr_process_count(&coll_poweraware_num_handled);
         ++m->handled[collective];
     }
     return r->algorithm;

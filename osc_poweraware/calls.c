@@ -18,15 +18,6 @@ const char *const osc_poweraware_names[OSC_POWERAWARE_NUM_CALLS] = {
 
 osc_poweraware_totals_t osc_poweraware_totals;
 
-static void count(int call)
-{
-    if (pwr_process.mpi_threads) {
-        __atomic_fetch_add(&osc_poweraware_totals.calls[call], 1, __ATOMIC_RELAXED);
-    } else {
-        ++osc_poweraware_totals.calls[call];
-    }
-}
-
 /* ---- what a call may do ---- */
 
 #define WAITS OSC_POWERAWARE_WAITS
@@ -63,6 +54,12 @@ static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, i
     return 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
 }
 
+/* Whether something is saved in their waits. */
+static inline bool saves(const pwr_operations_t *of)
+{
+    return of->idles || PWR_LEVERS_IN_WAITS == of->levers;
+}
+
 /* Where nobody counts, and no levers move, a call that only some ranks make is no operation:
    nothing of one is left but its wait, which is short if nobody is late. */
 static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
@@ -73,14 +70,13 @@ static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
 
 static inline bool loops(osc_poweraware_window_t *window, int kind)
 {
-    const pwr_operations_t *of = operations_of(window, kind);
-    return 0 != (WAITS & kind) && (of->idles || PWR_LEVERS_IN_WAITS == of->levers);
+    return 0 != (WAITS & kind) && saves(operations_of(window, kind));
 }
 
 static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number,
                             uint64_t bytes)
 {
-    count(number);
+    pwr_process_count(&osc_poweraware_totals.calls[number]);
     pwr_operation_begin(operation, of, of->first + (unsigned)number, bytes, bytes);
     pwr_operation_start(operation, PWR_ACCOUNT_NO_ALGORITHM);
 }
@@ -183,16 +179,15 @@ static int free_window(ompi_win_t *win)
 /* ---- in a module ---- */
 
 /* Where only collective calls give the CPU back, the others are as they were. */
-static bool is_wanted(const osc_poweraware_window_t *window, osc_poweraware_call_t call,
+static bool is_wanted(osc_poweraware_window_t *window, osc_poweraware_call_t call,
                       const char *component)
 {
     int kind = kind_of(call, component);
-    const pwr_operations_t *of = 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
-    bool waits = NOTHING != kind && (of->idles || PWR_LEVERS_IN_WAITS == of->levers);
-    return osc_poweraware_ways.counts || NULL != window->transfers || waits;
+    return osc_poweraware_ways.counts || NULL != window->transfers ||
+           (NOTHING != kind && saves(operations_of(window, kind)));
 }
 
-static void put_calls(const osc_poweraware_window_t *window, const char *component)
+static void put_calls(osc_poweraware_window_t *window, const char *component)
 {
     ompi_osc_base_module_t *module = window->module;
 #define PUT(name, ...)                                                                             \

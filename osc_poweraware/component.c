@@ -113,14 +113,13 @@ static pwr_scheme_t scheme_of(int scheme, bool named)
 /* What the user has named for windows holds for all of their calls. */
 static void find_ways(osc_poweraware_ways_t *ways, int scheme)
 {
-    bool may_sleep = OSC_POWERAWARE_DVFS != scheme && pwr_process_idles(ways->scheme) &&
-                     OSC_POWERAWARE_POLL != scheme;
     bool told = OSC_POWERAWARE_AUTO != scheme;
-    ways->sleeps = may_sleep;
+    bool polls = OSC_POWERAWARE_POLL == scheme || OSC_POWERAWARE_DVFS == scheme;
+    ways->sleeps = !polls && pwr_process_idles(ways->scheme);
     ways->sleeps_everywhere =
-        may_sleep && (told || PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
-    ways->levers = ways->scheme->saves && OSC_POWERAWARE_INTERRUPT != scheme &&
-                   (told || ways->scheme->audits);
+        ways->sleeps && (told || PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
+    ways->levers =
+        ways->scheme->saves && OSC_POWERAWARE_INTERRUPT != scheme && (told || ways->scheme->audits);
 }
 
 /* Not used: neither named nor beside another component of ours that is. */

@@ -4,11 +4,10 @@
  * What scheme auto learns about algorithms on one communicator, by collective and size class.
  *
  * The first calls of a class do what other communicators of the same layout have learnt, or earlier
- * jobs, else as the table says.  From
- * COLL_POWERAWARE_TRIALS_FROM calls on, experiments (choose/trials.h) compare that with the stock
- * function and with our other algorithms. The ranks add up what they have measured in one small
- * Allreduce per experiment, by the saved function: after 64 calls of the class, 96, 128 .. 192, 256
- * .., in the end each 16,384.
+ * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
+ * (choose/trials.h) compare that with the stock function and with our other algorithms.  The ranks
+ * add up what they have measured in one small Allreduce per experiment, by the saved function: after
+ * 64 calls of the class, 96, 128 .. 192, 256 .., in the end each 16,384.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
 #define COLL_POWERAWARE_LEARN_H

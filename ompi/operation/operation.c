@@ -52,27 +52,24 @@ static bool is_accounted(const pwr_operation_t *operation)
     return NULL != pwr_process.account && !operation->nested;
 }
 
-/* Threads may call the same window. */
-static void count_call(pwr_operations_t *of)
+/* Of every operation.  Threads may call the same window. */
+static void open_operation(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                           size_t own_bytes)
 {
-    if (pwr_process.mpi_threads) {
-        __atomic_fetch_add(&of->calls, 1, __ATOMIC_RELAXED);
-    } else {
-        ++of->calls;
-    }
-}
-
-/* 1. */
-void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                         size_t bytes, size_t own_bytes)
-{
-    count_call(of);
+    pwr_process_count(&of->calls);
     operation->of = of;
     operation->nested = 0 != depth++;
     operation->name = name;
     operation->own_bytes = own_bytes;
     operation->waits = (pwr_wait_stats_t){0};
     operation->was_set_up = false;
+}
+
+/* 1. */
+void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
+                         size_t bytes, size_t own_bytes)
+{
+    open_operation(operation, of, name, own_bytes);
     pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
     operation->class = pwr_class_of(of, name, bytes);
     if (is_accounted(operation)) {
@@ -271,12 +268,7 @@ uint32_t pwr_operation_repeats(const pwr_operation_t *operation)
 void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                           size_t own_bytes, pwr_class_t *class, int algorithm)
 {
-    ++of->calls;
-    operation->of = of;
-    operation->nested = 0 != depth++;
-    operation->name = name;
-    operation->own_bytes = own_bytes;
-    operation->waits = (pwr_wait_stats_t){0};
+    open_operation(operation, of, name, own_bytes);
     operation->class = class;
     operation->algorithm = algorithm;
     operation->levers = false;
