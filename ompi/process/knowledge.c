@@ -31,6 +31,7 @@
 #include "ompi/mca/pml/base/base.h"
 
 static const char modex_word[] = "knowledge";
+static const char nothing[] = "{}"; /* is no knowledge */
 static const char no_file[] = "off";
 
 static pwr_knowledge_machine_t machine;
@@ -86,9 +87,8 @@ void pwr_known_publish(void)
         (void)pwr_knowledge_entries(loaded, &count);
     }
     char *text = NULL;
-    if (0 != count && PWR_OK == pwr_knowledge_format(loaded, &machine, &text)) {
-        pwr_modex_send(modex_word, PWR_MODEX_JOB, text, strlen(text));
-    }
+    bool ok = 0 != count && PWR_OK == pwr_knowledge_format(loaded, &machine, &text);
+    pwr_modex_send(modex_word, PWR_MODEX_JOB, ok ? text : nothing, strlen(ok ? text : nothing));
     free(text);
     pwr_knowledge_free(loaded);
 }

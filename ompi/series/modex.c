@@ -29,11 +29,41 @@ static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t byt
     return PMIX_SUCCESS == rc;
 }
 
+static bool get_as(pmix_info_t *how, const char *key, const opal_process_name_t *name, void **data,
+                   size_t *bytes)
+{
+    pmix_proc_t process;
+    pmix_value_t *found = NULL;
+    OPAL_PMIX_CONVERT_NAME(&process, name);
+    bool ok = PMIX_SUCCESS == PMIx_Get(&process, key, how, 1, &found) && NULL != found;
+    if (ok) {
+        *data = found->data.bo.bytes;
+        *bytes = found->data.bo.size;
+        found->data.bo.bytes = NULL; /* the caller's now */
+    }
+    if (NULL != found) {
+        PMIX_VALUE_RELEASE(found);
+    }
+    return ok;
+}
+
+/* MPI_Init of 6.0 goes on before all have sent.  Who has sent nothing is waited for once. */
 static bool get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
 {
-    int rc;
-    OPAL_MODEX_RECV_STRING_IMMEDIATE(rc, key, name, data, bytes);
-    return PMIX_SUCCESS == rc;
+    enum { LIMIT_S = 2 };
+    static bool in_vain;
+    int limit_s = LIMIT_S;
+    pmix_info_t at_once, within;
+    PMIX_INFO_LOAD(&at_once, PMIX_IMMEDIATE, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&within, PMIX_TIMEOUT, &limit_s, PMIX_INT);
+    bool ok = get_as(&at_once, key, name, data, bytes);
+    if (!ok && !in_vain) {
+        ok = get_as(&within, key, name, data, bytes);
+        in_vain = !ok;
+    }
+    PMIX_INFO_DESTRUCT(&at_once);
+    PMIX_INFO_DESTRUCT(&within);
+    return ok;
 }
 
 #else

@@ -382,14 +382,16 @@ static bool may_open_enough(void)
 
 void pwr_doorbell_publish(bool always)
 {
-    if (may_open_enough() && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank)) {
+    static const pwr_bell_address_t none;
+    bool open = may_open_enough() && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank);
+    if (open) {
         door.bell.address.always = always;
-        if (pwr_modex_send(modex_word, PWR_MODEX_NODE, &door.bell.address,
-                           sizeof door.bell.address)) {
-            door.published = true;
-        } else {
-            pwr_bell_close(&door.bell);
-        }
+    }
+    door.published = pwr_modex_send(modex_word, PWR_MODEX_NODE, open ? &door.bell.address : &none,
+                                    sizeof none) &&
+                     open;
+    if (open && !door.published) {
+        pwr_bell_close(&door.bell);
     }
 }
 

@@ -17,8 +17,9 @@ typedef enum pwr_modex_scope { PWR_MODEX_NODE, PWR_MODEX_JOB } pwr_modex_scope_t
    exchanges it: when components are opened, not later.  False: there is no exchange (a tool, not an
    MPI program). */
 bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes);
-/* What another process has sent under that word, for the caller to free; NULL: nothing.  Does
-   not wait for it. */
+/* What another process has sent under that word, for the caller to free; NULL: nothing.  Whoever
+   can send a word always sends it, be it without a meaning: where MPI_Init does not wait for all to
+   have sent, the first word that is missing is waited for, two seconds at most. */
 void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_t *bytes);
 
 #endif
