@@ -7,6 +7,7 @@
  * they came.  Functions that neither wait nor let others go on are left alone, unless all calls are
  * to be counted.
  */
+#include "agent.h"
 #include "calls.h"
 #include "window.h"
 
@@ -169,6 +170,9 @@ static int free_window(ompi_win_t *win)
     call_t call;
     begin(window, &call, OSC_POWERAWARE_free, WAITS | ALL_WAIT, NO_TARGET, 0);
     take_calls(window);
+    if (window->is_served) {
+        osc_poweraware_agent_leave();
+    }
     osc_poweraware_window_remove(win, window);
     int rc = window->saved.osc_free(win);
     end(window, &call, WAITS | ALL_WAIT, NO_TARGET);
@@ -223,8 +227,8 @@ void osc_poweraware_interpose(ompi_win_t *win, struct ompi_communicator_t *comm,
                               const char *component)
 {
     const osc_poweraware_ways_t *ways = &osc_poweraware_ways;
-    bool has_purpose =
-        ways->counts || ways->sleeps || (ways->levers && osc_poweraware_has_levers());
+    bool has_purpose = ways->counts || ways->sleeps || ways->agent ||
+                       (ways->levers && osc_poweraware_has_levers());
     osc_poweraware_window_t *window = has_purpose && ompi_comm_size(comm) > 1
                                           ? osc_poweraware_window_new(win, comm, component)
                                           : NULL;

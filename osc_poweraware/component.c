@@ -9,6 +9,7 @@
  * 3. The winner makes the window's module.  Ours are put in the places of some of its functions
  *    (window.c); it does not know.
  */
+#include "agent.h"
 #include "settings.h"
 #include "window.h"
 
@@ -88,6 +89,11 @@ static int register_component(void)
                                                             osc_poweraware_ways.first_operation,
                                                             OSC_POWERAWARE_NUM_CALLS, note)
                             : rc;
+    rc = OMPI_SUCCESS == rc
+             ? pwr_pvar_register(&SELF->super.osc_version, "agent_served",
+                                 "How often the agent of windows was woken and served, number",
+                                 MCA_BASE_PVAR_CLASS_COUNTER, NULL, &osc_poweraware_agent_served)
+             : rc;
     return OMPI_SUCCESS == rc
                ? pwr_ompi_select_companions(&ompi_osc_base_framework, component_name, is_left_out)
                : rc;
@@ -133,6 +139,7 @@ static int open_component(void)
     SELF->published = true;
     osc_poweraware_ways.scheme = &SELF->scheme;
     find_ways(&osc_poweraware_ways, SELF->settings.scheme);
+    osc_poweraware_ways.agent = SELF->settings.agent;
     if (osc_poweraware_ways.sleeps || osc_poweraware_ways.levers) {
         pwr_idle_loops_start();
     }
@@ -230,9 +237,10 @@ static json_t *own_report(void)
                                 json_integer((json_int_t)totals->calls[i]));
         }
     }
-    return json_pack("{s:{s:s, s:o, s:o}}", "windows", "scheme",
+    return json_pack("{s:{s:s, s:o, s:o, s:I}}", "windows", "scheme",
                      osc_poweraware_scheme_name(SELF->settings.scheme), "made",
-                     osc_poweraware_made(), "calls", calls);
+                     osc_poweraware_made(), "calls", calls, "agent_served",
+                     (json_int_t)osc_poweraware_agent_served);
 }
 
 /* The framework finalizes components that it has initialised, and does not close them then. */
@@ -248,6 +256,7 @@ static int close_component(void)
 {
     if (SELF->published) {
         SELF->published = false;
+        osc_poweraware_agent_stop();
         pwr_idle_loops_stop();
         pwr_process_close();
     }

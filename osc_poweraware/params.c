@@ -20,6 +20,11 @@ static const pwr_param_t rows[] = {
               "How calls of windows wait. poll: as without us; dvfs: poll at the lowest frequency; "
               "interrupt: sleep; interrupt_dvfs: sleep at the lowest frequency; auto: sleep where "
               "coll_poweraware_idle says so, at the lowest frequency where that pays"),
+    PWR_PARAM(
+        &registered, agent, BOOL, NULL, 2,
+        "A thread of each rank serves locks, accumulates, puts and gets of others while the "
+        "rank computes, and sleeps while there are none; needs MPI_THREAD_MULTIPLE (mpirun -x "
+        "OMPI_MPI_THREAD_LEVEL=3)"),
 };
 
 const char *osc_poweraware_scheme_name(int scheme)

@@ -6,6 +6,8 @@
 #ifndef OSC_POWERAWARE_SETTINGS_H
 #define OSC_POWERAWARE_SETTINGS_H
 
+#include <stdbool.h>
+
 /* How calls of windows wait.  PASCoL (Vishnu et al.) compares the first four. */
 typedef enum osc_poweraware_scheme {
     OSC_POWERAWARE_POLL,           /* as without us */
@@ -18,6 +20,7 @@ typedef enum osc_poweraware_scheme {
 
 typedef struct osc_poweraware_settings {
     int scheme; /* osc_poweraware_scheme_t */
+    bool agent; /* a thread serves others while the application computes */
 } osc_poweraware_settings_t;
 
 /* Returns OMPI_SUCCESS or an error of the MCA system. */

@@ -11,6 +11,8 @@
  */
 #include "window.h"
 
+#include "agent.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -159,6 +161,7 @@ osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, con
         pwr_idle_loops_unheard();
     }
     pwr_doorbell_group(comm, &window->ends.group);
+    window->is_served = ways->agent && osc_poweraware_agent_enter(component);
     return window;
 }
 

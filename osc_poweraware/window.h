@@ -20,6 +20,7 @@ typedef struct osc_poweraware_window {
     pwr_class_t
         *classes[2][OSC_POWERAWARE_NUM_CALLS];     /* of both, if levers move, or for a report */
     osc_poweraware_transfers_t *transfers;         /* NULL: nobody asks how long they take */
+    bool is_served;                                /* agent.h */
     pwr_idle_ends_t ends;                          /* of their waits */
     pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS]; /* without threads */
     struct osc_poweraware_window *next;            /* of those that nobody has called yet */
@@ -41,6 +42,7 @@ typedef struct osc_poweraware_ways {
     bool sleeps;              /* who waits in a collective one, ... */
     bool sleeps_everywhere;   /* ... and in any other one */
     bool levers;              /* waits move them, where there are any */
+    bool agent;               /* agent.h */
 } osc_poweraware_ways_t;
 extern osc_poweraware_ways_t osc_poweraware_ways;
 

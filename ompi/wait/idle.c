@@ -85,12 +85,9 @@ bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer)
            all_wake(&endpoint->btl_rdma);
 }
 
-bool pwr_idle_is_woken(bool collectives)
+bool pwr_idle_btls_wake(bool collectives)
 {
     mca_btl_base_selected_module_t *selected;
-    if (!is_ob1_in_one_thread()) {
-        return false;
-    }
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
     {
         /* To itself a process sends without waiting. */
@@ -99,6 +96,11 @@ bool pwr_idle_is_woken(bool collectives)
         }
     }
     return true;
+}
+
+bool pwr_idle_is_woken(bool collectives)
+{
+    return is_ob1_in_one_thread() && pwr_idle_btls_wake(collectives);
 }
 
 bool pwr_idle_by_itself(bool waits)

@@ -32,6 +32,8 @@ bool pwr_idle_is_crowded(void);
 bool pwr_idle_is_woken_by(struct ompi_communicator_t *comm, int peer);
 /* The same for all messages of this process, or for those of collectives. */
 bool pwr_idle_is_woken(bool collectives);
+/* The same for what comes through btls, whatever pml and threads there are. */
+bool pwr_idle_btls_wake(bool collectives);
 
 /* Waits until over(arg), which only messages of this process bring about.  woken: each of them
    wakes this process.  policy, stats and result as in pwr_wait_until. */
