@@ -3,7 +3,8 @@
  *
  * A target that computes and makes no call: are requests of others served meanwhile?
  *
- *   mpirun -np N check_agent [-s SECONDS] [-r ROUNDS] [-f allocate|create] [KIND...]
+ *   mpirun -np N check_agent [-s SECONDS] [-r ROUNDS] [-f allocate|create] [-l MILLISECONDS] [-q]
+ *       [KIND...]
  *
  * The last rank spins until rank 0 has put a word into its window, after a call of the KIND.  So it
  * returns because it was served, and not because time has passed; where nobody serves it, it makes
@@ -13,7 +14,10 @@
  *
  * or "accumulate: waits".  Kind "stress": all ranks accumulate into all, under locks, and compute
  * in between, ROUNDS times (default 200); "kill": the last rank kills itself while it is served.
- * The last line counts wrong results.
+ * "cost" is no test: it says how long rank 0's accumulates take under a lock, 10 ms apart (-q:
+ * there are none), while the last rank computes pieces of MILLISECONDS (default 100) and makes
+ * progress for 1 ms in between, ROUNDS times; and how long a piece takes, over the CPU time that
+ * its thread has of it, and what other threads take. The last line counts wrong results.
  */
 #include <mpi.h>
 
@@ -22,13 +26,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Places of a window; ranks have those from SUMS on. */
 enum { FLAG, VALUE, SUM, LOCKED, SUMS = 8, SLOTS = 64, HANG_S = 1500 };
 
 static int rank, size, last, wrong;
-static int limit_s = 60, rounds = 200;
+static int limit_s = 60, rounds = 200, piece_ms = 100;
+static bool quiet;
 static MPI_Win window;
 static long *exposed;
 
@@ -204,6 +210,98 @@ static void be_killed(void)
     }
 }
 
+/* ---- what it costs, and gains ---- */
+
+enum { TOLD = 1, MOST_TIMES = 100000 };
+
+static double clock_s(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Loops of compute() that last as long as a piece, at best. */
+static unsigned find_work(void)
+{
+    enum { LOOPS = 10000000, TRIES = 10 };
+    double best_s = 1.0;
+    for (int i = 0; i < TRIES; ++i) {
+        double begun_s = MPI_Wtime();
+        compute(LOOPS);
+        double took_s = MPI_Wtime() - begun_s;
+        best_s = took_s < best_s ? took_s : best_s;
+    }
+    return (unsigned)(1e-3 * piece_ms / best_s * LOOPS);
+}
+
+static void make_progress(double seconds)
+{
+    double end_s = MPI_Wtime() + seconds;
+    while (MPI_Wtime() < end_s) {
+        int flag;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+}
+
+static void compute_in_pieces(unsigned work)
+{
+    double pieces_s = 0.0, thread_s = 0.0, begun_s = MPI_Wtime();
+    double others_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - clock_s(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < rounds; ++i) {
+        double piece_s = MPI_Wtime(), own_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        compute(work);
+        thread_s += clock_s(CLOCK_THREAD_CPUTIME_ID) - own_s;
+        pieces_s += MPI_Wtime() - piece_s;
+        make_progress(1e-3);
+    }
+    others_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - clock_s(CLOCK_THREAD_CPUTIME_ID) - others_s;
+    double lasted_s = MPI_Wtime() - begun_s;
+    MPI_Send(NULL, 0, MPI_BYTE, 0, TOLD, MPI_COMM_WORLD);
+    printf("cost: piece %.3f ms, %.4f of its CPU time; other threads %.3f %% of a CPU\n",
+           1e3 * pieces_s / rounds, pieces_s / thread_s, 100.0 * others_s / lasted_s);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static void ask_until_told(void)
+{
+    static double times_s[MOST_TIMES];
+    const struct timespec pause = {.tv_nsec = 10000000};
+    int told = 0, num = 0;
+    while (!told && num < MOST_TIMES) {
+        nanosleep(&pause, NULL);
+        double begun_s = MPI_Wtime();
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, window);
+        accumulate();
+        MPI_Win_unlock(last, window);
+        times_s[num++] = MPI_Wtime() - begun_s;
+        MPI_Iprobe(last, TOLD, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
+    }
+    qsort(times_s, (size_t)num, sizeof times_s[0], compare);
+    printf("cost: %d requests, median %.3f ms, 95 %% below %.3f ms\n", num, 1e3 * times_s[num / 2],
+           1e3 * times_s[(size_t)num * 95 / 100]);
+}
+
+static void cost(void)
+{
+    unsigned work = rank == last ? find_work() : 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == last) {
+        compute_in_pieces(work);
+    } else if (0 == rank) {
+        if (!quiet) {
+            ask_until_told();
+        }
+        MPI_Recv(NULL, 0, MPI_BYTE, last, TOLD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* ---- all of them ---- */
 
 static bool is_named(const char *name, int argc, char **argv, bool without_names)
@@ -229,6 +327,9 @@ static void run_named(int argc, char **argv)
     if (is_named("stress", argc, argv, false)) {
         stress();
     }
+    if (is_named("cost", argc, argv, false)) {
+        cost();
+    }
     if (is_named("kill", argc, argv, false)) {
         be_killed();
     }
@@ -249,7 +350,7 @@ int main(int argc, char **argv)
 {
     int option, total = 0;
     const char *flavour = "allocate";
-    while (-1 != (option = getopt(argc, argv, "s:r:f:"))) {
+    while (-1 != (option = getopt(argc, argv, "s:r:f:l:q"))) {
         switch (option) {
         case 's':
             limit_s = atoi(optarg);
@@ -259,6 +360,12 @@ int main(int argc, char **argv)
             break;
         case 'f':
             flavour = optarg;
+            break;
+        case 'l':
+            piece_ms = atoi(optarg);
+            break;
+        case 'q':
+            quiet = true;
             break;
         default:
             return 2;
