@@ -231,10 +231,10 @@ static const char *why_not(const char *component)
                ? "osc/pt2pt does not work with MPI_THREAD_MULTIPLE, which it needs"
            : 5 == OMPI_MAJOR_VERSION && 0 == strcmp("ucx", component)
                ? "osc/ucx of Open MPI 5.0 lets one thread alone make progress"
-           : !pwr_process.mpi_threads
-               ? "it needs MPI_THREAD_MULTIPLE: mpirun -x OMPI_MPI_THREAD_LEVEL=3"
-           : agent.runs || start() ? NULL
-                                   : "this process can have no further thread or descriptor";
+           : !pwr_process.mpi_threads ? "it needs MPI_THREAD_MULTIPLE: mpirun -x "
+                                        "OMPI_MPI_THREAD_LEVEL=3, or MPI_Init_thread"
+           : agent.runs || start()    ? NULL
+                                      : "this process can have no further thread or descriptor";
 }
 
 static void stop(void)
