@@ -195,7 +195,10 @@ static void stress(void)
 static void be_killed(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == last && compute_until_told()) {
+    if (rank == last) {
+        if (!compute_until_told()) {
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         printf("kill: served\n");
         fflush(stdout);
         kill(getpid(), SIGKILL);
