@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "known_faults.h"
 #include "program.h"
 
 /* What is drawn from and for. */
@@ -38,17 +39,19 @@ static const diff_kind_t *draw_kind(draw_t *d, const diff_operator_t *op)
     do {
         kind = &diff_kinds[diff_draw(&d->random, (unsigned)diff_num_kinds)];
     } while (has_padding(kind) || (NULL != op && !diff_operator_fits(op, kind)) ||
-             (NULL != op && kind->parts > 1 && without(d, RMA_COMPLEX)));
+             (NULL != op && kind->parts > 1 && without(d, RMA_COMPLEX)) ||
+             (DIFF_COMPLEX == kind->class && diff_known_fault_complex()));
     return kind;
 }
 
 static bool left_out(const draw_t *d, MPI_Op op)
 {
     bool logical = MPI_LAND == op || MPI_LOR == op || MPI_LXOR == op;
+    bool bitwise = MPI_BAND == op || MPI_BOR == op || MPI_BXOR == op;
     bool of_pairs = MPI_MAXLOC == op || MPI_MINLOC == op;
     bool extreme = MPI_MAX == op || MPI_MIN == op || of_pairs;
-    return (logical && without(d, RMA_LOGICAL)) || (extreme && without(d, RMA_EXTREMES)) ||
-           (of_pairs && without(d, RMA_COMPLEX));
+    return (logical && without(d, RMA_LOGICAL)) || (bitwise && without(d, RMA_BITWISE)) ||
+           (extreme && without(d, RMA_EXTREMES)) || (of_pairs && without(d, RMA_COMPLEX));
 }
 
 static const diff_operator_t *draw_operator(draw_t *d)

@@ -44,6 +44,7 @@
     X(ALONE, alone, "windows of a single rank")                                                    \
     X(COMPLEX, complex, "operators on complex numbers and pairs")                                  \
     X(LOGICAL, logical, "logical operators")                                                       \
+    X(BITWISE, bitwise, "bitwise operators")                                                       \
     X(EXTREMES, extremes, "MPI_MAX, MPI_MIN, MPI_MAXLOC, MPI_MINLOC")                              \
     X(REPLACE, replace, "MPI_REPLACE")                                                             \
     X(NO_OP, no_op, "MPI_NO_OP")                                                                   \
