@@ -26,6 +26,7 @@ osc_poweraware_totals_t osc_poweraware_totals;
 #define ALL_WAIT OSC_POWERAWARE_ALL_WAIT
 #define COMPLETES OSC_POWERAWARE_COMPLETES
 #define MEETS OSC_POWERAWARE_MEETS
+#define ASKS OSC_POWERAWARE_ASKS
 #define NOTHING OSC_POWERAWARE_NOTHING
 #define ALL_TARGETS OSC_POWERAWARE_ALL_TARGETS
 #define NO_TARGET OSC_POWERAWARE_NO_TARGET
@@ -108,6 +109,7 @@ static inline void begin(osc_poweraware_window_t *window, call_t *call, int numb
     if (loops(window, kind)) {
         pwr_idle_loop_enter(&call->loop, counts ? &call->operation : NULL, &window->ends,
                             pwr_process.mpi_threads ? NULL : &window->sites[number], rest.ns);
+        call->loop.asks = 0 != (ASKS & kind);
     }
 }
 

@@ -20,7 +20,8 @@ enum {
     OSC_POWERAWARE_LETS_GO = 2,  /* others may wait for it, with no message that tells them of it */
     OSC_POWERAWARE_ALL_WAIT = 4, /* it is a collective one */
     OSC_POWERAWARE_COMPLETES = 8, /* what is under way to its target */
-    OSC_POWERAWARE_MEETS = 16     /* it may wait for others to come, too */
+    OSC_POWERAWARE_MEETS = 16,    /* it may wait for others to come, too */
+    OSC_POWERAWARE_ASKS = 32      /* again and again whether it may go on */
 };
 
 /* X(name, what it may do, what it may do where a window is memory that all of its ranks have
@@ -36,11 +37,11 @@ enum {
     X(post, WAITS | LETS_GO, LETS_GO, NO_TARGET, 0,                                                \
       (ompi_group_t * group, int assert, ompi_win_t *win), (group, assert, win))                   \
     X(wait, WAITS, WAITS, NO_TARGET, 0, (ompi_win_t * win), (win))                                 \
-    X(lock, WAITS, WAITS, NO_TARGET, 0, (int type, int target, int assert, ompi_win_t *win),       \
-      (type, target, assert, win))                                                                 \
+    X(lock, WAITS | ASKS, WAITS, NO_TARGET, 0,                                                     \
+      (int type, int target, int assert, ompi_win_t *win), (type, target, assert, win))            \
     X(unlock, WAITS | LETS_GO | COMPLETES, LETS_GO, target, 0, (int target, ompi_win_t *win),      \
       (target, win))                                                                               \
-    X(lock_all, WAITS, WAITS, NO_TARGET, 0, (int assert, ompi_win_t *win), (assert, win))          \
+    X(lock_all, WAITS | ASKS, WAITS, NO_TARGET, 0, (int assert, ompi_win_t *win), (assert, win))   \
     X(unlock_all, WAITS | LETS_GO | COMPLETES, LETS_GO, ALL_TARGETS, 0, (ompi_win_t * win), (win)) \
     X(flush, WAITS | COMPLETES, NOTHING, target, 0, (int target, ompi_win_t *win), (target, win))  \
     X(flush_all, WAITS | COMPLETES, NOTHING, ALL_TARGETS, 0, (ompi_win_t * win), (win))            \

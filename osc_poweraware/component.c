@@ -19,6 +19,7 @@
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
 #include "pwr_ompi/select.h"
+#include "pwr_ompi/ucx.h"
 
 #include "ompi/mca/osc/base/base.h"
 #include "ompi/mca/pml/base/base.h"
@@ -169,6 +170,9 @@ static int init(bool progress_threads, bool mpi_threads)
     pwr_process_open(mpi_threads);
     osc_poweraware_ways.counts = pwr_process_is_watched();
     be_first();
+    if (osc_poweraware_ways.sleeps || osc_poweraware_ways.levers) {
+        pwr_ucx_users_start();
+    }
     pwr_process_add_setup(since_ns);
     return OMPI_SUCCESS;
 }
@@ -257,6 +261,7 @@ static int close_component(void)
     if (SELF->published) {
         SELF->published = false;
         osc_poweraware_agent_stop();
+        pwr_ucx_users_stop();
         pwr_idle_loops_stop();
         pwr_process_close();
     }

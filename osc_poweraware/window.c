@@ -11,12 +11,13 @@
  */
 #include "window.h"
 
-#include "agent.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "agent.h"
+#include "pwr_ompi/ucx.h"
 
 osc_poweraware_ways_t osc_poweraware_ways;
 
@@ -137,6 +138,18 @@ static void begin_operations(osc_poweraware_window_t *window, pwr_operations_t *
     of->levers = levers ? PWR_LEVERS_IN_WAITS : PWR_LEVERS_NEVER;
 }
 
+/* osc/ucx waits for no message of Open MPI's.  Hardware of other nodes may change memory, and
+   nothing wakes then. */
+static void find_ends(pwr_idle_ends_t *ends, const char *component)
+{
+    bool is_ucx = 0 == strcmp("ucx", component);
+    ends->messages = !is_ucx && !osc_poweraware_is_memory(component);
+    ends->unheard = is_ucx && !(pwr_ucx_users_wake() && ends->group.is_whole);
+    if (is_ucx && !pwr_ucx_users_wake()) {
+        pwr_idle_loops_unheard();
+    }
+}
+
 osc_poweraware_window_t *
 osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, const char *component)
 {
@@ -155,12 +168,8 @@ osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, con
     window->collective.win = window->others.win = win;
     bool transfers = levers && !osc_poweraware_is_memory(component);
     window->transfers = transfers ? calloc(1, sizeof *window->transfers) : NULL;
-    window->ends.messages = !osc_poweraware_is_memory(component);
-    window->ends.unheard = 0 == strcmp("ucx", component);
-    if (window->ends.unheard) {
-        pwr_idle_loops_unheard();
-    }
     pwr_doorbell_group(comm, &window->ends.group);
+    find_ends(&window->ends, component);
     window->is_served = ways->agent && osc_poweraware_agent_enter(component);
     return window;
 }

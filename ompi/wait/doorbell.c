@@ -506,10 +506,12 @@ static void add_member(pwr_doorbell_group_t *group, const opal_proc_t *proc)
 
 void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *group)
 {
-    *group = (pwr_doorbell_group_t){.known = hang_alone()};
+    *group = (pwr_doorbell_group_t){.known = hang_alone(), .is_whole = true};
     for (int i = 0; group->known && i < ompi_comm_size(comm); ++i) {
         const opal_proc_t *proc = &ompi_comm_peer_lookup(comm, i)->super;
-        if (proc != opal_proc_local_get() && OPAL_PROC_ON_LOCAL_NODE(proc->proc_flags)) {
+        if (!OPAL_PROC_ON_LOCAL_NODE(proc->proc_flags)) {
+            group->is_whole = false;
+        } else if (proc != opal_proc_local_get()) {
             add_member(group, proc);
         }
     }

@@ -103,26 +103,34 @@ static void count_sleep(pwr_idle_loop_t *loop, uint64_t before)
     loop->looks = LOOKS_AWAKE;
 }
 
-/* 4. What ended a sleep early, and was no ring, was a message: more may come. */
-static void sleep_in_event_loop(pwr_idle_loop_t *loop)
+/* 4. What ended a sleep early, and was no ring, was a message: more may come.  Who asks stays
+   announced until a ring or the end of a sleep: the next question is asked after that.  Who has an
+   answer waits for none: the sleep goes on when progress has been made. */
+static void sleep_in_event_loop(pwr_idle_loop_t *loop, bool answered)
 {
     uint64_t before = pwr_now_ns();
-    if (pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
+    uint64_t until = 0 != loop->rests_until_ns ? loop->rests_until_ns : before + loop->next_ns;
+    if (before < until && pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
         move_low(loop, before);
-        pwr_idle_block(loop->next_ns);
+        pwr_idle_block(until - before);
         pwr_ucx_awake();
         count_sleep(loop, before);
     }
+    uint64_t after = pwr_now_ns();
+    bool early = after < until && pwr_doorbell_is_quiet();
+    loop->rests_until_ns = answered && early ? until : 0;
+    if (loop->asks && early) {
+        return;
+    }
     pwr_doorbell_awake();
     loop->announced = false;
-    uint64_t after = pwr_now_ns();
-    if (after - before < loop->next_ns && loop->heard == pwr_doorbell_counts().heard) {
+    if (after < until && loop->heard == pwr_doorbell_counts().heard) {
         loop->moved_ns = after;
         loop->next_ns = loop->policy.sleep_min_ns;
         move_full(loop);
     } else {
-        loop->next_ns =
-            pwr_wait_next_sleep_ns(loop->next_ns, before - loop->moved_ns, &loop->policy);
+        uint64_t since_ns = loop->asks ? loop->begun_ns : loop->moved_ns;
+        loop->next_ns = pwr_wait_next_sleep_ns(loop->next_ns, before - since_ns, &loop->policy);
     }
 }
 
@@ -131,20 +139,22 @@ static void announce(pwr_idle_loop_t *loop)
 {
     loop->heard = pwr_doorbell_counts().heard;
     loop->announced = pwr_doorbell_may_sleep(&loop->ends->group);
+    loop->answers = 0;
     loop->looks = PASSES;
     if (!loop->announced) {
         pwr_doorbell_awake();
     }
 }
 
-static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now)
+static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now, uint64_t lasted_ns, bool answered)
 {
-    uint64_t length_ns = pwr_wait_blind_ns(now - loop->begun_ns, &loop->policy);
-    if (0 != length_ns) {
-        const struct timespec length = pwr_timespec(length_ns);
-        nanosleep(&length, NULL);
+    uint64_t until = 0 != loop->rests_until_ns ? loop->rests_until_ns
+                                               : now + pwr_wait_blind_ns(lasted_ns, &loop->policy);
+    if (now < until) {
+        pwr_ucx_nap(until - now);
         count_sleep(loop, now);
     }
+    loop->rests_until_ns = answered && pwr_now_ns() < until ? until : 0;
 }
 
 /* ---- passes ---- */
@@ -157,7 +167,7 @@ static bool is_crowded(void)
 /* 1.  Who shares CPUs is asked when some looks were in vain: calls that do not wait pay nothing. */
 static bool look_is_due(pwr_idle_loop_t *loop)
 {
-    if (loop->looks > 1) {
+    if (loop->looks > 1 && !loop->moved && 0 == loop->rests_until_ns) {
         --loop->looks;
         return false;
     }
@@ -167,13 +177,45 @@ static bool look_is_due(pwr_idle_loop_t *loop)
     return !goes_on;
 }
 
+/* More may come. */
+static void see_move(pwr_idle_loop_t *loop, uint64_t now)
+{
+    loop->moved = false;
+    loop->moved_ns = now;
+    if (loop->asks) {
+        return;
+    }
+    loop->next_ns = loop->policy.sleep_min_ns;
+    move_full(loop);
+    if (loop->announced) {
+        loop->announced = false;
+        pwr_doorbell_awake();
+    }
+}
+
+/* 2 and 4.  A call that asks others again and again by messages sleeps when it has an answer, and
+   not while it waits for one, which would wake it at once.  The first one that comes after it was
+   announced may be to a question from before that. */
+static void announce_or_sleep(pwr_idle_loop_t *loop, bool answered)
+{
+    if (!loop->announced) {
+        announce(loop);
+    } else if (!answered || 0 != loop->answers++) {
+        sleep_in_event_loop(loop, answered);
+    }
+}
+
 static void go_on(pwr_idle_loop_t *loop)
 {
     uint64_t now = pwr_now_ns();
     if (0 == loop->begun_ns) {
         begin(loop, now);
     }
-    uint64_t lasted_ns = now - loop->moved_ns;
+    bool answered = loop->asks && (loop->moved || 0 != loop->rests_until_ns);
+    if (loop->moved) {
+        see_move(loop, now);
+    }
+    uint64_t lasted_ns = now - (answered ? loop->begun_ns : loop->moved_ns);
     if (PWR_WAIT_POLL_ONLY == loop->policy.poll_ns) {
         move_low(loop, now);
     }
@@ -181,29 +223,42 @@ static void go_on(pwr_idle_loop_t *loop)
         return;
     }
     if (!loop->woken) {
-        sleep_blindly(loop, now);
+        sleep_blindly(loop, now, lasted_ns, answered);
     } else if (lasted_ns >= loop->policy.spin_ns) {
-        announce(loop);
+        announce_or_sleep(loop, answered);
     }
 }
 
-static int pass(void)
+void pwr_idle_loop_pass(void)
 {
     pwr_idle_loop_t *loop = pwr_idle_loop;
-    if (NULL == loop || pwr_idle_waits) {
-        return 0;
+    if (pwr_idle_waits) {
+        return;
     }
     if (pwr_process.waits.oversubscribed && !opal_progress_yield_when_idle) {
         sched_yield();
     }
     if (look_is_due(loop)) {
         pwr_idle_waits = true; /* progress may call what makes progress */
-        if (0 != loop->begun_ns && loop->announced) {
-            sleep_in_event_loop(loop);
-        } else {
-            go_on(loop);
-        }
+        go_on(loop);
         pwr_idle_waits = false;
+    }
+}
+
+void pwr_idle_loop_moved(void)
+{
+    pwr_idle_loop->moved = 0 != pwr_idle_loop->begun_ns;
+}
+
+bool pwr_idle_loop_rests(void)
+{
+    return 0 != pwr_idle_loop->rests_until_ns;
+}
+
+static int pass(void)
+{
+    if (NULL != pwr_idle_loop) {
+        pwr_idle_loop_pass();
     }
     return 0;
 }
@@ -218,7 +273,10 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
     loop->expected_ns = expected_ns;
     loop->ends = ends;
     loop->site = site;
+    loop->asks = false;
     loop->begun_ns = 0;
+    loop->moved = false;
+    loop->rests_until_ns = 0;
     loop->looks = LOOKS_CROWDED;
     loop->fresh = true;
     pwr_idle_loop = loop;

@@ -26,6 +26,14 @@ extern bool pwr_idle_knows_loops;
 /* Requests of windows are over with messages, as others are. */
 extern bool pwr_idle_hears_windows;
 
+/* idle_loop.c, for what makes progress beside opal_progress, when this thread is in a loop.  Before
+   it does: who calls it has looked, in vain, unless something has moved since. */
+void pwr_idle_loop_pass(void);
+/* It has moved something. */
+void pwr_idle_loop_moved(void);
+/* A pass comes next: it is not time yet for the call to look. */
+bool pwr_idle_loop_rests(void);
+
 /* idle_hook.c: policy and stats stay where they are until unhooked. */
 void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
 void pwr_idle_unhook(void);

@@ -97,6 +97,14 @@ const char *pwr_ucp_open(pwr_ucp_worker_t *worker)
     return NULL;
 }
 
+bool pwr_ucp_adopt(pwr_ucp_worker_t *worker, ucp_worker_h made)
+{
+    *worker = (pwr_ucp_worker_t){.worker = made, .fd = -1};
+    pthread_once(&once, load);
+    return NULL == why_not_loaded && UCS_OK == ucp.ucp_worker_get_efd(made, &worker->fd) &&
+           worker->fd >= 0;
+}
+
 /* Endpoints go with their worker. */
 void pwr_ucp_close(pwr_ucp_worker_t *worker)
 {

@@ -33,6 +33,8 @@ typedef struct pwr_ucp_message {
 
 /* Any threads may use it.  NULL, or why there is none. */
 const char *pwr_ucp_open(pwr_ucp_worker_t *worker);
+/* One that others have made, and destroy: only arm is for it.  False: it cannot wake. */
+bool pwr_ucp_adopt(pwr_ucp_worker_t *worker, ucp_worker_h made);
 /* Messages under way are lost, here and at the peers. */
 void pwr_ucp_close(pwr_ucp_worker_t *worker);
 

@@ -18,6 +18,7 @@
 #include "pwr_ompi/modex.h"
 #include "pwr_ompi/packer.h"
 #include "ucp_worker.h"
+#include "ucx_sleep.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/base/base.h"
@@ -29,7 +30,6 @@ static struct {
     bool published;
     bool started;
     pwr_ucp_worker_t worker;
-    opal_event_t event;
     opal_mutex_t lock;
     opal_hash_table_t peers; /* name of a process: its endpoint, or no_way */
     _Atomic unsigned long messages;
@@ -211,35 +211,12 @@ int pwr_ucx_irecv(void *buffer, size_t count, ompi_datatype_t *datatype, int pee
     return begun(request, status, out);
 }
 
-/* ---- progress and sleep ---- */
+/* ---- up and down ---- */
 
 static int progress(void)
 {
     return (int)pwr_ucp_progress(&ucx.worker);
 }
-
-static void woken(int fd, short events, void *arg)
-{
-    (void)fd;
-    (void)events;
-    (void)arg;
-}
-
-/* Heard once: the descriptor stays readable until the worker is armed again, and opal_progress
-   stays in the event loop as long as one is. */
-bool pwr_ucx_may_block(void)
-{
-    return !ucx.started || (pwr_ucp_arm(&ucx.worker) && 0 == opal_event_add(&ucx.event, NULL));
-}
-
-void pwr_ucx_awake(void)
-{
-    if (ucx.started) {
-        opal_event_del(&ucx.event);
-    }
-}
-
-/* ---- up and down ---- */
 
 const char *pwr_ucx_publish(void)
 {
@@ -261,8 +238,7 @@ bool pwr_ucx_start(void)
     if (!ucx.published) {
         return false;
     }
-    if (0 != strcmp("ucx", pml) || 0 != opal_event_set(opal_sync_event_base, &ucx.event,
-                                                       ucx.worker.fd, OPAL_EV_READ, woken, NULL)) {
+    if (0 != strcmp("ucx", pml) || !pwr_ucx_sleep_add(&ucx.worker)) {
         pwr_ucx_stop();
         return false;
     }
@@ -278,6 +254,7 @@ void pwr_ucx_stop(void)
 {
     if (ucx.started) {
         ucx.started = false;
+        pwr_ucx_sleep_remove(ucx.worker.worker);
         opal_progress_unregister(progress);
         OBJ_DESTRUCT(&ucx.peers);
         OBJ_DESTRUCT(&ucx.lock);

@@ -6,6 +6,8 @@
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/ucx.h"
 
+#include "pwr/clock.h"
+
 const char *pwr_ucx_publish(void)
 {
     return "poweraware was built without UCX";
@@ -46,6 +48,19 @@ unsigned long pwr_ucx_messages(void)
     return 0;
 }
 
+void pwr_ucx_users_start(void)
+{
+}
+
+void pwr_ucx_users_stop(void)
+{
+}
+
+bool pwr_ucx_users_wake(void)
+{
+    return false;
+}
+
 bool pwr_ucx_may_block(void)
 {
     return true;
@@ -53,4 +68,10 @@ bool pwr_ucx_may_block(void)
 
 void pwr_ucx_awake(void)
 {
+}
+
+void pwr_ucx_nap(uint64_t longest_ns)
+{
+    const struct timespec longest = pwr_timespec(longest_ns);
+    nanosleep(&longest, NULL);
 }

@@ -45,7 +45,8 @@ bool pwr_doorbell_is_rung_by(const struct mca_btl_base_module_t *btl, bool colle
 
 /* Processes of this node other than this one, by the numbers of their bells. */
 typedef struct pwr_doorbell_group {
-    bool known; /* all of them have one */
+    bool known;    /* all of them have one */
+    bool is_whole; /* there are no processes of other nodes beside them */
     uint64_t members[PWR_BELL_MAX_RINGERS / 64];
 } pwr_doorbell_group_t;
 

@@ -110,16 +110,20 @@ struct pwr_idle_loop {
     uint64_t begun_ns;   /* the first look at the clock; 0: none yet */
     unsigned looks;      /* until the clock is worth one, or since it was announced to sleep */
     bool fresh;          /* no look was due yet */
+    bool moved;          /* something has, since the last look that was due */
+    bool asks;           /* where others are asked by messages: what moves are answers */
     /* Valid once it has begun: */
-    bool woken;     /* what ends it wakes this process */
-    bool announced; /* that it is about to sleep */
+    bool woken;       /* what ends it wakes this process */
+    bool announced;   /* that it is about to sleep */
+    unsigned answers; /* since then */
     pwr_wait_policy_t policy;
     pwr_wait_stats_t stats;
-    uint64_t moved_ns;    /* when something moved last */
-    uint64_t next_ns;     /* length of the next sleep */
-    uint64_t expected_ns; /* of the whole wait; 0: not known */
-    uint64_t next_low_ns; /* when it has lasted so long, it may be worth to move levers */
-    uint64_t heard;       /* rings, before a sleep */
+    uint64_t moved_ns;       /* when something moved last */
+    uint64_t next_ns;        /* length of the next sleep */
+    uint64_t expected_ns;    /* of the whole wait; 0: not known */
+    uint64_t next_low_ns;    /* when it has lasted so long, it may be worth to move levers */
+    uint64_t rests_until_ns; /* it has an answer, and asks again then; 0: no */
+    uint64_t heard;          /* rings, before a sleep */
 };
 
 /* Before anything else is registered with opal_progress: in the open hook of a component. */

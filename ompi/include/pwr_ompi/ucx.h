@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Messages over a UCP worker of our own, whose arrival wakes a process that sleeps.
+ * Messages over a UCP worker of our own, whose arrival wakes a process that sleeps; and sleep in
+ * components that use UCX by themselves.
  *
  * pml ucx makes its worker without wake-up and offers nothing to sleep on.  A message that goes
  * over ours instead is an ordinary request to Open MPI.  It must go the same way on both sides:
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ompi_communicator_t;
 struct ompi_datatype_t;
@@ -40,11 +42,26 @@ int pwr_ucx_irecv(void *buffer, size_t count, struct ompi_datatype_t *datatype, 
 /* How many of these two have begun; also after pwr_ucx_stop. */
 unsigned long pwr_ucx_messages(void);
 
-/* Before a thread blocks in Open MPI's event loop, where these messages wake it if no other may be
-   in it (MPI_THREAD_MULTIPLE).  False: a message has moved since the last progress.  True where the
-   worker is not in use. */
+/* ---- components that use UCX by themselves ----
+
+   osc/ucx waits in calls of UCX.  They are ours from start to stop (ucx_users.c). */
+
+/* In MPI_Init, before the first window is made. */
+void pwr_ucx_users_start(void);
+void pwr_ucx_users_stop(void);
+/* Whether what comes to them ends sleeps. */
+bool pwr_ucx_users_wake(void);
+
+/* ---- sleep ---- */
+
+/* Before a thread blocks in Open MPI's event loop, where what comes to all these workers wakes it
+   if no other may be in it (MPI_THREAD_MULTIPLE).  False: something has moved since the last
+   progress.  True where there are none. */
 bool pwr_ucx_may_block(void);
 /* After it. */
 void pwr_ucx_awake(void);
+/* Sleeps without the event loop, whose bounds are whole milliseconds: what comes to these workers
+   ends it, and nothing else.  Returns at once where something has moved. */
+void pwr_ucx_nap(uint64_t longest_ns);
 
 #endif
