@@ -123,7 +123,7 @@ typedef struct idle_wait {
     bool (*over)(void *arg);
     void *arg;
     bool yields;
-    uint64_t events; /* of the doorbell, when it was looked at last */
+    uint64_t events; /* of the doorbell and of UCX, when they were looked at last */
 } idle_wait_t;
 
 static bool is_over(void *arg)
@@ -141,12 +141,13 @@ int pwr_idle_look(bool yields)
     return pwr_ompi_progress();
 }
 
-/* 4.1's opal_progress does not tell what moved: the doorbell knows for shared memory. */
+/* 4.1's opal_progress does not tell what moved: the doorbell knows for shared memory, and nobody
+   else for components that use UCX by themselves. */
 static int progress(void *arg)
 {
     idle_wait_t *wait = arg;
     int moved = pwr_idle_look(wait->yields);
-    uint64_t events = pwr_doorbell_events();
+    uint64_t events = pwr_doorbell_events() + pwr_ucx_moves();
     moved += events != wait->events;
     wait->events = events;
     return moved;
@@ -173,6 +174,12 @@ void pwr_idle_block(uint64_t longest_ns)
     }
 }
 
+static void nap(void *arg, uint64_t longest_ns)
+{
+    (void)arg;
+    pwr_ucx_nap(longest_ns);
+}
+
 /* What progress has not seen is an event for this loop; what it has seen may let other parts of it
    go on, such as a collective's next round: hence once more. */
 static void sleep_in_event_loop(void *arg, uint64_t longest_ns)
@@ -194,7 +201,8 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
     const pwr_waitable_t waitable = {
         .over = is_over,
         .progress = progress,
-        .sleep = woken ? sleep_in_event_loop : NULL,
+        .sleep = woken ? sleep_in_event_loop : nap,
+        .blind = !woken,
         .arg = &wait,
     };
     bool outer = pwr_idle_waits; /* progress may call what waits in turn */

@@ -11,6 +11,7 @@
  */
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/ucx.h"
 
 #include "idle_private.h"
 
@@ -78,8 +79,7 @@ static uint64_t sleep_if_long_idle(uint64_t now)
     if (!idle.slept) {
         return now;
     }
-    const struct timespec length = pwr_timespec(length_ns);
-    nanosleep(&length, NULL);
+    pwr_ucx_nap(length_ns);
     uint64_t after = pwr_now_ns();
     const pwr_wait_stats_t slept = {.sleeps = 1, .sleep_ns = after - now};
     pwr_wait_stats_add(hook.stats, &slept);

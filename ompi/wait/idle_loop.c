@@ -104,9 +104,8 @@ static void count_sleep(pwr_idle_loop_t *loop, uint64_t before)
 }
 
 /* 4. What ended a sleep early, and was no ring, was a message: more may come.  Who asks stays
-   announced until a ring or the end of a sleep: the next question is asked after that.  Who has an
-   answer waits for none: the sleep goes on when progress has been made. */
-static void sleep_in_event_loop(pwr_idle_loop_t *loop, bool answered)
+   announced until a ring or the end of a rest: the next question is asked after that. */
+static void sleep_in_event_loop(pwr_idle_loop_t *loop)
 {
     uint64_t before = pwr_now_ns();
     uint64_t until = 0 != loop->rests_until_ns ? loop->rests_until_ns : before + loop->next_ns;
@@ -117,13 +116,12 @@ static void sleep_in_event_loop(pwr_idle_loop_t *loop, bool answered)
         count_sleep(loop, before);
     }
     uint64_t after = pwr_now_ns();
-    bool early = after < until && pwr_doorbell_is_quiet();
-    loop->rests_until_ns = answered && early ? until : 0;
-    if (loop->asks && early) {
+    if (loop->asks && after < until && pwr_doorbell_is_quiet()) {
         return;
     }
     pwr_doorbell_awake();
     loop->announced = false;
+    loop->rests_until_ns = 0;
     if (after < until && loop->heard == pwr_doorbell_counts().heard) {
         loop->moved_ns = after;
         loop->next_ns = loop->policy.sleep_min_ns;
@@ -146,18 +144,15 @@ static void announce(pwr_idle_loop_t *loop)
     }
 }
 
-static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now, uint64_t lasted_ns, bool answered)
+static void sleep_blindly(pwr_idle_loop_t *loop, uint64_t now, uint64_t length_ns)
 {
-    uint64_t until = 0 != loop->rests_until_ns ? loop->rests_until_ns
-                                               : now + pwr_wait_blind_ns(lasted_ns, &loop->policy);
-    if (now < until) {
-        pwr_ucx_nap(until - now);
+    if (0 != length_ns) {
+        pwr_ucx_nap(length_ns);
         count_sleep(loop, now);
     }
-    loop->rests_until_ns = answered && pwr_now_ns() < until ? until : 0;
 }
 
-/* ---- passes ---- */
+/* ---- looks ---- */
 
 static bool is_crowded(void)
 {
@@ -193,15 +188,51 @@ static void see_move(pwr_idle_loop_t *loop, uint64_t now)
     }
 }
 
-/* 2 and 4.  A call that asks others again and again by messages sleeps when it has an answer, and
-   not while it waits for one, which would wake it at once.  The first one that comes after it was
-   announced may be to a question from before that. */
-static void announce_or_sleep(pwr_idle_loop_t *loop, bool answered)
+/* ---- questions ----
+
+   A call that asks others again and again by messages rests when it has an answer, and not while it
+   waits for one, which would wake it at once.  It goes on with the ladder meanwhile, and does not
+   return to its caller: others may need this process. */
+
+/* The first answer that comes after it was announced may be to a question from before that. */
+static void see_answer(pwr_idle_loop_t *loop, uint64_t now)
 {
-    if (!loop->announced) {
+    uint64_t lasted_ns = now - loop->begun_ns;
+    if (!loop->woken) {
+        uint64_t length_ns = pwr_wait_blind_ns(lasted_ns, &loop->policy);
+        loop->rests_until_ns = 0 != length_ns ? now + length_ns : 0;
+    } else if (lasted_ns >= loop->policy.spin_ns) {
+        if (!loop->announced) {
+            announce(loop);
+        } else if (0 != loop->answers++) {
+            loop->rests_until_ns = now + loop->next_ns;
+        }
+    }
+}
+
+static void rest(pwr_idle_loop_t *loop, uint64_t now)
+{
+    if (loop->woken && (now >= loop->rests_until_ns || !pwr_doorbell_is_quiet() ||
+                        now - loop->moved_ns >= loop->policy.spin_ns)) {
+        sleep_in_event_loop(loop);
+    } else if (now >= loop->rests_until_ns) {
+        loop->rests_until_ns = 0;
+    } else if (!loop->woken && now - loop->moved_ns >= loop->policy.spin_ns) {
+        sleep_blindly(loop, now, loop->rests_until_ns - now);
+    }
+}
+
+/* ---- passes ---- */
+
+static void climb(pwr_idle_loop_t *loop, uint64_t now)
+{
+    uint64_t lasted_ns = now - loop->moved_ns;
+    if (!loop->woken) {
+        sleep_blindly(loop, now, pwr_wait_blind_ns(lasted_ns, &loop->policy));
+    } else if (lasted_ns >= loop->policy.spin_ns && loop->announced) {
+        sleep_in_event_loop(loop);
+    } else if (lasted_ns >= loop->policy.spin_ns) {
         announce(loop);
-    } else if (!answered || 0 != loop->answers++) {
-        sleep_in_event_loop(loop, answered);
     }
 }
 
@@ -211,21 +242,22 @@ static void go_on(pwr_idle_loop_t *loop)
     if (0 == loop->begun_ns) {
         begin(loop, now);
     }
-    bool answered = loop->asks && (loop->moved || 0 != loop->rests_until_ns);
-    if (loop->moved) {
+    bool moved = loop->moved;
+    if (moved) {
         see_move(loop, now);
     }
-    uint64_t lasted_ns = now - (answered ? loop->begun_ns : loop->moved_ns);
     if (PWR_WAIT_POLL_ONLY == loop->policy.poll_ns) {
         move_low(loop, now);
     }
-    if (lasted_ns < loop->policy.poll_ns) {
+    if (now - (loop->asks ? loop->begun_ns : loop->moved_ns) < loop->policy.poll_ns) {
         return;
     }
-    if (!loop->woken) {
-        sleep_blindly(loop, now, lasted_ns, answered);
-    } else if (lasted_ns >= loop->policy.spin_ns) {
-        announce_or_sleep(loop, answered);
+    if (0 != loop->rests_until_ns) {
+        rest(loop, now);
+    } else if (moved && loop->asks) {
+        see_answer(loop, now);
+    } else {
+        climb(loop, now);
     }
 }
 

@@ -61,6 +61,11 @@ bool pwr_ucx_users_wake(void)
     return false;
 }
 
+uint64_t pwr_ucx_moves(void)
+{
+    return 0;
+}
+
 bool pwr_ucx_may_block(void)
 {
     return true;

@@ -16,5 +16,7 @@
 bool pwr_ucx_sleep_add(const pwr_ucp_worker_t *worker);
 /* Before it is destroyed; any other may be given as well. */
 void pwr_ucx_sleep_remove(ucp_worker_h worker);
+/* Something has moved in one of these (pwr_ucx_moves). */
+void pwr_ucx_sleep_moved(void);
 
 #endif

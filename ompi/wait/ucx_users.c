@@ -108,21 +108,32 @@ static void destroy(ucp_worker_h worker)
     saved.destroy(worker);
 }
 
-static unsigned progress(ucp_worker_h worker)
+static unsigned progress_once(ucp_worker_h worker)
 {
-    if (NULL == pwr_idle_loop) {
-        return saved.progress(worker);
+    unsigned moved = saved.progress(worker);
+    if (0 != moved) {
+        pwr_ucx_sleep_moved();
     }
+    return moved;
+}
+
+static unsigned progress_in_loop(ucp_worker_h worker)
+{
     unsigned moved = 0;
     do {
         pwr_idle_loop_pass();
-        unsigned now = saved.progress(worker);
-        if (0 != now) {
+        unsigned more = progress_once(worker);
+        if (0 != more) {
             pwr_idle_loop_moved();
         }
-        moved += now;
+        moved += more;
     } while (pwr_idle_loop_rests());
     return moved;
+}
+
+static unsigned progress(ucp_worker_h worker)
+{
+    return NULL == pwr_idle_loop ? progress_once(worker) : progress_in_loop(worker);
 }
 
 /* ---- on and off ---- */

@@ -219,6 +219,22 @@ static void test_blind_sleeps_are_short(void **state)
     assert_true(fake_clock_now_ns() - lasting.began_ns <= LONG_NS + LONG_NS / PWR_WAIT_BLIND_PART);
 }
 
+/* As short as those that nothing ends. */
+static void test_what_may_end_sleeps_makes_them_no_longer(void **state)
+{
+    enum { LONG_NS = 100 * MS };
+    static const pwr_wait_policy_t unlimited = {.sleep_min_ns = MIN_NS, .sleep_max_ns = UINT32_MAX};
+    pwr_wait_stats_t stats = {0};
+    thing_t thing = {.over_at_ns = fake_clock_now_ns() + LONG_NS};
+    const pwr_waitable_t waitable = {
+        .over = over, .progress = step, .sleep = doze, .blind = true, .arg = &thing};
+    (void)state;
+    assert_int_equal(pwr_wait_for(&waitable, &unlimited, 0, &stats), PWR_OK);
+    assert_int_equal(thing.num_sleeps, stats.sleeps);
+    assert_between(stats.sleeps, 130, 135);
+    assert_between(thing.slept_ns[0], MIN_NS, 2 * MIN_NS);
+}
+
 /* ---- on the kernel's clock ---- */
 
 static long given_up(void)
@@ -269,6 +285,7 @@ int main(void)
         FAKE_CLOCK_TEST(test_machine_that_stands_still),
         FAKE_CLOCK_TEST(test_longest_length),
         FAKE_CLOCK_TEST(test_blind_sleeps_are_short),
+        FAKE_CLOCK_TEST(test_what_may_end_sleeps_makes_them_no_longer),
         FIXTURE_TEST(test_sleeping_gives_the_cpu_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

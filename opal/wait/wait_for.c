@@ -40,7 +40,7 @@ static uint64_t sleep_length(const waiting_t *w)
     if (lasted_ns < w->policy->poll_ns) {
         return 0;
     }
-    if (w->waitable->sleep) {
+    if (w->waitable->sleep && !w->waitable->blind) {
         return lasted_ns >= w->policy->spin_ns ? w->next_ns : 0;
     }
     return pwr_wait_blind_ns(lasted_ns, w->policy);

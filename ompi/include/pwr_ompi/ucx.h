@@ -51,6 +51,8 @@ void pwr_ucx_users_start(void);
 void pwr_ucx_users_stop(void);
 /* Whether what comes to them ends sleeps. */
 bool pwr_ucx_users_wake(void);
+/* Changes when something moved in them. */
+uint64_t pwr_ucx_moves(void);
 
 /* ---- sleep ---- */
 

@@ -161,11 +161,13 @@ pwr_status_t pwr_wait_until(pwr_flag_t *flag, uint32_t target, const pwr_wait_po
 typedef struct pwr_waitable {
     bool (*over)(void *arg);
     pwr_progress_fn_t progress; /* yields where the one waited for needs the CPU */
-    /* Returns when something may have happened, after longest_ns at the latest; whatever brings the
-       wait nearer to its end ends a sleep.  NULL: nothing does.  The wait then sleeps for one
+    /* Returns when something may have happened, after longest_ns at the latest.  NULL: nothing ends
+       a sleep. */
+    void (*sleep)(void *arg, uint64_t longest_ns);
+    /* What ends the wait may end no sleep; so, too, without sleep.  It then sleeps for one
        PWR_WAIT_BLIND_PART-th of the time since something moved: so much later than by polling it
        ends at most. */
-    void (*sleep)(void *arg, uint64_t longest_ns);
+    bool blind;
     void *arg;
 } pwr_waitable_t;
 
