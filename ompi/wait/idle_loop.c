@@ -16,6 +16,8 @@
  *
  * Where nothing wakes it, it sleeps unannounced, for a bounded part of the time.
  *
+ * Calls of osc/ucx loop over UCX's progress: ucx_users.c makes passes of that, too.
+ *
  * The callback must come first in a pass: whatever came before it could end the wait, and the call
  * would not have looked yet.
  */
@@ -33,8 +35,12 @@
 
 /* Passes before the clock is worth a look: most waits are over by then.  Where CPUs are shared each
    of them lets others have theirs.  After a sleep there is not much to be seen. */
-enum { LOOKS = 64, LOOKS_CROWDED = 12, LOOKS_AWAKE = 4 };
-enum { PASSES = 4 }; /* of 3. */
+enum {
+    LOOKS = 64 * PWR_IDLE_PASS,
+    LOOKS_CROWDED = 12 * PWR_IDLE_PASS,
+    LOOKS_AWAKE = 4 * PWR_IDLE_PASS,
+    PASSES = 4 * PWR_IDLE_PASS /* of 3. */
+};
 
 /* ---- what wakes ---- */
 
@@ -160,10 +166,10 @@ static bool is_crowded(void)
 }
 
 /* 1.  Who shares CPUs is asked when some looks were in vain: calls that do not wait pay nothing. */
-static bool look_is_due(pwr_idle_loop_t *loop)
+static bool look_is_due(pwr_idle_loop_t *loop, unsigned passes)
 {
-    if (loop->looks > 1 && !loop->moved && 0 == loop->rests_until_ns) {
-        --loop->looks;
+    if (loop->looks > passes) {
+        loop->looks -= passes;
         return false;
     }
     bool goes_on = loop->fresh && !is_crowded();
@@ -261,36 +267,26 @@ static void go_on(pwr_idle_loop_t *loop)
     }
 }
 
-void pwr_idle_loop_pass(void)
+void pwr_idle_loop_pass(unsigned passes)
 {
     pwr_idle_loop_t *loop = pwr_idle_loop;
     if (pwr_idle_waits) {
         return;
     }
-    if (pwr_process.waits.oversubscribed && !opal_progress_yield_when_idle) {
+    if (loop->yields) {
         sched_yield();
     }
-    if (look_is_due(loop)) {
+    if (look_is_due(loop, passes)) {
         pwr_idle_waits = true; /* progress may call what makes progress */
         go_on(loop);
         pwr_idle_waits = false;
     }
 }
 
-void pwr_idle_loop_moved(void)
-{
-    pwr_idle_loop->moved = 0 != pwr_idle_loop->begun_ns;
-}
-
-bool pwr_idle_loop_rests(void)
-{
-    return 0 != pwr_idle_loop->rests_until_ns;
-}
-
 static int pass(void)
 {
     if (NULL != pwr_idle_loop) {
-        pwr_idle_loop_pass();
+        pwr_idle_loop_pass(PWR_IDLE_PASS);
     }
     return 0;
 }
@@ -310,6 +306,7 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
     loop->moved = false;
     loop->rests_until_ns = 0;
     loop->looks = LOOKS_CROWDED;
+    loop->yields = pwr_process.waits.oversubscribed && !opal_progress_yield_when_idle;
     loop->fresh = true;
     pwr_idle_loop = loop;
 }

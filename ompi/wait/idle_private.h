@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "pwr/wait.h"
+#include "pwr_ompi/idle.h"
 
 /* This thread is in pwr_idle_wait, which gives the CPU back by itself. */
 extern _Thread_local bool pwr_idle_waits;
@@ -26,13 +27,40 @@ extern bool pwr_idle_knows_loops;
 /* Requests of windows are over with messages, as others are. */
 extern bool pwr_idle_hears_windows;
 
-/* idle_loop.c, for what makes progress beside opal_progress, when this thread is in a loop.  Before
-   it does: who calls it has looked, in vain, unless something has moved since. */
-void pwr_idle_loop_pass(void);
+/* ---- idle_loop.c, for what makes progress beside opal_progress, in a thread that is in a loop
+   ----
+
+   Most passes are only counted: calls that do not wait make some, too.  They are briefer than those
+   of opal_progress by about so much, unless each yields. */
+
+enum { PWR_IDLE_PASS = 8 };
+void pwr_idle_loop_pass(unsigned passes);
+/* Before it makes progress: who calls it has looked, in vain, unless something has moved since. */
+static inline void pwr_idle_loop_count(pwr_idle_loop_t *loop)
+{
+    if (loop->looks > 1 && !loop->yields) {
+        --loop->looks;
+    } else {
+        pwr_idle_loop_pass(loop->yields ? PWR_IDLE_PASS : 1);
+    }
+}
 /* It has moved something. */
-void pwr_idle_loop_moved(void);
-/* A pass comes next: it is not time yet for the call to look. */
-bool pwr_idle_loop_rests(void);
+static inline void pwr_idle_loop_moved(pwr_idle_loop_t *loop)
+{
+    if (0 != loop->begun_ns) {
+        loop->moved = true;
+        loop->looks = 1;
+    }
+}
+/* Once more: it is not time yet for the call to look. */
+static inline bool pwr_idle_loop_rests(pwr_idle_loop_t *loop)
+{
+    if (0 == loop->rests_until_ns) {
+        return false;
+    }
+    loop->looks = 1;
+    return true;
+}
 
 /* idle_hook.c: policy and stats stay where they are until unhooked. */
 void pwr_idle_hook(const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);

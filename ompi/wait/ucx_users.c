@@ -117,23 +117,24 @@ static unsigned progress_once(ucp_worker_h worker)
     return moved;
 }
 
-static unsigned progress_in_loop(ucp_worker_h worker)
+static unsigned progress_in_loop(pwr_idle_loop_t *loop, ucp_worker_h worker)
 {
     unsigned moved = 0;
     do {
-        pwr_idle_loop_pass();
+        pwr_idle_loop_count(loop);
         unsigned more = progress_once(worker);
         if (0 != more) {
-            pwr_idle_loop_moved();
+            pwr_idle_loop_moved(loop);
         }
         moved += more;
-    } while (pwr_idle_loop_rests());
+    } while (pwr_idle_loop_rests(loop));
     return moved;
 }
 
 static unsigned progress(ucp_worker_h worker)
 {
-    return NULL == pwr_idle_loop ? progress_once(worker) : progress_in_loop(worker);
+    pwr_idle_loop_t *loop = pwr_idle_loop;
+    return NULL == loop ? progress_once(worker) : progress_in_loop(loop, worker);
 }
 
 /* ---- on and off ---- */

@@ -109,6 +109,7 @@ struct pwr_idle_loop {
     pwr_history_t *site; /* of calls like this one; NULL: nothing is known of them */
     uint64_t begun_ns;   /* the first look at the clock; 0: none yet */
     unsigned looks;      /* until the clock is worth one, or since it was announced to sleep */
+    bool yields;         /* in each pass */
     bool fresh;          /* no look was due yet */
     bool moved;          /* something has, since the last look that was due */
     bool asks;           /* where others are asked by messages: what moves are answers */
