@@ -28,7 +28,7 @@ def result(job: Job) -> str:
         used = f"{number(totals.joules)} J ({number(totals.mean_watts)} W, {job.provenance.energy.kind})"
     spent = _percent(calls.seconds, totals.process_s)
     slept = _percent(calls.sleep_s, calls.seconds)
-    return f"{processes}, {number(totals.seconds)} s, {used}; {spent} of the time in collectives, {slept} of that asleep."
+    return f"{processes}, {number(totals.seconds)} s, {used}; {spent} of the time in {job.kinds_of_calls()}, {slept} of that asleep."
 
 
 def advice(job: Job) -> List[str]:

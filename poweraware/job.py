@@ -259,6 +259,10 @@ class Job:
         """Of all levers, by their names."""
         return {lever.name: lever.title for node in self.nodes for lever in node.levers}
 
+    def kinds_of_calls(self) -> str:
+        """What its calls are, in words: those of windows are reported where there are any."""
+        return "collectives and windows" if any(each.collective.startswith("win_") for each in self.calls) else "collectives"
+
     def all_calls(self) -> Sums:
         """The sum over all classes."""
         total = Sums(**dataclasses.asdict(self.other_calls))

@@ -23,21 +23,23 @@ def totals(job: Job) -> Table:
     """What the job came to."""
     calls = job.all_calls()
     energy = job.provenance.energy.kind
+    where = f"in {job.kinds_of_calls()}"
+    of_calls = f"of the time {where}"
     rows = [
         ["time", f"{number(job.totals.seconds)} s", ""],
         ["energy", _joules(job.totals.joules), _energy_note(job)],
         ["mean power", _with_unit(job.totals.mean_watts, "W"), energy],
         ["CPU time", f"{number(job.totals.cpu_s)} s", _share(job.totals.cpu_s, job.totals.process_s, "of all processes' time")],
         ["set-up", f"{number(job.totals.setup_s)} s", _share(job.totals.setup_s, job.totals.process_s, "of all processes' time, by poweraware")],
-        ["in collectives", f"{number(calls.seconds)} s", _share(calls.seconds, job.totals.process_s, "of all processes' time")],
-        ["of it asleep", f"{number(calls.sleep_s)} s", _share(calls.sleep_s, calls.seconds, "of the time in collectives")],
-        ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, "of the time in collectives")],
+        [where, f"{number(calls.seconds)} s", _share(calls.seconds, job.totals.process_s, "of all processes' time")],
+        ["of it asleep", f"{number(calls.sleep_s)} s", _share(calls.sleep_s, calls.seconds, of_calls)],
+        ["of it spinning", f"{number(calls.spin_s)} s", _share(calls.spin_s, calls.seconds, of_calls)],
         [_ATTRIBUTED, _joules(calls.joules), _calls_note(job, calls)],
     ]
     for name, title in job.lever_titles().items():
         seconds = calls.held_s.get(name, 0.0)
         if seconds > 0.0:
-            rows.insert(-1, [f"of it with {title} lowered", f"{number(seconds)} s", _share(seconds, calls.seconds, "of the time in collectives")])
+            rows.insert(-1, [f"of it with {title} lowered", f"{number(seconds)} s", _share(seconds, calls.seconds, of_calls)])
     return Table("The job", ["", "all nodes", ""], rows, job.provenance.time.note)
 
 
@@ -52,7 +54,7 @@ def regions(job: Job) -> Table:
     ]  # fmt: skip
     rows.append([OUTSIDE, "", number(max(0.0, outside[0])), _percent(max(0.0, outside[0]), job.totals.process_s),
                  _percent(max(0.0, outside[1]), outside[0]), "", "", ""])  # fmt: skip
-    heads = ["region", "entered", "time (s)", "of all (%)", "CPU (%)", "in collectives (%)", "asleep (%)", "energy (J)"]
+    heads = ["region", "entered", "time (s)", "of all (%)", "CPU (%)", f"in {job.kinds_of_calls()} (%)", "asleep (%)", "energy (J)"]
     note = f"All processes together; time counts for the innermost region. Energy: {job.provenance.attribution.kind}, calls included."
     return Table("Regions of the program", heads, rows, note)
 

@@ -11,7 +11,7 @@ from poweraware import wording
 from poweraware.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
 from poweraware.ratios import Ratio
 from poweraware.session import jobs, onesided, summary, words
-from poweraware.session.document import Document, Run
+from poweraware.session.document import Document, ReferencePoint, Run
 
 _BARS = "percent: change against the first scheme and its 95 % interval, where one is shown; bars: standard deviation over repetitions."
 
@@ -42,7 +42,7 @@ def over_polling(document: Document, quantity: str) -> Picture:
     picture = Picture(
         title=f"{name} over polling, as figures 4 to 15 of PASCoL",
         caption=f"{name} of an operation with its flush over that of {document.baseline()}, geometric mean of pairs of repetitions; bars: "
-        f"95 % interval; {origin}. {_references_caption(document)}",
+        f"95 % interval; {origin}. {_references_caption(document, quantity)}",
         alt=_alt(f"{name} over polling against message size in bytes", document),
         why_absent=None if quantity == "latency" else summary.why_no_energy(document),
     )
@@ -63,10 +63,15 @@ def over_polling(document: Document, quantity: str) -> Picture:
     return picture
 
 
-def _references_caption(document: Document) -> str:
+def _references_caption(document: Document, quantity: str) -> str:
     """What points and lines of others are on a picture."""
     marks = {"published": "stars", "modelled": "thin lines"}
-    return " ".join(f"{marks[each.kind].capitalize()}: {each.name}, {each.kind}." for each in document.references if each.points)
+    drawn = [each for each in document.references if any(_is_drawn(document, point, quantity) for point in each.points)]
+    return " ".join(f"{marks[each.kind].capitalize()}: {each.name}, {each.kind}." for each in drawn)
+
+
+def _is_drawn(document: Document, point: ReferencePoint, quantity: str) -> bool:
+    return point.benchmark in document.benchmarks() and point.scheme in document.schemes() and getattr(point, quantity) is not None
 
 
 def _reference_lines(axis: Any, document: Document, benchmark: str, quantity: str) -> List[float]:

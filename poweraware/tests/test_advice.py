@@ -21,6 +21,9 @@ def made(**settings: str) -> job.Job:
 
 def test_the_job_in_a_sentence() -> None:
     assert advice.result(made()) == "8 processes, 10 s, 2000 J (200 W, emulated); 4 % of the time in collectives, 50 % of that asleep."
+    windows = made()
+    windows.calls[0].collective = "win_fence"
+    assert "of the time in collectives and windows, " in advice.result(windows)
     without = job.from_json(make_job(energy=False), "made up")
     assert "energy is not known" in advice.result(without) and advice.advice(without)
 
