@@ -49,6 +49,9 @@ static int kind_of(osc_poweraware_call_t call, const char *component)
 typedef struct call {
     pwr_operation_t operation;
     pwr_idle_loop_t loop;
+    pwr_operations_t *of; /* if it may loop, ... */
+    int number;
+    int target;
 } call_t;
 
 static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, int kind)
@@ -95,6 +98,12 @@ static osc_poweraware_rest_t follow(osc_poweraware_window_t *window, int kind, i
                                    : (osc_poweraware_rest_t){bytes, 0};
 }
 
+static void expired(pwr_idle_loop_t *loop, uint64_t lasted_ns)
+{
+    const call_t *call = (call_t *)((char *)loop - offsetof(call_t, loop));
+    pwr_operation_lasts(call->of, call->of->first + (unsigned)call->number, call->target, lasted_ns);
+}
+
 static inline void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind,
                          int target, size_t bytes)
 {
@@ -110,6 +119,10 @@ static inline void begin(osc_poweraware_window_t *window, call_t *call, int numb
         pwr_idle_loop_enter(&call->loop, counts ? &call->operation : NULL, &window->ends,
                             pwr_process.mpi_threads ? NULL : &window->sites[number], rest.ns);
         call->loop.asks = 0 != (ASKS & kind);
+        call->loop.expired = expired;
+        call->of = operations_of(window, kind);
+        call->number = number;
+        call->target = target;
     }
 }
 

@@ -37,7 +37,7 @@ enum {
     X(post, WAITS | LETS_GO, LETS_GO, NO_TARGET, 0,                                                \
       (ompi_group_t * group, int assert, ompi_win_t *win), (group, assert, win))                   \
     X(wait, WAITS, WAITS, NO_TARGET, 0, (ompi_win_t * win), (win))                                 \
-    X(lock, WAITS | ASKS, WAITS, NO_TARGET, 0,                                                     \
+    X(lock, WAITS | ASKS, WAITS, target, 0,                                                        \
       (int type, int target, int assert, ompi_win_t *win), (type, target, assert, win))            \
     X(unlock, WAITS | LETS_GO | COMPLETES, LETS_GO, target, 0, (int target, ompi_win_t *win),      \
       (target, win))                                                                               \

@@ -19,6 +19,8 @@
  *   comms                              barriers of MPI_COMM_WORLD and of three copies, one
  *                                      after the other, for each of which LATE are late
  *   threads                            barriers of two copies in two threads at once
+ *   lock                               the first of LATE has a lock of its window, and the others
+ *                                      want it
  *   mismatch                           a wrong program: LATE broadcast where the others reduce, and
  *                                      end the job when they would have come
  *
@@ -51,6 +53,7 @@ static int rank, size, wrong;
 static int late_ms = 3000;
 static const char *name;
 static bool late, stuck, watches, by_time;
+static int first_late;
 static int *in, *out;
 
 static void expect(int got, int wanted, const char *what)
@@ -248,6 +251,27 @@ static void threads(void)
     MPI_Comm_free(&copies[1]);
 }
 
+static void lock(void)
+{
+    MPI_Win window;
+    void *memory;
+    MPI_Win_allocate(1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_set_name(window, "my window");
+    if (late) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, first_late, 0, window);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (late) {
+        come_late();
+    } else {
+        watched_begin();
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, first_late, 0, window);
+        watched_end();
+    }
+    MPI_Win_unlock(first_late, window);
+    MPI_Win_free(&window);
+}
+
 static void *end_job(void *unused)
 {
     (void)unused;
@@ -281,7 +305,8 @@ static bool run(const char *what)
     static const struct {
         const char *name;
         void (*run)(void);
-    } others[] = {{"comms", comms}, {"threads", threads}, {"mismatch", mismatch}};
+    } others[] = {
+        {"comms", comms}, {"threads", threads}, {"lock", lock}, {"mismatch", mismatch}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
         if (0 == strcmp(what, calls[i].name)) {
             on_one(calls[i].call);
@@ -311,6 +336,7 @@ static void read_options(int argc, char **argv)
     for (int i = optind + 1; i < argc; ++i) {
         late = late || rank == atoi(argv[i]);
     }
+    first_late = optind + 1 < argc ? atoi(argv[optind + 1]) : 0;
 }
 
 int main(int argc, char **argv)

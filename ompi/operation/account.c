@@ -44,15 +44,20 @@ static void name_window(const pwr_operations_t *of, char *name, size_t room)
     OPAL_THREAD_UNLOCK(&of->win->w_lock);
 }
 
+void pwr_operations_name(const pwr_operations_t *of, char *name, size_t room)
+{
+    if (NULL == of->win) {
+        pwr_ompi_comm_name(of->comm, name, room);
+    } else {
+        name_window(of, name, room);
+    }
+}
+
 static unsigned comm_of(pwr_operations_t *of)
 {
     if (!of->account_comm_known) {
         char name[MPI_MAX_OBJECT_NAME + sizeof "window "];
-        if (NULL == of->win) {
-            pwr_ompi_comm_name(of->comm, name, sizeof name);
-        } else {
-            name_window(of, name, sizeof name);
-        }
+        pwr_operations_name(of, name, sizeof name);
         of->account_comm =
             pwr_account_comm(pwr_process.account, name, (uint64_t)ompi_comm_size(of->comm));
         of->account_comm_known = true;

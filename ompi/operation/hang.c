@@ -18,6 +18,7 @@
  *    names those that are in the operation and do not wait: they work, or have stopped.
  */
 #include "hang.h"
+#include "operation_private.h"
 
 #include <string.h>
 
@@ -190,6 +191,26 @@ static void tell(const pwr_hang_watch_t *watch, const pwr_hang_t *hang)
     } else if (first_limit) {
         pwr_hang_say(2, hang, ompi_comm_rank(of->comm), sleeps);
     }
+}
+
+/* Of a call of a window nobody but its target is known. */
+void pwr_operation_lasts(pwr_operations_t *of, unsigned name, int target, uint64_t lasted_ns)
+{
+    pwr_hang_t hang = {
+        .operation = name,
+        .elsewhere = -1,
+        .cid = pwr_ompi_comm_id(of->comm),
+        .waited_ns = lasted_ns,
+    };
+    pwr_operations_name(of, hang.comm, sizeof hang.comm);
+    if (target >= 0) {
+        add(&hang.ranks[PWR_HANG_TARGETS], target, 0);
+    }
+    pwr_hang_t *record = next_record();
+    if (NULL != record) {
+        *record = hang;
+    }
+    pwr_hang_say(may_speak(of) ? 1 : 2, &hang, ompi_comm_rank(of->comm), of->idles);
 }
 
 /* ---- the wait ---- */

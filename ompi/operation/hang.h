@@ -19,6 +19,7 @@ typedef enum pwr_hang_sort {
     /* of any node, but those who are absent, behind or elsewhere: */
     PWR_HANG_SENDERS,   /* whose messages have not come */
     PWR_HANG_RECEIVERS, /* who have not taken theirs */
+    PWR_HANG_TARGETS,   /* of a call of a window */
     PWR_HANG_SORTS
 } pwr_hang_sort_t;
 

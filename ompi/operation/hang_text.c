@@ -60,6 +60,8 @@ static const struct {
                           "yet, which may be waiting themselves"},
     [PWR_HANG_RECEIVERS] = {"", "has not taken its message yet",
                             "have not taken their messages yet"},
+    [PWR_HANG_TARGETS] = {"", "is its target: it has not answered, or another rank has its lock",
+                          "are its targets"},
 };
 
 static void put_clause(line_t *line, const pwr_hang_t *hang, pwr_hang_sort_t sort)
@@ -119,6 +121,7 @@ static void put_who(line_t *line, const pwr_hang_t *hang)
     }
     put_clause(line, hang, PWR_HANG_SENDERS);
     put_clause(line, hang, PWR_HANG_RECEIVERS);
+    put_clause(line, hang, PWR_HANG_TARGETS);
     if (!pwr_hang_tells(hang)) {
         put_clause(line, hang, PWR_HANG_WORKING);
     }

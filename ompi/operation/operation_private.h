@@ -18,6 +18,8 @@ static inline bool pwr_operations_move_enough(const pwr_operations_t *of, size_t
 {
     return PWR_LEVERS_IN_WAITS == of->levers || bytes >= pwr_process.settings.min_bytes;
 }
+/* account.c: of its communicator or window, for people. */
+void pwr_operations_name(const pwr_operations_t *of, char *name, size_t room);
 /* decided.c: pwr_decided tells of those that are enlisted, and of what is kept. */
 void pwr_decided_enlist(pwr_operations_t *of);
 void pwr_decided_delist(pwr_operations_t *of);

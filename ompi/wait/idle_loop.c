@@ -63,6 +63,7 @@ static void begin(pwr_idle_loop_t *loop, uint64_t now)
     if (NULL != loop->operation && !loop->operation->of->idles) {
         loop->policy.poll_ns = PWR_WAIT_POLL_ONLY;
     }
+    loop->expires_ns = NULL == loop->expired ? 0 : loop->policy.longest_ns;
     loop->next_ns = loop->policy.sleep_min_ns;
     loop->woken = is_woken_by(loop->ends);
     if (NULL != loop->site) {
@@ -242,12 +243,21 @@ static void climb(pwr_idle_loop_t *loop, uint64_t now)
     }
 }
 
+static void expire(pwr_idle_loop_t *loop, uint64_t lasted_ns)
+{
+    if (0 != loop->expires_ns && lasted_ns >= loop->expires_ns) {
+        loop->expires_ns = 0;
+        loop->expired(loop, lasted_ns);
+    }
+}
+
 static void go_on(pwr_idle_loop_t *loop)
 {
     uint64_t now = pwr_now_ns();
     if (0 == loop->begun_ns) {
         begin(loop, now);
     }
+    expire(loop, now - loop->begun_ns);
     bool moved = loop->moved;
     if (moved) {
         see_move(loop, now);
@@ -302,6 +312,7 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
     loop->ends = ends;
     loop->site = site;
     loop->asks = false;
+    loop->expired = NULL;
     loop->begun_ns = 0;
     loop->moved = false;
     loop->rests_until_ns = 0;

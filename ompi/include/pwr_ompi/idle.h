@@ -113,6 +113,8 @@ struct pwr_idle_loop {
     bool fresh;          /* no look was due yet */
     bool moved;          /* something has, since the last look that was due */
     bool asks;           /* where others are asked by messages: what moves are answers */
+    /* It has lasted so long that the user is told; may be NULL. */
+    void (*expired)(pwr_idle_loop_t *loop, uint64_t lasted_ns);
     /* Valid once it has begun: */
     bool woken;       /* what ends it wakes this process */
     bool announced;   /* that it is about to sleep */
@@ -125,6 +127,7 @@ struct pwr_idle_loop {
     uint64_t next_low_ns;    /* when it has lasted so long, it may be worth to move levers */
     uint64_t rests_until_ns; /* it has an answer, and asks again then; 0: no */
     uint64_t heard;          /* rings, before a sleep */
+    uint64_t expires_ns;     /* so long after it has begun; 0: never, or it has */
 };
 
 /* Before anything else is registered with opal_progress: in the open hook of a component. */
