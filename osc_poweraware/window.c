@@ -170,6 +170,11 @@ osc_poweraware_window_new(ompi_win_t *win, struct ompi_communicator_t *comm, con
     window->transfers = transfers ? calloc(1, sizeof *window->transfers) : NULL;
     pwr_doorbell_group(comm, &window->ends.group);
     find_ends(&window->ends, component);
+    window->needs_targets = !osc_poweraware_is_memory(component);
+    if (window->needs_targets) {
+        ++pwr_process.served_windows;
+        pwr_doorbell_ring_always();
+    }
     window->is_served = ways->agent && osc_poweraware_agent_enter(component);
     return window;
 }
@@ -205,6 +210,7 @@ void osc_poweraware_window_free(osc_poweraware_window_t *window)
     pwr_operations_end(&window->collective);
     pwr_operations_end(&window->others);
     OBJ_RELEASE(window->comm);
+    pwr_process.served_windows -= window->needs_targets;
     free(window->transfers);
     free(window);
 }

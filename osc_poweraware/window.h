@@ -20,6 +20,7 @@ typedef struct osc_poweraware_window {
     pwr_class_t
         *classes[2][OSC_POWERAWARE_NUM_CALLS];     /* of both, if levers move, or for a report */
     osc_poweraware_transfers_t *transfers;         /* NULL: nobody asks how long they take */
+    bool needs_targets;                            /* their progress, in some calls */
     bool is_served;                                /* agent.h */
     pwr_idle_ends_t ends;                          /* of their waits */
     pwr_history_t sites[OSC_POWERAWARE_NUM_CALLS]; /* without threads */

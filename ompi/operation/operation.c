@@ -102,6 +102,7 @@ static void end_waits(const pwr_operation_t *operation)
     if (idles_in_stock(operation)) {
         pwr_idle_leave(operation->outer);
     }
+    pwr_doorbell_let_go();
 }
 
 /* Threads wait in stock functions of different communicators at the same time. */

@@ -9,6 +9,9 @@
  * 3. The ladder, again and again: a wait that lasts too long is spoken about (hang.c), and where
  *    communicators may end it looks for that.  Between its looks it makes the copies that others of
  *    the node ask for (pwr_ompi/owner_copy.h).
+ *    While windows need this process's progress, it sleeps in the event loop for flags, too, where
+ *    requests wake it: on a futex it would not hear them.  Who sets flags rings then (bell.h, W1 to
+ *    W3), before it waits and when its operation ends.
  * 4. The site, the operation's sums and the trace learn how long it was.
  */
 #include "operation_private.h"
@@ -25,10 +28,14 @@ enum { LOOK_NS = 100 * 1000 * 1000 };
    still move, and the lever writes around it cost next to nothing. */
 enum { FIRST_PROGRESS_NS = 5 * 1000 * 1000, LONGEST_PROGRESS_NS = 160 * 1000 * 1000 };
 
+/* Where windows need this process's progress and requests do not wake it. */
+enum { LONGEST_UNHEARD_NS = 1000 * 1000 };
+
 typedef struct waiting {
     pwr_operation_t *operation;
     const pwr_awaited_t *awaited;
     bool throttled;
+    bool serves; /* a flag is waited for in the event loop */
     uint64_t gap_ns; /* throttled: between two calls of progress */
     uint64_t next_ns;
 } waiting_t;
@@ -51,8 +58,10 @@ static int progress(void *arg)
 static bool is_over(void *arg)
 {
     const waiting_t *w = arg;
+    const pwr_awaited_t *awaited = w->awaited;
     serve(w->operation);
-    return w->awaited->over(w->awaited->arg);
+    return NULL == awaited->flag ? awaited->over(awaited->arg)
+                                 : pwr_flag_reached(awaited->flag, awaited->target);
 }
 
 static int progress_throttled(void *arg)
@@ -87,6 +96,7 @@ const pwr_wait_policy_t *pwr_operation_policy(pwr_operation_t *operation)
 
 static pwr_wait_policy_t policy_of(const waiting_t *w, const pwr_history_t *site)
 {
+    bool unheard = NULL != w->awaited->flag && !w->serves && 0 != pwr_process.served_windows;
     pwr_wait_policy_t policy = *pwr_operation_policy(w->operation);
     if (w->throttled) {
         policy.spin_ns = 0;
@@ -95,6 +105,9 @@ static pwr_wait_policy_t policy_of(const waiting_t *w, const pwr_history_t *site
         policy.sleep_max_ns = LONGEST_PROGRESS_NS;
     } else if (NULL != site) {
         pwr_history_apply(site, &policy);
+    }
+    if (unheard && policy.sleep_max_ns > LONGEST_UNHEARD_NS) {
+        policy.sleep_max_ns = LONGEST_UNHEARD_NS;
     }
     return policy;
 }
@@ -119,7 +132,13 @@ static bool wait_once(waiting_t *w, const pwr_wait_policy_t *policy)
     const pwr_awaited_t *awaited = w->awaited;
     pwr_wait_stats_t *stats = &w->operation->waits;
     if (NULL == awaited->flag) {
-        return PWR_OK == pwr_idle_wait(is_over, w, awaited->woken, policy, stats);
+        return PWR_OK == pwr_idle_wait(is_over, w, awaited->woken, NULL, policy, stats);
+    }
+    if (w->serves) {
+        pwr_wait_policy_t bounded = *policy;
+        bounded.longest_ns = given_up_after_ns(w, policy);
+        return PWR_OK ==
+               pwr_idle_wait(is_over, w, true, &w->operation->of->group, &bounded, stats);
     }
     uint64_t deadline_ns = w->operation->may_end ? pwr_env_now_ns(&pwr_process.env) + LOOK_NS : 0;
     bool before = pwr_idle_by_itself(true);
@@ -171,6 +190,19 @@ void pwr_operation_unthrottle(const pwr_operation_t *operation)
     }
 }
 
+/* Whether it can: all ranks of the node ring. */
+static bool serves_windows(pwr_operations_t *of)
+{
+    if (0 == pwr_process.served_windows || pwr_process.mpi_threads) {
+        return false;
+    }
+    if (!of->group_known) {
+        of->group_known = true;
+        pwr_doorbell_group(of->comm, &of->group);
+    }
+    return pwr_doorbell_group_rings(&of->group);
+}
+
 /* Before anything is prepared for a longer wait. */
 static bool is_over_soon(const pwr_awaited_t *awaited)
 {
@@ -182,6 +214,7 @@ static bool is_over_soon(const pwr_awaited_t *awaited)
 bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awaited,
                            pwr_history_t *site)
 {
+    pwr_doorbell_let_go();
     if (is_over_soon(awaited)) {
         ++operation->waits.waits;
         if (NULL != site) {
@@ -190,7 +223,9 @@ bool pwr_operation_wait_on(pwr_operation_t *operation, const pwr_awaited_t *awai
         return true;
     }
     waiting_t w = {.operation = operation, .awaited = awaited};
-    if (PWR_TSTATE_FULL != awaited->level && pwr_operation_throttles(operation)) {
+    w.serves = NULL != awaited->flag && serves_windows(operation->of);
+    if (0 == pwr_process.served_windows && PWR_TSTATE_FULL != awaited->level &&
+        pwr_operation_throttles(operation)) {
         w.throttled = pwr_levers_throttle(operation->of->scheme, awaited->level, site);
         w.gap_ns = FIRST_PROGRESS_NS;
         w.next_ns = pwr_env_now_ns(&pwr_process.env) + FIRST_PROGRESS_NS;

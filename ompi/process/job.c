@@ -157,7 +157,7 @@ static void wait_until(bool (*over)(void *arg), void *arg, bool woken)
         .oversubscribed = pwr_idle_is_crowded(),
     };
     pwr_wait_stats_t stats = {0};
-    (void)pwr_idle_wait(over, arg, woken, &policy, &stats);
+    (void)pwr_idle_wait(over, arg, woken, NULL, &policy, &stats);
 }
 
 static bool recorder_has_answered(void *arg)

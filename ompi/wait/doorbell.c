@@ -142,6 +142,11 @@ bool pwr_doorbell_ring(bool on)
     return before;
 }
 
+void pwr_doorbell_ring_always(void)
+{
+    door.rings = door.rings_always = true;
+}
+
 /* R2, R3 */
 static void ring(const pwr_peer_t *peer)
 {

@@ -123,6 +123,7 @@ typedef struct idle_wait {
     bool (*over)(void *arg);
     void *arg;
     bool yields;
+    const pwr_doorbell_group_t *group;
     uint64_t events; /* of the doorbell and of UCX, when they were looked at last */
 } idle_wait_t;
 
@@ -184,7 +185,8 @@ static void nap(void *arg, uint64_t longest_ns)
    go on, such as a collective's next round: hence once more. */
 static void sleep_in_event_loop(void *arg, uint64_t longest_ns)
 {
-    if (pwr_doorbell_may_sleep(NULL)) {
+    const idle_wait_t *wait = arg;
+    if (pwr_doorbell_may_sleep(wait->group)) {
         int moved = pwr_ompi_progress();
         if (moved <= 0 && !is_over(arg) && pwr_doorbell_is_quiet() && pwr_ucx_may_block()) {
             pwr_idle_block(longest_ns);
@@ -195,9 +197,11 @@ static void sleep_in_event_loop(void *arg, uint64_t longest_ns)
 }
 
 pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
-                           const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats)
+                           const pwr_doorbell_group_t *group, const pwr_wait_policy_t *policy,
+                           pwr_wait_stats_t *stats)
 {
-    idle_wait_t wait = {.over = over, .arg = arg, .yields = policy->oversubscribed};
+    idle_wait_t wait = {
+        .over = over, .arg = arg, .yields = policy->oversubscribed, .group = group};
     const pwr_waitable_t waitable = {
         .over = is_over,
         .progress = progress,

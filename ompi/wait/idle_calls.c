@@ -70,7 +70,7 @@ static void wait_everywhere(const pwr_idle_awaited_t *awaited)
     pwr_wait_stats_t stats = {0};
     const pwr_wait_stats_t none = {0};
     policy.oversubscribed = policy.oversubscribed || pwr_idle_is_crowded();
-    (void)pwr_idle_wait(awaited->over, awaited->arg, awaited->woken, &policy, &stats);
+    (void)pwr_idle_wait(awaited->over, awaited->arg, awaited->woken, NULL, &policy, &stats);
     pwr_events_add_wait(&none, &stats);
     pwr_wait_stats_add(saved.stats, &stats);
 }

@@ -55,6 +55,9 @@ void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *
 /* Whether each of them has this process's bell; another answer may come later. */
 bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group);
 
+/* From now on this process rings for all that it sends. */
+void pwr_doorbell_ring_always(void);
+
 /* 0 while nobody waits for calls of this process. */
 extern const _Atomic uint32_t *pwr_doorbell_waited;
 /* W3: wakes those who do. */

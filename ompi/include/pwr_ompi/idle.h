@@ -35,10 +35,12 @@ bool pwr_idle_is_woken(bool collectives);
 /* The same for what comes through btls, whatever pml and threads there are. */
 bool pwr_idle_btls_wake(bool collectives);
 
-/* Waits until over(arg), which only messages of this process bring about.  woken: each of them
-   wakes this process.  policy, stats and result as in pwr_wait_until. */
+/* Waits until over(arg), which only messages of this process bring about, or calls of a group, after
+   which they let others go on (NULL: nobody's).  woken: each of them wakes this process.  policy,
+   stats and result as in pwr_wait_until. */
 pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
-                           const pwr_wait_policy_t *policy, pwr_wait_stats_t *stats);
+                           const pwr_doorbell_group_t *group, const pwr_wait_policy_t *policy,
+                           pwr_wait_stats_t *stats);
 
 /* ---- blocking calls of MPI ----
 

@@ -97,6 +97,8 @@ typedef struct pwr_operations {
     pwr_positions_t *positions;       /* of the node's ranks; NULL: there are none, on no rank */
     const pwr_hierarchy_t *hierarchy; /* NULL: not known */
     pwr_owner_copy_t *owner_copy;     /* served in waits; NULL: nobody can ask */
+    pwr_doorbell_group_t group;       /* of comm, ... */
+    bool group_known;                 /* ... if it was asked for */
     pwr_wait_stats_t waits;           /* of algorithms of ours */
     uint64_t calls;
     unsigned account_comm;

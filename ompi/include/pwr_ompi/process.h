@@ -80,6 +80,7 @@ typedef struct pwr_process {
     pwr_record_t *record;        /* NULL: nobody wants a report */
     pwr_account_t *account;      /* of record; NULL: nobody wants one */
     bool mpi_threads;            /* MPI_THREAD_MULTIPLE */
+    _Atomic int served_windows;  /* others wait for this process's progress in them */
     pwr_ticks_t ticks;           /* by which operations are accounted for */
     uint64_t start_ns;           /* env's clock, in the first open hook */
     _Atomic uint64_t setup_ns;   /* since then, in hooks of components */
