@@ -55,6 +55,7 @@ static bool is_woken_by(const pwr_idle_ends_t *ends)
 static void begin(pwr_idle_loop_t *loop, uint64_t now)
 {
     loop->begun_ns = loop->moved_ns = now;
+    loop->events = pwr_doorbell_events();
     loop->stats = (pwr_wait_stats_t){0};
     loop->announced = false;
     loop->next_low_ns = 0;
@@ -231,11 +232,16 @@ static void rest(pwr_idle_loop_t *loop, uint64_t now)
 
 /* ---- passes ---- */
 
+/* Who wakes may have come since it began.  A call may need many messages one after the other, each
+   of which is late by a sleep. */
 static void climb(pwr_idle_loop_t *loop, uint64_t now)
 {
+    enum { LONGEST_NS = 1000 * 1000 };
     uint64_t lasted_ns = now - loop->moved_ns;
+    loop->woken = loop->woken || is_woken_by(loop->ends);
     if (!loop->woken) {
-        sleep_blindly(loop, now, pwr_wait_blind_ns(lasted_ns, &loop->policy));
+        uint64_t length_ns = pwr_wait_blind_ns(lasted_ns, &loop->policy);
+        sleep_blindly(loop, now, length_ns < LONGEST_NS ? length_ns : LONGEST_NS);
     } else if (lasted_ns >= loop->policy.spin_ns && loop->announced) {
         sleep_in_event_loop(loop);
     } else if (lasted_ns >= loop->policy.spin_ns) {
@@ -258,6 +264,11 @@ static void go_on(pwr_idle_loop_t *loop)
         begin(loop, now);
     }
     expire(loop, now - loop->begun_ns);
+    uint64_t events = pwr_doorbell_events();
+    if (!loop->woken && events != loop->events) {
+        loop->moved_ns = now;
+    }
+    loop->events = events;
     bool moved = loop->moved;
     if (moved) {
         see_move(loop, now);

@@ -129,6 +129,7 @@ struct pwr_idle_loop {
     uint64_t next_low_ns;    /* when it has lasted so long, it may be worth to move levers */
     uint64_t rests_until_ns; /* it has an answer, and asks again then; 0: no */
     uint64_t heard;          /* rings, before a sleep */
+    uint64_t events;         /* of the doorbell, at the last look */
     uint64_t expires_ns;     /* so long after it has begun; 0: never, or it has */
 };
 
