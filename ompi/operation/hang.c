@@ -119,17 +119,24 @@ static void add_peer(void *to, int rank, bool receives)
     }
 }
 
-static pwr_hang_t look_around(const pwr_hang_watch_t *watch, uint64_t waited_ns)
+/* Nobody is known to miss yet. */
+static pwr_hang_t hang_in(const pwr_operations_t *of, unsigned name, uint64_t waited_ns)
 {
-    const pwr_operations_t *of = watch->operation->of;
     pwr_hang_t hang = {
-        .operation = watch->operation->name,
+        .operation = name,
         .elsewhere = -1,
         .cid = pwr_ompi_comm_id(of->comm),
         .waited_ns = waited_ns,
     };
+    pwr_operations_name(of, hang.comm, sizeof hang.comm);
+    return hang;
+}
+
+static pwr_hang_t look_around(const pwr_hang_watch_t *watch, uint64_t waited_ns)
+{
+    const pwr_operations_t *of = watch->operation->of;
+    pwr_hang_t hang = hang_in(of, watch->operation->name, waited_ns);
     look_t look = {.of = of, .hang = &hang};
-    pwr_ompi_comm_name(of->comm, hang.comm, sizeof hang.comm);
     look_at_node(of, &hang);
     if (NULL != watch->awaited->missing) {
         watch->awaited->missing(watch->awaited->arg, add_peer, &look);
@@ -196,13 +203,7 @@ static void tell(const pwr_hang_watch_t *watch, const pwr_hang_t *hang)
 /* Of a call of a window nobody but its target is known. */
 void pwr_operation_lasts(pwr_operations_t *of, unsigned name, int target, uint64_t lasted_ns)
 {
-    pwr_hang_t hang = {
-        .operation = name,
-        .elsewhere = -1,
-        .cid = pwr_ompi_comm_id(of->comm),
-        .waited_ns = lasted_ns,
-    };
-    pwr_operations_name(of, hang.comm, sizeof hang.comm);
+    pwr_hang_t hang = hang_in(of, name, lasted_ns);
     if (target >= 0) {
         add(&hang.ranks[PWR_HANG_TARGETS], target, 0);
     }
