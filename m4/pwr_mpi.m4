@@ -96,7 +96,39 @@ Debian, Ubuntu: install libevent-dev.])])
     OMPI_LIBS="$OMPI_LIBS $pwr_event_libs"
 ])
 
-# PWR_PLUGIN_DIR: where mca_coll_poweraware.so and mca_osc_poweraware.so go; pwr_plugin_note says what users need where Open MPI does not look.
+# PWR_CHECK_OSHMEM: finds the OpenSHMEM of the same Open MPI, and its developer headers.
+# Sets OSHRUN, SHMEM_CFLAGS, SHMEM_LIBS, OSHMEM_CFLAGS (internal headers), pwr_oshmem; HAVE_OSHMEM.
+AC_DEFUN([PWR_CHECK_OSHMEM], [
+    AC_PATH_PROGS([OSHCC], [oshcc], [], [$pwr_mpi_path])
+    AC_PATH_PROGS([OSHRUN], [oshrun], [], [$pwr_mpi_path])
+    pwr_oshmem=no
+    AS_IF([test "x$OSHCC" != x && test "x$OSHRUN" != x], [
+        SHMEM_CFLAGS=`$OSHCC --showme:compile`
+        SHMEM_LIBS=`$OSHCC --showme:link`
+        OSHMEM_CFLAGS="$OMPI_CFLAGS"
+        for pwr_dir in `$OSHCC --showme:incdirs`; do
+            AS_IF([test -f "$pwr_dir/openshmem/oshmem_config.h"], [OSHMEM_CFLAGS="$OSHMEM_CFLAGS -I$pwr_dir/openshmem"])
+        done
+        AC_MSG_CHECKING([for the developer headers of OpenSHMEM])
+        pwr_save_CPPFLAGS="$CPPFLAGS"
+        CPPFLAGS="$CPPFLAGS $OSHMEM_CFLAGS -idirafter $srcdir/ompi/missing_headers -idirafter $srcdir/oshmem/missing_headers"
+        AC_PREPROC_IFELSE([AC_LANG_PROGRAM([[
+#include "oshmem_config.h"
+#include "oshmem/mca/scoll/scoll.h"
+#include "oshmem/mca/spml/spml.h"
+]])],
+            [pwr_oshmem="yes ($OSHCC)"])
+        CPPFLAGS="$pwr_save_CPPFLAGS"
+        AC_MSG_RESULT([$pwr_oshmem])
+        OSHMEM_CFLAGS="$OSHMEM_CFLAGS -idirafter \$(top_srcdir)/oshmem/missing_headers"
+    ])
+    AM_CONDITIONAL([HAVE_OSHMEM], [test "x$pwr_oshmem" != xno])
+    AC_SUBST([SHMEM_CFLAGS])
+    AC_SUBST([SHMEM_LIBS])
+    AC_SUBST([OSHMEM_CFLAGS])
+])
+
+# PWR_PLUGIN_DIR: where mca_coll_poweraware.so and the other plug-ins go; pwr_plugin_note says what users need where Open MPI does not look.
 AC_DEFUN([PWR_PLUGIN_DIR], [
     AC_ARG_WITH([plugin-dir],
         [AS_HELP_STRING([--with-plugin-dir=DIR],

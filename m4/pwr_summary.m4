@@ -23,6 +23,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([matplotlib], [$pwr_matplotlib], [no plots, so no report page])
     PWR_ROW([likwid], [$pwr_likwid], [P-states and energy through liblikwid; its access daemon is used either way])
     PWR_ROW([libcpupower], [$pwr_libcpupower], [poweraware-info says less about cpufreq])
+    PWR_ROW([OpenSHMEM], [$pwr_oshmem], [nothing of oshmem/: no component for OpenSHMEM, no libshnode])
     PWR_ROW([UCX], [$pwr_ucx], [coll_poweraware_ucx_min_bytes has no effect])
     printf '\n'
 ])
