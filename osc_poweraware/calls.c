@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "pwr_ompi/call.h"
+
 const char *const osc_poweraware_names[OSC_POWERAWARE_NUM_CALLS] = {
 #define NAME(name, ...) "win_" #name,
     OSC_POWERAWARE_CALLS(NAME) "win_free"};
@@ -46,27 +48,12 @@ static int kind_of(osc_poweraware_call_t call, const char *component)
 
 /* ---- a call ---- */
 
-typedef struct call {
-    pwr_operation_t operation;
-    pwr_idle_loop_t loop;
-    pwr_operations_t *of; /* if it may loop, ... */
-    int number;
-    int target;
-} call_t;
-
 static inline pwr_operations_t *operations_of(osc_poweraware_window_t *window, int kind)
 {
     return 0 != (ALL_WAIT & kind) ? &window->collective : &window->others;
 }
 
-/* Whether something is saved in their waits. */
-static inline bool saves(const pwr_operations_t *of)
-{
-    return of->idles || PWR_LEVERS_IN_WAITS == of->levers;
-}
-
-/* Where nobody counts, and no levers move, a call that only some ranks make is no operation:
-   nothing of one is left but its wait, which is short if nobody is late. */
+/* What all ranks make is one in any case (pwr_ompi/call.h). */
 static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
 {
     return 0 != (ALL_WAIT & kind) || osc_poweraware_ways.counts ||
@@ -75,15 +62,7 @@ static inline bool is_operation(const osc_poweraware_window_t *window, int kind)
 
 static inline bool loops(osc_poweraware_window_t *window, int kind)
 {
-    return 0 != (WAITS & kind) && saves(operations_of(window, kind));
-}
-
-static void begin_operation(pwr_operation_t *operation, pwr_operations_t *of, int number,
-                            uint64_t bytes)
-{
-    pwr_process_count(&osc_poweraware_totals.calls[number]);
-    pwr_operation_begin(operation, of, of->first + (unsigned)number, bytes, bytes);
-    pwr_operation_start(operation, PWR_ACCOUNT_NO_ALGORITHM);
+    return 0 != (WAITS & kind) && pwr_calls_save(operations_of(window, kind));
 }
 
 /* What is under way to the target of a call, once it has begun: with what it moves itself. */
@@ -98,59 +77,34 @@ static osc_poweraware_rest_t follow(osc_poweraware_window_t *window, int kind, i
                                    : (osc_poweraware_rest_t){bytes, 0};
 }
 
-static void expired(pwr_idle_loop_t *loop, uint64_t lasted_ns)
-{
-    const call_t *call = (call_t *)((char *)loop - offsetof(call_t, loop));
-    pwr_operation_lasts(call->of, call->of->first + (unsigned)call->number, call->target, lasted_ns);
-}
-
-static inline void begin(osc_poweraware_window_t *window, call_t *call, int number, int kind,
+static inline void begin(osc_poweraware_window_t *window, pwr_call_t *call, int number, int kind,
                          int target, size_t bytes)
 {
     osc_poweraware_rest_t rest = {bytes, 0};
-    bool counts = is_operation(window, kind);
+    pwr_operations_t *of = operations_of(window, kind);
     if (NULL != window->transfers && NO_TARGET != target) {
         rest = follow(window, kind, target, bytes);
     }
-    if (counts) {
-        begin_operation(&call->operation, operations_of(window, kind), number, rest.bytes);
-    }
-    if (loops(window, kind)) {
-        pwr_idle_loop_enter(&call->loop, counts ? &call->operation : NULL, &window->ends,
-                            pwr_process.mpi_threads ? NULL : &window->sites[number], rest.ns);
-        call->loop.asks = 0 != (ASKS & kind);
-        call->loop.expired = expired;
-        call->of = operations_of(window, kind);
-        call->number = number;
-        call->target = target;
-    }
-}
-
-static inline void end_wait(const osc_poweraware_window_t *window, call_t *call, int kind)
-{
-    pwr_idle_loop_leave(&call->loop);
-    if (!pwr_idle_loop_waited(&call->loop)) {
-        return;
-    }
     if (is_operation(window, kind)) {
-        pwr_wait_stats_add_plainly(&call->operation.waits, &call->loop.stats);
-    } else {
-        pwr_wait_stats_add(&pwr_process.idle_stats, &call->loop.stats);
+        pwr_process_count(&osc_poweraware_totals.calls[number]);
+    }
+    pwr_call_begin(call, of, of->first + (unsigned)number, target, rest.bytes,
+                   is_operation(window, kind));
+    if (loops(window, kind)) {
+        pwr_call_waits(call, &window->ends, &window->sites[number], rest.ns, 0 != (ASKS & kind));
     }
 }
 
-static inline void end(osc_poweraware_window_t *window, call_t *call, int kind, int target)
+static inline void end(osc_poweraware_window_t *window, pwr_call_t *call, int kind, int target)
 {
     if (loops(window, kind)) {
-        end_wait(window, call, kind);
+        pwr_call_has_waited(call);
     }
     if (NULL != window->transfers && 0 != (COMPLETES & kind)) {
         osc_poweraware_transfers_end(window->transfers, target, 0 == (MEETS & kind),
                                      pwr_env_now_ns(&pwr_process.env));
     }
-    if (is_operation(window, kind)) {
-        pwr_operation_end(&call->operation);
-    }
+    pwr_call_end(call);
     if (0 != (LETS_GO & kind)) {
         pwr_doorbell_let_go();
     }
@@ -160,7 +114,7 @@ static inline void end(osc_poweraware_window_t *window, call_t *call, int kind, 
     static int name parameters                                                                     \
     {                                                                                              \
         osc_poweraware_window_t *window = osc_poweraware_window_find(win);                         \
-        call_t call;                                                                               \
+        pwr_call_t call;                                                                               \
         begin(window, &call, OSC_POWERAWARE_##name, kind, its_target, bytes);                      \
         int rc = window->saved.osc_##name arguments;                                               \
         end(window, &call, kind, its_target);                                                      \
@@ -182,7 +136,7 @@ static void take_calls(const osc_poweraware_window_t *window);
 static int free_window(ompi_win_t *win)
 {
     osc_poweraware_window_t *window = osc_poweraware_window_find(win);
-    call_t call;
+    pwr_call_t call;
     begin(window, &call, OSC_POWERAWARE_free, WAITS | ALL_WAIT, NO_TARGET, 0);
     take_calls(window);
     if (window->is_served) {
@@ -203,7 +157,7 @@ static bool is_wanted(osc_poweraware_window_t *window, osc_poweraware_call_t cal
 {
     int kind = kind_of(call, component);
     return osc_poweraware_ways.counts || NULL != window->transfers ||
-           (NOTHING != kind && saves(operations_of(window, kind)));
+           (NOTHING != kind && pwr_calls_save(operations_of(window, kind)));
 }
 
 static void put_calls(osc_poweraware_window_t *window, const char *component)

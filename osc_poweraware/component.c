@@ -42,6 +42,8 @@ typedef struct mca_osc_poweraware_component {
     pwr_scheme_t scheme;
     bool named; /* by the user, in --mca osc */
     bool published;
+    bool loops; /* calls that wait in loops are ours, ... */
+    bool ucx;   /* ... and those that do so in UCX */
 } mca_osc_poweraware_component_t;
 
 extern mca_osc_poweraware_component_t mca_osc_poweraware_component;
@@ -141,7 +143,8 @@ static int open_component(void)
     osc_poweraware_ways.scheme = &SELF->scheme;
     find_ways(&osc_poweraware_ways, SELF->settings.scheme);
     osc_poweraware_ways.agent = SELF->settings.agent;
-    if (osc_poweraware_ways.sleeps || osc_poweraware_ways.levers) {
+    SELF->loops = osc_poweraware_ways.sleeps || osc_poweraware_ways.levers;
+    if (SELF->loops) {
         pwr_idle_loops_start();
     }
     return OMPI_SUCCESS;
@@ -170,7 +173,8 @@ static int init(bool progress_threads, bool mpi_threads)
     pwr_process_open(mpi_threads);
     osc_poweraware_ways.counts = pwr_process_is_watched();
     be_first();
-    if (osc_poweraware_ways.sleeps || osc_poweraware_ways.levers) {
+    SELF->ucx = SELF->loops;
+    if (SELF->ucx) {
         pwr_ucx_users_start();
     }
     pwr_process_add_setup(since_ns);
@@ -261,8 +265,13 @@ static int close_component(void)
     if (SELF->published) {
         SELF->published = false;
         osc_poweraware_agent_stop();
-        pwr_ucx_users_stop();
-        pwr_idle_loops_stop();
+        if (SELF->ucx) {
+            pwr_ucx_users_stop();
+        }
+        if (SELF->loops) {
+            pwr_idle_loops_stop();
+        }
+        SELF->ucx = SELF->loops = false;
         pwr_process_close();
     }
     return OMPI_SUCCESS;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "pwr/clock.h"
+#include "pwr_ompi/call.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/process.h"
 
@@ -200,12 +201,14 @@ static void tell(const pwr_hang_watch_t *watch, const pwr_hang_t *hang)
     }
 }
 
-/* Of a call of a window nobody but its target is known. */
-void pwr_operation_lasts(pwr_operations_t *of, unsigned name, int target, uint64_t lasted_ns)
+/* Nobody but its target is known. */
+void pwr_call_expired(pwr_idle_loop_t *loop, uint64_t lasted_ns)
 {
-    pwr_hang_t hang = hang_in(of, name, lasted_ns);
-    if (target >= 0) {
-        add(&hang.ranks[PWR_HANG_TARGETS], target, 0);
+    const pwr_call_t *call = (const pwr_call_t *)((char *)loop - offsetof(pwr_call_t, loop));
+    pwr_operations_t *of = call->of;
+    pwr_hang_t hang = hang_in(of, call->name, lasted_ns);
+    if (call->target >= 0) {
+        add(&hang.ranks[PWR_HANG_TARGETS], call->target, 0);
     }
     pwr_hang_t *record = next_record();
     if (NULL != record) {

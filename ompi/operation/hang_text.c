@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pwr/clock.h"
@@ -75,11 +76,15 @@ static void put_clause(line_t *line, const pwr_hang_t *hang, pwr_hang_sort_t sor
     }
 }
 
-/* "MPI_Bcast" */
+/* "MPI_Bcast", "shmem_put" */
 static void put_operation(line_t *line, unsigned operation)
 {
     const char *name = pwr_process_name(PWR_OPERATION, (int)operation);
-    put(line, "MPI_%c%s", toupper((unsigned char)name[0]), name + 1);
+    if (0 == strncmp("shmem_", name, strlen("shmem_"))) {
+        put(line, "%s", name);
+    } else {
+        put(line, "MPI_%c%s", toupper((unsigned char)name[0]), name + 1);
+    }
 }
 
 static void put_elsewhere(line_t *line, const pwr_hang_t *hang)

@@ -86,6 +86,9 @@ static void check_replaced(const char *name, bool called_before)
     assert_int_equal(saved(),
                      getppid()); /* of others, and of what was there, nothing has changed */
     assert_int_equal(object.call(), OURS);
+    assert_int_equal(pwr_redirect_all(&object.redirect, 1), 1); /* again: it stays */
+    assert_int_equal(object.call(), OURS);
+    assert_int_equal(saved(), getppid());
     pwr_redirect_undo(&object.redirect, 1);
     assert_int_equal(object.call(), getppid());
     dlclose(object.handle);

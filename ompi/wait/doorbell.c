@@ -509,6 +509,22 @@ static void add_member(pwr_doorbell_group_t *group, const opal_proc_t *proc)
     add_peer(proc, proc);
 }
 
+void pwr_doorbell_stores(const opal_proc_t *process)
+{
+    unsigned number;
+    for (size_t i = 0; find_number(process, &number) && i < door.peers.count; ++i) {
+        const pwr_peer_t *peer = &door.peers.all[i];
+        if (peer->rings && number == peer->number && NULL != peer->ringer.page) {
+            pwr_ringer_stores(&peer->ringer);
+        }
+    }
+}
+
+bool pwr_doorbell_is_stored_past(void)
+{
+    return door.hung && pwr_bell_is_stored_past(&door.bell);
+}
+
 void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *group)
 {
     *group = (pwr_doorbell_group_t){.known = hang_alone(), .is_whole = true};

@@ -16,7 +16,7 @@
  *
  * Where nothing wakes it, it sleeps unannounced, for a bounded part of the time.
  *
- * Calls of osc/ucx loop over UCX's progress: ucx_users.c makes passes of that, too.
+ * Calls of osc/ucx and spml/ucx loop over UCX's progress: ucx_users.c makes passes of that, too.
  *
  * The callback must come first in a pass: whatever came before it could end the wait, and the call
  * would not have looked yet.
@@ -362,16 +362,22 @@ void pwr_idle_loop_leave(pwr_idle_loop_t *loop)
 
 /* ---- on and off ---- */
 
+static int users; /* components that have started and not stopped */
+
 void pwr_idle_loops_start(void)
 {
-    pwr_idle_knows_loops = pwr_idle_hears_windows = true;
-    opal_progress_register(pass);
+    if (0 == users++) {
+        pwr_idle_knows_loops = pwr_idle_hears_windows = true;
+        opal_progress_register(pass);
+    }
 }
 
 void pwr_idle_loops_stop(void)
 {
-    pwr_idle_knows_loops = pwr_idle_hears_windows = false;
-    opal_progress_unregister(pass);
+    if (0 == --users) {
+        pwr_idle_knows_loops = pwr_idle_hears_windows = false;
+        opal_progress_unregister(pass);
+    }
 }
 
 void pwr_idle_loops_unheard(void)

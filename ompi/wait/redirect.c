@@ -227,7 +227,7 @@ size_t pwr_redirect_all(pwr_redirect_t *all, size_t count)
 {
     size_t done = 0;
     for (size_t i = 0; i < count; ++i) {
-        done += begin(&all[i]);
+        done += NULL != all[i].word || begin(&all[i]);
     }
     return done;
 }

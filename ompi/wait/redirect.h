@@ -25,8 +25,8 @@ typedef struct pwr_redirect {
     void *found;  /* what the word had */
 } pwr_redirect_t;
 
-/* Redirects those of count that can be: one whose object is not loaded, or does not call the
-   function, stays as it is.  Returns how many there are.  Other threads may make such calls
+/* Redirects those of count that can be, and are not: one whose object is not loaded, or does not
+   call the function, stays as it is.  Returns how many there are.  Other threads may make such calls
    meanwhile. */
 size_t pwr_redirect_all(pwr_redirect_t *all, size_t count);
 /* Puts back what was there, but where somebody else has put something since. */

@@ -52,6 +52,10 @@ void pwr_ucx_users_start(void)
 {
 }
 
+void pwr_ucx_users_renew(void)
+{
+}
+
 void pwr_ucx_users_stop(void)
 {
 }

@@ -3,8 +3,9 @@
  *
  * Components of Open MPI that use UCX by themselves give the CPU back.
  *
- * osc/ucx makes its worker without wake-up, and loops over ucp_worker_progress.  Ours take the
- * places of four functions of UCX in the objects that have osc/ucx and what it calls (redirect.h):
+ * osc/ucx and spml/ucx make their workers without wake-up, and loop over ucp_worker_progress.  Ours
+ * take the places of four functions of UCX in the objects that have these and what they call
+ * (redirect.h):
  *
  *   ucp_init_version      asks for wake-up, too, where one-sided calls are asked for
  *   ucp_worker_create     puts the worker among those on which a thread sleeps (ucx_sleep.h)
@@ -150,13 +151,23 @@ static unsigned progress(ucp_worker_h worker)
 
 /* As Debian's packages and plain builds of 4.1 to 6.0 have them. */
 static pwr_redirect_t redirects[] = {
-    IN("mca_osc_ucx"), IN("libmca_common_ucx"), IN("libmpi"), IN("libopen_mpi"), IN("libopen-pal"),
+    IN("mca_osc_ucx"),       IN("libmca_common_ucx"), IN("libmpi"),
+    IN("libopen_mpi"),       IN("libopen-pal"),       IN("mca_spml_ucx"),
+    IN("mca_atomic_ucx"),    IN("liboshmem"),
 };
 
 enum { NUM_REDIRECTS = sizeof redirects / sizeof redirects[0] };
 
 /* From 5.0 on, calls hold locks that other threads need: they poll there. */
+static int users; /* components that have started and not stopped */
+
 void pwr_ucx_users_start(void)
+{
+    ++users;
+    pwr_ucx_users_renew();
+}
+
+void pwr_ucx_users_renew(void)
 {
     if (OMPI_MAJOR_VERSION >= 5 && opal_using_threads()) {
         return;
@@ -166,6 +177,9 @@ void pwr_ucx_users_start(void)
 
 void pwr_ucx_users_stop(void)
 {
+    if (0 != --users) {
+        return;
+    }
     pwr_redirect_undo(redirects, NUM_REDIRECTS);
     while (0 != num_workers) {
         remove_worker(workers[0]);

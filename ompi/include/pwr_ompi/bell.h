@@ -45,6 +45,10 @@
  * The pattern of R1 and B1, with waited for asleep: B2 lingers for both.  Only such a call takes
  * waits away; who looks for messages does not.
  *
+ * Stores.  Some change the owner's memory with plain stores (shmem_ptr), which nobody could ring
+ * for.  They say so once, in stored, before the first one: the owner does not rely on rings any
+ * more.
+ *
  * Who has a right to ring is in ringers: only who is there can be relied upon to do it.
  *
  * The way to a page and a pipe leads through /proc/PID/fd, which the kernel opens to processes of
@@ -71,6 +75,7 @@ typedef struct pwr_bell_page {
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t asks[PWR_BELL_MAX_RINGERS];
     _Alignas(PWR_CACHE_LINE) _Atomic uint32_t waited;
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t waits[PWR_BELL_MAX_RINGERS];
+    _Alignas(PWR_CACHE_LINE) _Atomic uint32_t stored;
 } pwr_bell_page_t;
 
 /* What a process tells others about its bell; fixed size, the same on all of a node. */
@@ -85,7 +90,7 @@ typedef struct pwr_bell_address {
     uint32_t always; /* it rings for all it sends; 0: only for collectives */
 } pwr_bell_address_t;
 
-enum { PWR_BELL_VERSION = 3 };
+enum { PWR_BELL_VERSION = 4 };
 
 /* The bell of this process. */
 typedef struct pwr_bell {
@@ -144,6 +149,12 @@ static inline bool pwr_bell_take_wait(const pwr_bell_t *bell, uint32_t number)
     return pwr_bell_take(&bell->page->waits[number]);
 }
 
+/* Whether others may change this process's memory without ringing. */
+static inline bool pwr_bell_is_stored_past(const pwr_bell_t *bell)
+{
+    return 0 != atomic_load_explicit(&bell->page->stored, memory_order_relaxed);
+}
+
 /* Somebody else's bell. */
 typedef struct pwr_ringer {
     pwr_bell_page_t *page; /* NULL: it cannot be rung */
@@ -173,6 +184,11 @@ static inline void pwr_ringer_ask(const pwr_ringer_t *ringer)
 {
     atomic_store_explicit(&ringer->page->asks[ringer->number], 1, memory_order_seq_cst);
     atomic_store_explicit(&ringer->page->asked, 1, memory_order_seq_cst);
+}
+/* From now on this process may change the owner's memory without ringing. */
+static inline void pwr_ringer_stores(const pwr_ringer_t *ringer)
+{
+    atomic_store_explicit(&ringer->page->stored, 1, memory_order_seq_cst);
 }
 /* W1. */
 static inline void pwr_ringer_wait_for(const pwr_ringer_t *ringer)

@@ -19,6 +19,7 @@
 
 struct mca_btl_base_module_t;
 struct ompi_communicator_t;
+struct opal_proc_t;
 
 /* Makes a bell and tells the other processes of the node of it; when the component is opened.
    always: this process will ring for all that it sends; else only for collectives. */
@@ -54,6 +55,12 @@ typedef struct pwr_doorbell_group {
 void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *group);
 /* Whether each of them has this process's bell; another answer may come later. */
 bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group);
+
+/* This process may change memory of another one, a process of this node, with plain stores, from now
+   on: calls of the other one do not wait for rings alone. */
+void pwr_doorbell_stores(const struct opal_proc_t *process);
+/* Whether any process may do that to this one. */
+bool pwr_doorbell_is_stored_past(void);
 
 /* From now on this process rings for all that it sends. */
 void pwr_doorbell_ring_always(void);

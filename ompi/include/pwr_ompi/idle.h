@@ -93,7 +93,7 @@ void pwr_idle_leave(pwr_idle_within_t *outer);
 
 /* ---- calls that loop over opal_progress ----
 
-   Calls of windows wait without a request: they look at memory that messages or calls of other
+   Calls of windows and of OpenSHMEM wait without a request: they look at memory that messages or calls of other
    processes change, and call opal_progress, again and again (idle_loop.c). */
 
 /* What ends such waits. */
@@ -133,7 +133,8 @@ struct pwr_idle_loop {
     uint64_t expires_ns;     /* so long after it has begun; 0: never, or it has */
 };
 
-/* Before anything else is registered with opal_progress: in the open hook of a component. */
+/* Before anything that ends such calls is registered with opal_progress: in the open hook of a
+   component.  Each start is stopped once. */
 void pwr_idle_loops_start(void);
 void pwr_idle_loops_stop(void);
 /* From now on there are windows whose messages do not wake this process. */

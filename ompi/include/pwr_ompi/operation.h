@@ -243,10 +243,6 @@ const pwr_wait_policy_t *pwr_operation_policy(pwr_operation_t *operation);
 void pwr_operation_low(pwr_operation_t *operation, uint64_t expected_ns);
 void pwr_operation_full(pwr_operation_t *operation);
 
-/* The user is told that a call of a window waits for so long already.  name: a number of the
-   process's; target: a rank of the window's group, negative where it is not known. */
-void pwr_operation_lasts(pwr_operations_t *of, unsigned name, int target, uint64_t lasted_ns);
-
 /* Whether this rank's clock can be throttled in this operation. */
 bool pwr_operation_throttles(const pwr_operation_t *operation);
 /* This rank's clock, while it is on the network for others of its package. */

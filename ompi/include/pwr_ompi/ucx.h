@@ -44,10 +44,12 @@ unsigned long pwr_ucx_messages(void);
 
 /* ---- components that use UCX by themselves ----
 
-   osc/ucx waits in calls of UCX.  They are ours from start to stop (ucx_users.c). */
+   osc/ucx and spml/ucx wait in calls of UCX.  They are ours from start to stop (ucx_users.c). */
 
-/* In MPI_Init, before the first window is made. */
+/* Before they make a worker.  Each start is stopped once. */
 void pwr_ucx_users_start(void);
+/* Between the two: more of them have been loaded. */
+void pwr_ucx_users_renew(void);
 void pwr_ucx_users_stop(void);
 /* Whether what comes to them ends sleeps. */
 bool pwr_ucx_users_wake(void);
