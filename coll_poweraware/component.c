@@ -5,6 +5,8 @@
  */
 #include "settings.h"
 
+#include <stdlib.h>
+
 #include "algorithms/algorithms.h"
 #include "call.h"
 #include "choose/choose.h"
@@ -97,6 +99,14 @@ static pwr_scheme_t scheme_of(int scheme)
     };
 }
 
+/* For OpenSHMEM, too (oshmem/scoll_poweraware): the framework that has that parameter is not there
+   yet. */
+static bool is_named(void)
+{
+    return pwr_ompi_named_in_selection(&ompi_coll_base_framework, component_name) ||
+           pwr_ompi_named_in_list(getenv("OMPI_MCA_scoll"), component_name);
+}
+
 static int register_component(void)
 {
     add_names();
@@ -108,10 +118,7 @@ static int register_component(void)
     }
     SELF->scheme = scheme_of(SELF->settings.scheme);
     if (SELF->settings.priority < 0) {
-        SELF->settings.priority =
-            pwr_ompi_named_in_selection(&ompi_coll_base_framework, component_name)
-                ? PRIORITY_WHEN_NAMED
-                : 0;
+        SELF->settings.priority = is_named() ? PRIORITY_WHEN_NAMED : 0;
     }
     return pwr_ompi_select_companions(&ompi_coll_base_framework, component_name, NULL);
 }

@@ -32,10 +32,15 @@ static const char *selection(const mca_base_framework_t *framework)
 
 bool pwr_ompi_named_in_selection(const mca_base_framework_t *framework, const char *component)
 {
-    if ('^' == selection(framework)[0]) {
+    return pwr_ompi_named_in_list(selection(framework), component);
+}
+
+bool pwr_ompi_named_in_list(const char *list, const char *component)
+{
+    if (NULL == list || '^' == list[0]) {
         return false;
     }
-    char **names = opal_argv_split(selection(framework), ',');
+    char **names = opal_argv_split(list, ',');
     bool found = false;
     for (char **name = names; NULL != name && NULL != *name; ++name) {
         found = found || 0 == strcmp(*name, component);

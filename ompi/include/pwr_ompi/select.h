@@ -14,6 +14,9 @@
 /* True when the selection of the framework is an inclusive list that names component. */
 bool pwr_ompi_named_in_selection(const mca_base_framework_t *framework, const char *component);
 
+/* The same of a selection as its parameter has it; NULL: none. */
+bool pwr_ompi_named_in_list(const char *list, const char *component);
+
 /* Called from the register hook of component.  A communicator needs every collective, and a window
    somebody who does it, but `--mca coll <component>` opens that component only.  When the selection
    is exactly our name, this finds the other components of the framework, registers them after us
