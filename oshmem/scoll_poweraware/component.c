@@ -10,6 +10,8 @@
 #include "calls.h"
 #include "module.h"
 
+#include <dlfcn.h>
+
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/select.h"
@@ -34,6 +36,7 @@ typedef struct mca_scoll_poweraware_component {
     pwr_scheme_t scheme;
     bool named;     /* by the user, in --mca scoll */
     bool published; /* from open to close */
+    bool has_asked; /* OpenSHMEM, for the first set of PEs */
 } mca_scoll_poweraware_component_t;
 
 extern mca_scoll_poweraware_component_t mca_scoll_poweraware_component;
@@ -99,13 +102,25 @@ static int init(bool progress_threads, bool threads)
     return OSHMEM_SUCCESS;
 }
 
+/* 4.1 unloads it before memory is unmapped that it has asked to be told of: every program crashed in
+   shmem_finalize.  It stays until the end. */
+static void keep_common_ucx(void)
+{
+    void *object = dlopen("libmca_common_ucx.so.40", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (NULL != object) {
+        (void)dlclose(object);
+    }
+}
+
 /* More objects that use UCX may have been loaded by then. */
 static mca_scoll_base_module_t *query(struct oshmem_group_t *group, int *priority)
 {
     mca_scoll_base_module_t *module =
         group->proc_count > 1 ? scoll_poweraware_module_new() : NULL;
     *priority = PRIORITY;
-    if (group == oshmem_group_all) {
+    if (!SELF->has_asked) {
+        SELF->has_asked = true;
+        keep_common_ucx();
         pwr_ucx_users_renew();
     }
     return module;
@@ -114,7 +129,7 @@ static mca_scoll_base_module_t *query(struct oshmem_group_t *group, int *priorit
 static int close_component(void)
 {
     if (SELF->published) {
-        SELF->published = false;
+        SELF->published = SELF->has_asked = false;
         scoll_poweraware_give_back_calls();
         pwr_ucx_users_stop();
         pwr_idle_loops_stop();
