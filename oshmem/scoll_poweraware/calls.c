@@ -124,6 +124,7 @@ void scoll_poweraware_take_calls(void)
     if (all.taken) {
         return;
     }
+    pwr_ucx_users_renew(); /* atomics have been loaded since the component was opened */
     begin_operations();
     ++pwr_process.served_windows;
     all.taken = true;

@@ -112,7 +112,7 @@ static void keep_common_ucx(void)
     }
 }
 
-/* More objects that use UCX may have been loaded by then. */
+/* spml/ucx is there by then. */
 static mca_scoll_base_module_t *query(struct oshmem_group_t *group, int *priority)
 {
     mca_scoll_base_module_t *module =
@@ -121,7 +121,6 @@ static mca_scoll_base_module_t *query(struct oshmem_group_t *group, int *priorit
     if (!SELF->has_asked) {
         SELF->has_asked = true;
         keep_common_ucx();
-        pwr_ucx_users_renew();
     }
     return module;
 }
