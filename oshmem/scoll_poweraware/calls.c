@@ -38,7 +38,7 @@ static struct {
     mca_atomic_base_module_t atomic;
     pwr_operations_t operations;
     pwr_class_t *classes[SCOLL_POWERAWARE_NUM_CALLS];
-    pwr_history_t sites[SCOLL_POWERAWARE_NUM_CALLS]; /* without threads */
+    pwr_history_t site; /* of waits for other PEs, without threads; most other calls never wait */
     pwr_idle_ends_t ends;
     bool unheard; /* whatever others do: the network changes memory, and wakes nobody */
 } all;
@@ -53,7 +53,7 @@ static inline void begin(pwr_call_t *call, int number, int kind, int pe, size_t 
                        (0 != (WAITS & kind) && PWR_LEVERS_IN_WAITS == all.operations.levers));
     if (0 != (WAITS & kind) && pwr_calls_save(&all.operations)) {
         all.ends.unheard = all.unheard || pwr_doorbell_is_stored_past();
-        pwr_call_waits(call, &all.ends, &all.sites[number], 0, false);
+        pwr_call_waits(call, &all.ends, SCOLL_POWERAWARE_wait == number ? &all.site : NULL, 0, false);
     }
 }
 

@@ -21,11 +21,14 @@ enum {
     SCOLL_POWERAWARE_LETS_GO = 2 /* others of the node may wait for it, with nothing that tells them */
 };
 
+/* A put of so many bytes is buffered, and does not wait. */
+enum { SCOLL_POWERAWARE_SENT_AT_ONCE = 1024 };
+
 /* X(name, what it may do, the PE that it is about, bytes that it moves, parameters, arguments): of
    the spml, which moves data and waits for them.  Others of its functions neither wait nor let
    others go on. */
 #define SCOLL_POWERAWARE_SPML_CALLS(X)                                                             \
-    X(put, WAITS | LETS_GO, pe, bytes,                                                             \
+    X(put, (bytes > SCOLL_POWERAWARE_SENT_AT_ONCE ? WAITS : 0) | LETS_GO, pe, bytes,                                                             \
       (shmem_ctx_t ctx, void *to, size_t bytes, void *from, int pe), (ctx, to, bytes, from, pe))   \
     X(put_nb, LETS_GO, pe, bytes,                                                                  \
       (shmem_ctx_t ctx, void *to, size_t bytes, void *from, int pe, void **handle),                \
