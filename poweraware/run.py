@@ -94,8 +94,8 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
         component = build.resolve() / "coll_poweraware" / "component"
         if not component.is_dir():
             raise DocumentError(f"--build {build}: there is no {component}")
-        windows = build.resolve() / "osc_poweraware" / "component"
-        found[_PATH] = f"{component}:{windows}:{_DEFAULT_PATH}"
+        others = [build.resolve() / part / "component" for part in ("osc_poweraware", "oshmem/scoll_poweraware")]
+        found[_PATH] = ":".join([str(component), *(str(folder) for folder in others if folder.is_dir()), _DEFAULT_PATH])
         found[_PARAMETER + "helper_dir"] = str(build.resolve() / "opal")
     return found
 

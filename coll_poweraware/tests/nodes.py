@@ -21,7 +21,7 @@ from bench.testbed.cluster import checks  # noqa: E402
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 CLUSTER = SRC / "bench" / "testbed" / "cluster" / "cluster"
 MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
-COMPONENTS = f"{BUILD}/coll_poweraware/component:{BUILD}/osc_poweraware/component"
+COMPONENTS = ":".join(f"{BUILD}/{part}/component" for part in ("coll_poweraware", "osc_poweraware", "oshmem/scoll_poweraware"))
 ALWAYS = {
     "coll": "poweraware",
     "coll_poweraware_scheme": "throttle",

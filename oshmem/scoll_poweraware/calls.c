@@ -13,7 +13,7 @@
  */
 #include "calls.h"
 
-#include <limits.h>
+#include <glob.h>
 
 #include "pwr_ompi/call.h"
 #include "pwr_ompi/doorbell.h"
@@ -39,11 +39,22 @@ static struct {
     pwr_operations_t operations;
     pwr_class_t *classes[SCOLL_POWERAWARE_NUM_CALLS];
     pwr_history_t site; /* of waits for other PEs, without threads; most other calls never wait */
-    pwr_idle_ends_t ends;
-    bool unheard; /* whatever others do: the network changes memory, and wakes nobody */
+    pwr_idle_ends_t ends;      /* of calls that wait for what comes through UCX ... */
+    pwr_idle_ends_t ends_wait; /* ... and of those that wait until memory changes */
+    bool unheard;              /* the network changes memory, and wakes nobody */
 } all;
 
 /* ---- a call ---- */
+
+static inline void begin_wait(pwr_call_t *call, int number)
+{
+    bool for_memory = SCOLL_POWERAWARE_wait == number;
+    if (for_memory) {
+        all.ends_wait.unheard = all.unheard || pwr_doorbell_is_stored_past();
+    }
+    pwr_call_waits(call, for_memory ? &all.ends_wait : &all.ends, for_memory ? &all.site : NULL, 0,
+                   false);
+}
 
 static inline void begin(pwr_call_t *call, int number, int kind, int pe, size_t bytes)
 {
@@ -52,8 +63,7 @@ static inline void begin(pwr_call_t *call, int number, int kind, int pe, size_t 
                    scoll_poweraware_ways.counts ||
                        (0 != (WAITS & kind) && PWR_LEVERS_IN_WAITS == all.operations.levers));
     if (0 != (WAITS & kind) && pwr_calls_save(&all.operations)) {
-        all.ends.unheard = all.unheard || pwr_doorbell_is_stored_past();
-        pwr_call_waits(call, &all.ends, SCOLL_POWERAWARE_wait == number ? &all.site : NULL, 0, false);
+        begin_wait(call, number);
     }
 }
 
@@ -105,6 +115,19 @@ static bool has_levers(void)
     return pwr_power_has_any(pwr_process.power);
 }
 
+/* Whether this node has hardware that writes into memory for other nodes. */
+static bool has_rdma(void)
+{
+    static const char *const places[] = {"/sys/class/infiniband/*", "/dev/kgni0"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !found; ++i) {
+        glob_t paths;
+        found = 0 == glob(places[i], 0, NULL, &paths);
+        globfree(&paths);
+    }
+    return found;
+}
+
 static void begin_operations(void)
 {
     const scoll_poweraware_ways_t *ways = &scoll_poweraware_ways;
@@ -115,8 +138,9 @@ static void begin_operations(void)
     all.operations.idles = ways->sleeps;
     all.operations.levers = levers ? PWR_LEVERS_IN_WAITS : PWR_LEVERS_NEVER;
     pwr_doorbell_group(MPI_COMM_WORLD, &all.ends.group);
-    /* Hardware of other nodes may change memory. */
-    all.unheard = !(pwr_ucx_users_wake() && all.ends.group.is_whole);
+    all.ends.unheard = !pwr_ucx_users_wake();
+    all.ends_wait = all.ends;
+    all.unheard = all.ends.unheard || (!all.ends.group.is_whole && has_rdma());
 }
 
 void scoll_poweraware_take_calls(void)
