@@ -362,6 +362,23 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
     return MPI_SUCCESS;
 }
 
+static void name_operations(void)
+{
+    unsigned num = NULL == pwr_process.record ? 0 : pwr_process_num_names(PWR_OPERATION);
+    for (unsigned i = 0; i < num; ++i) {
+        pwr_record_name(pwr_process.record, i, pwr_process_name(PWR_OPERATION, (int)i));
+    }
+}
+
+void pwr_process_tell_names(void)
+{
+    name_operations();
+    if (recorder_runs) {
+        (void)pwr_record_add_facts(
+            pwr_process.record, json_pack("{s:o}", "collectives", pwr_process_names(PWR_OPERATION)));
+    }
+}
+
 void pwr_job_begin(json_t *(*decisions)(void))
 {
     decisions_of_job = decisions;
@@ -378,10 +395,7 @@ void pwr_job_begin(json_t *(*decisions)(void))
         pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
         return;
     }
-    for (unsigned i = 0; NULL != pwr_process.record && i < pwr_process_num_names(PWR_OPERATION);
-         ++i) {
-        pwr_record_name(pwr_process.record, i, pwr_process_name(PWR_OPERATION, (int)i));
-    }
+    name_operations();
     if (recorder_runs) {
         pwr_status_t status = pwr_record_tell(pwr_process.record, about());
         recorder_runs = PWR_OK == status;

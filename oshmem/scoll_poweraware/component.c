@@ -91,6 +91,7 @@ static int open_component(void)
     ways->sleeps = pwr_process_idles(&SELF->scheme);
     ways->levers = SELF->scheme.saves && SELF->scheme.audits;
     ways->counts = pwr_process_is_watched();
+    pwr_process_tell_names();
     pwr_idle_loops_start();
     pwr_ucx_users_start();
     return OSHMEM_SUCCESS;

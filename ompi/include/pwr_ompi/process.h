@@ -101,6 +101,8 @@ typedef enum pwr_named { PWR_OPERATION, PWR_ALGORITHM, PWR_NAMED } pwr_named_t;
    are "other". */
 enum { PWR_PROCESS_NAMES = 128 };
 unsigned pwr_process_add_names(pwr_named_t what, const char *const *names, unsigned num);
+/* Where names of operations are added after MPI_Init: reports have them, too, from now on. */
+void pwr_process_tell_names(void);
 unsigned pwr_process_num_names(pwr_named_t what);
 const char *pwr_process_name(pwr_named_t what, int number); /* "stock" for a negative one */
 /* All of them, for documents: a new array, in the order of their numbers. */

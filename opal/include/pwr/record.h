@@ -82,7 +82,8 @@ pwr_status_t pwr_record_start(pwr_record_t *record);
 
    Errors: IO (there is no recorder), NOMEM (also where about is NULL); nothing is logged. */
 pwr_status_t pwr_record_tell(pwr_record_t *record, json_t *about);
-/* After that: more facts, or others of the same names; taken over.  Errors: as pwr_record_tell. */
+/* After that: more facts, or others of the same names, and "collectives", where there are more than
+   there were; taken over.  Errors: as pwr_record_tell. */
 pwr_status_t pwr_record_add_facts(pwr_record_t *record, json_t *facts);
 
 /* Asks for the ledger of this node, which is complete when all pages are finished; the answer may

@@ -103,10 +103,23 @@ bool about_parse(const char *text, int client, about_t *about)
     return true;
 }
 
+/* More operations than there were. */
+static bool take_names(about_t *about, json_t *facts)
+{
+    json_t *names = json_object_get(facts, "collectives");
+    if (names) {
+        json_object_set(about->all, "collectives", names);
+        about->collectives = names;
+        json_object_del(facts, "collectives");
+    }
+    return json_is_array(about->collectives);
+}
+
 bool about_add(about_t *about, const char *text)
 {
     json_t *facts = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    bool ok = json_is_object(facts) && json_object_update(about->facts, facts) == 0;
+    bool ok = json_is_object(facts) && take_names(about, facts) &&
+              json_object_update(about->facts, facts) == 0;
     json_decref(facts);
     return ok;
 }
