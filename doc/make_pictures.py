@@ -67,13 +67,13 @@ class Picture:
 def parts() -> None:
     """Layers from the application down to the hardware; what is beside them uses files and programs."""
     p = Picture(1000, 716, "The parts of poweraware and which may use which")
-    p.box(20, 20, 670, 56, GREY, ["MPI application", "on Open MPI 4.1, 5.0 or 6.0"])
+    p.box(20, 20, 670, 56, GREY, ["application of MPI or OpenSHMEM", "on Open MPI 4.1, 5.0 or 6.0"])
     p.box(20, 112, 480, 148, BLUE, ["coll_poweraware/   component, params, module"])
     p.grid(32, 142, 146, 46, 3, BLUE, [
         ["entry.c, call.c", "begin, run, end"], ["choose/", "decision table"], ["comm/", "state on first use"],
         ["algorithms/", "one per file"], ["primitives/", "post, wait, chunks"], ["collectives.h", "a row for each"]])
-    p.box(516, 112, 174, 148, GREY, ["later components", "windows, OpenSHMEM,", "GPUs; a test loads a",
-                                     "second component"], dashed=True)
+    p.box(516, 112, 174, 148, BLUE, ["osc_poweraware/", "MPI windows", "", "oshmem/", "scoll_poweraware/",
+                                     "OpenSHMEM"])
     p.box(20, 296, 670, 98, BLUE, ["ompi/ = libpoweraware.so, once per process"])
     p.grid(32, 326, 122, 60, 5, BLUE, [
         ["operation/", "begin, start,", "wait, end"], ["process/", "power, record,", "meter, names"],
