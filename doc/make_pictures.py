@@ -72,8 +72,8 @@ def parts() -> None:
     p.grid(32, 142, 146, 46, 3, BLUE, [
         ["entry.c, call.c", "begin, run, end"], ["choose/", "decision table"], ["comm/", "state on first use"],
         ["algorithms/", "one per file"], ["primitives/", "post, wait, chunks"], ["collectives.h", "a row for each"]])
-    p.box(516, 112, 174, 148, BLUE, ["osc_poweraware/", "MPI windows", "", "oshmem/", "scoll_poweraware/",
-                                     "OpenSHMEM"])
+    p.box(516, 112, 174, 66, BLUE, ["osc_poweraware/", "calls of MPI windows"])
+    p.box(516, 194, 174, 66, BLUE, ["oshmem/", "calls of OpenSHMEM:", "scoll_poweraware/"])
     p.box(20, 296, 670, 98, BLUE, ["ompi/ = libpoweraware.so, once per process"])
     p.grid(32, 326, 122, 60, 5, BLUE, [
         ["operation/", "begin, start,", "wait, end"], ["process/", "power, record,", "meter, names"],
