@@ -13,9 +13,9 @@ extern char **environ;
 
 void diff_print_parameters(void)
 {
-    static const char *const prefixes[] = {"OMPI_MCA_coll", "OMPI_MCA_osc",  "OMPI_MCA_scoll",
-                                           "OMPI_MCA_pml=", "OMPI_MCA_btl=",
-                                           "OMPI_MCA_opal_common_ucx"};
+    static const char *const prefixes[] = {
+        "OMPI_MCA_coll", "OMPI_MCA_osc",  "OMPI_MCA_scoll",
+        "OMPI_MCA_pml=", "OMPI_MCA_btl=", "OMPI_MCA_opal_common_ucx"};
     for (char **variable = environ; NULL != *variable; ++variable) {
         bool ours = false;
         for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; ++i) {

@@ -41,9 +41,9 @@ typedef void function_t(const atomic_t *a, uint64_t *result);
     {                                                                                              \
         type value;                                                                                \
         memcpy(&value, a->value, sizeof value);                                                    \
-        if (RSH_SET == a->op) {                                                                  \
+        if (RSH_SET == a->op) {                                                                    \
             DO1(a, name##_atomic_set, value);                                                      \
-        } else if (RSH_FETCH == a->op) {                                                         \
+        } else if (RSH_FETCH == a->op) {                                                           \
             value = DO0(a, name##_atomic_fetch);                                                   \
         } else {                                                                                   \
             value = DO1(a, name##_atomic_swap, value);                                             \
@@ -58,13 +58,13 @@ typedef void function_t(const atomic_t *a, uint64_t *result);
         type compare;                                                                              \
         memcpy(&value, a->value, sizeof value);                                                    \
         memcpy(&compare, a->compare, sizeof compare);                                              \
-        if (RSH_COMPARE_SWAP == a->op) {                                                         \
+        if (RSH_COMPARE_SWAP == a->op) {                                                           \
             value = DO2(a, name##_atomic_compare_swap, compare, value);                            \
-        } else if (RSH_ADD == a->op) {                                                           \
+        } else if (RSH_ADD == a->op) {                                                             \
             DO1(a, name##_atomic_add, value);                                                      \
-        } else if (RSH_FETCH_ADD == a->op) {                                                     \
+        } else if (RSH_FETCH_ADD == a->op) {                                                       \
             value = DO1(a, name##_atomic_fetch_add, value);                                        \
-        } else if (RSH_INC == a->op) {                                                           \
+        } else if (RSH_INC == a->op) {                                                             \
             DO0(a, name##_atomic_inc);                                                             \
         } else {                                                                                   \
             value = DO0(a, name##_atomic_fetch_inc);                                               \
@@ -77,15 +77,15 @@ typedef void function_t(const atomic_t *a, uint64_t *result);
     {                                                                                              \
         type value;                                                                                \
         memcpy(&value, a->value, sizeof value);                                                    \
-        if (RSH_AND == a->op) {                                                                  \
+        if (RSH_AND == a->op) {                                                                    \
             DO1(a, name##_atomic_and, value);                                                      \
-        } else if (RSH_FETCH_AND == a->op) {                                                     \
+        } else if (RSH_FETCH_AND == a->op) {                                                       \
             value = DO1(a, name##_atomic_fetch_and, value);                                        \
-        } else if (RSH_OR == a->op) {                                                            \
+        } else if (RSH_OR == a->op) {                                                              \
             DO1(a, name##_atomic_or, value);                                                       \
-        } else if (RSH_FETCH_OR == a->op) {                                                      \
+        } else if (RSH_FETCH_OR == a->op) {                                                        \
             value = DO1(a, name##_atomic_fetch_or, value);                                         \
-        } else if (RSH_XOR == a->op) {                                                           \
+        } else if (RSH_XOR == a->op) {                                                             \
             DO1(a, name##_atomic_xor, value);                                                      \
         } else {                                                                                   \
             value = DO1(a, name##_atomic_fetch_xor, value);                                        \
@@ -134,6 +134,12 @@ static function_t *function_of(int type, rsh_name_t name)
     return name < RSH_COMPARE_SWAP ? types[type].extended
            : name < RSH_AND        ? types[type].standard
                                    : types[type].bitwise;
+}
+
+static bool is_possible(int type, rsh_name_t name, uint64_t without)
+{
+    bool narrow = RSH_COMPARE_SWAP == name && types[type].bytes < WORD;
+    return NULL != function_of(type, name) && !(narrow && rsh_has(without, RSH_SWAP_32));
 }
 
 static bool fetches(rsh_name_t name)
@@ -205,8 +211,8 @@ static uint64_t calls(const rsh_step_t *step)
 static void draw_places(rsh_draw_t *d, rsh_step_t *step)
 {
     step->context = d->program->contexts && diff_chance(&d->random, 50);
-    step->to = rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes, true);
-    step->from = rsh_draw_place(d, (size_t)step->repeat * WORD, WORD, false);
+    step->to = rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes, RSH_SYMMETRIC);
+    step->from = rsh_draw_place(d, (size_t)step->repeat * WORD, WORD, RSH_ANYWHERE);
 }
 
 /* ---- chains ---- */
@@ -224,7 +230,7 @@ static bool draw_chain(rsh_draw_t *d, rsh_step_t *step)
 {
     do {
         step->type = (int)diff_draw(&d->random, NUM_TYPES);
-    } while (NULL == function_of(step->type, step->name));
+    } while (!is_possible(step->type, step->name, d->program->without));
     step->origin = rsh_draw_pe(d);
     step->target = rsh_draw_target(d, step->origin);
     step->set = (rsh_set_t){step->origin, 0, 1};
@@ -240,7 +246,7 @@ static rsh_name_t name_of_link(const rsh_step_t *step, int i)
     rsh_name_t name = step->name;
     for (int tries = 0; i > 0 && tries < 20; ++tries) {
         name = (rsh_name_t)(RSH_SET + diff_draw(&random, RSH_WAIT_UNTIL - RSH_SET));
-        if (!rsh_has(step->without, name) && NULL != function_of(step->type, name)) {
+        if (!rsh_has(step->without, name) && is_possible(step->type, name, step->without)) {
             return name;
         }
     }
@@ -313,8 +319,7 @@ static void describe_chain(const rsh_step_t *step, char *text, size_t size)
                                    types[step->type].name, step->target,
                                    step->context ? ", in a context" : "");
     for (int i = 0; i < step->repeat && used < size; ++i) {
-        used +=
-            (size_t)snprintf(text + used, size - used, " %s", rsh_name(name_of_link(step, i)));
+        used += (size_t)snprintf(text + used, size - used, " %s", rsh_name(name_of_link(step, i)));
     }
 }
 
@@ -334,7 +339,7 @@ static bool draw_contest(rsh_draw_t *d, rsh_step_t *step)
     }
     do {
         step->type = (int)diff_draw(&d->random, NUM_TYPES);
-    } while (NULL == function_of(step->type, step->name));
+    } while (!is_possible(step->type, step->name, d->program->without));
     step->set = rsh_draw_set(d);
     step->target = rsh_draw_pe(d);
     step->repeat = 1 + (int)diff_draw(&d->random, (unsigned)(MOST_CALLS / step->set.size));
@@ -407,7 +412,7 @@ static void run_contest(rsh_run_t *r, const rsh_step_t *step)
 }
 
 /* What may be fetched: a value before this call, which others may have changed. */
-static bool is_possible(const rsh_step_t *step, int index, int i, uint64_t word)
+static bool may_be_fetched(const rsh_step_t *step, int index, int i, uint64_t word)
 {
     uint64_t bit = bit_of(step, index, i);
     uint64_t earlier = bit - bit_of(step, index, 0); /* this PE's */
@@ -429,7 +434,7 @@ static void settle_fetched(rsh_run_t *r, const rsh_step_t *step, int index)
         place.bytes = types[step->type].bytes;
         uint64_t word = 0;
         memcpy(&word, rsh_at(&r->memory, &place), place.bytes);
-        if (!is_possible(step, index, i, word)) {
+        if (!may_be_fetched(step, index, i, word)) {
             char text[128];
             snprintf(text, sizeof text, "call %d fetched 0x%llx, which cannot have been there", i,
                      (unsigned long long)word);
@@ -466,13 +471,12 @@ static void settle_contest(rsh_run_t *r, const rsh_step_t *step)
 
 static void describe_contest(const rsh_step_t *step, char *text, size_t size)
 {
-    snprintf(text, size,
-             "%d %s each on a %s of PE %d%s, by PEs from %d on, stride %d, %d of them",
+    snprintf(text, size, "%d %s each on a %s of PE %d%s, by PEs from %d on, stride %d, %d of them",
              step->repeat, rsh_name(step->name), types[step->type].name, step->target,
              step->context ? ", in a context" : "", step->set.start, 1 << step->set.log_stride,
              step->set.size);
 }
 
-const rsh_kind_t rsh_contests = {RSH_SET,       RSH_WAIT_UNTIL, 8,           draw_contest,
-                                 calls,         begin_contest,  expect_contest, run_contest,
-                                 settle_contest, describe_contest};
+const rsh_kind_t rsh_contests = {
+    RSH_SET,       RSH_WAIT_UNTIL, 8,           draw_contest,   calls,
+    begin_contest, expect_contest, run_contest, settle_contest, describe_contest};

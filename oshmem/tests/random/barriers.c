@@ -61,8 +61,8 @@ static void describe_fence(const rsh_step_t *step, char *text, size_t size)
              step->context ? ", in a context" : "");
 }
 
-const rsh_kind_t rsh_fences = {RSH_QUIET,      RSH_BARRIER_ALL, 6,    draw_fence, one_call, NULL,
-                               expect_nothing, run_fence,       NULL, describe_fence};
+const rsh_kind_t rsh_fences = {RSH_QUIET, RSH_BARRIER_ALL, 6,         draw_fence, one_call,
+                               NULL,      expect_nothing,  run_fence, NULL,       describe_fence};
 
 /* ---- barriers: each PE puts a word to the next (barrier), or stores one that the PE before gets
    (sync) ---- */
@@ -72,8 +72,8 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
     bool all = RSH_BARRIER_ALL == step->name || RSH_SYNC_ALL == step->name;
     step->set = all ? (rsh_set_t){0, 0, d->program->pes} : rsh_draw_set(d);
     step->repeat = all ? 1 : 1 + (int)diff_draw(&d->random, 3);
-    step->from = rsh_draw_place(d, sizeof(long), sizeof(long), true);
-    step->to = rsh_draw_place(d, sizeof(long), sizeof(long), true);
+    step->from = rsh_draw_place(d, sizeof(long), sizeof(long), RSH_SYMMETRIC);
+    step->to = rsh_draw_place(d, sizeof(long), sizeof(long), RSH_SYMMETRIC);
     return true;
 }
 
@@ -136,8 +136,8 @@ static void check_puts(rsh_run_t *r, const rsh_step_t *step)
 {
     for (int i = 0; i < step->number; ++i) {
         const rsh_step_t *earlier = &r->epoch.steps[i];
-        bool put = RSH_PUT == earlier->name || RSH_PUT_NBI == earlier->name ||
-                   RSH_IPUT == earlier->name;
+        bool put =
+            RSH_PUT == earlier->name || RSH_PUT_NBI == earlier->name || RSH_IPUT == earlier->name;
         if (put && r->pe == earlier->target && !earlier->context &&
             rsh_set_index(&step->set, earlier->origin) >= 0) {
             rsh_check(r, earlier, &earlier->to);
@@ -176,5 +176,5 @@ static void describe(const rsh_step_t *step, char *text, size_t size)
              step->set.start, 1 << step->set.log_stride, step->set.size);
 }
 
-const rsh_kind_t rsh_barriers = {RSH_BARRIER_ALL, RSH_BROADCAST, 10,  draw, calls,
-                                 NULL,            expect,        run, NULL, describe};
+const rsh_kind_t rsh_barriers = {RSH_BARRIER_ALL, RSH_BROADCAST, 10,   draw,    calls, NULL,
+                                 expect,          run,           NULL, describe};

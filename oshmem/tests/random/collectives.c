@@ -47,10 +47,10 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
     for (int side = 0; side < 2; ++side) {
         step->stride[side] = strided ? 1 + (int)diff_draw(&d->random, 3) : 1;
     }
-    step->count = rsh_draw_count(d, (size_t)(2 * step->set.size * step->detail *
-                                             step->stride[0] * step->stride[1]));
-    step->to = rsh_draw_place(d, target_bytes(step), (size_t)step->detail, true);
-    step->from = rsh_draw_place(d, source_bytes(step), (size_t)step->detail, true);
+    step->count = rsh_draw_count(
+        d, (size_t)(2 * step->set.size * step->detail * step->stride[0] * step->stride[1]));
+    step->to = rsh_draw_place(d, target_bytes(step), (size_t)step->detail, RSH_SYMMETRIC);
+    step->from = rsh_draw_place(d, source_bytes(step), (size_t)step->detail, RSH_SYMMETRIC);
     return true;
 }
 

@@ -4,7 +4,6 @@
  * Steps of a lock: each PE of a set takes it some times, and changes a number that nothing else
  * protects.
  */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
     step->target = rsh_draw_pe(d);
     step->repeat = 1 + (int)diff_draw(&d->random, 3);
     step->detail = (int)diff_draw(&d->random, RSH_LOCKS);
-    step->to = rsh_draw_place(d, sizeof(long), sizeof(long), true);
+    step->to = rsh_draw_place(d, sizeof(long), sizeof(long), RSH_SYMMETRIC);
     return true;
 }
 
@@ -38,21 +37,21 @@ static void expect(rsh_memory_t *memory, const rsh_step_t *step)
     }
     rsh_initial(memory, step->target, &step->to, 0, sizeof number, &number);
     for (int i = 0; i < step->set.size; ++i) {
-        number += (unsigned long)step->repeat *
-                  (unsigned long)addend(step, rsh_set_pe(&step->set, i));
+        number +=
+            (unsigned long)step->repeat * (unsigned long)addend(step, rsh_set_pe(&step->set, i));
     }
     memcpy(rsh_expected(memory, &step->to), &number, sizeof number);
 }
 
-static void take(const rsh_step_t *step, long *lock)
+static void take(const rsh_run_t *r, const rsh_step_t *step, long *lock)
 {
-    if (RSH_SET_LOCK == step->name) {
-        shmem_set_lock(lock);
-        return;
+    int turns = 0;
+    while (RSH_TEST_LOCK == step->name && rsh_loops_on(r, &turns)) {
+        if (0 == shmem_test_lock(lock)) {
+            return;
+        }
     }
-    while (0 != shmem_test_lock(lock)) {
-        sched_yield();
-    }
+    shmem_set_lock(lock);
 }
 
 static void run(rsh_run_t *r, const rsh_step_t *step)
@@ -63,7 +62,7 @@ static void run(rsh_run_t *r, const rsh_step_t *step)
     for (int i = 0; i < step->repeat && takes_part; ++i) {
         bool lost = rsh_is_lost(r, step->name);
         if (!lost) {
-            take(step, lock);
+            take(r, step, lock);
         }
         unsigned long old = (unsigned long)shmem_long_g(number, step->target);
         rsh_be_late(r, step, lost ? 100 : 10, i); /* with the lock held */

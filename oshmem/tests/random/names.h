@@ -70,7 +70,10 @@
     X(LONG_DOUBLE, long_double, "long double")                                                     \
     X(BYTES, bytes, "elements of 1 and 2 bytes")                                                   \
     X(FAN_IN, fan_in, "several PEs that signal to one")                                            \
-    X(APART, apart, "shmem_fence between data and a flag, one of them in the heap")
+    X(SWAP_32, swap_32, "shmem_atomic_compare_swap of 4 bytes")                                    \
+    X(STATIC_NBI, static_nbi, "shmem_put_nbi to data outside the heap")                            \
+    X(APART, apart, "shmem_fence between data and a flag, one of them in the heap")                \
+    X(BARE, bare, "loops of shmem_test or shmem_test_lock (20 turns then, and a wait)")
 
 typedef enum rsh_name {
 #define RSH_CONSTANT(constant, name, what) RSH_##constant,

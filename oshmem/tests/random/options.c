@@ -28,18 +28,12 @@ static const char usage[] =
 enum long_option { SEED, CALLS, FIRST, WITHOUT, ONLY, UNITS, LIMIT, PROGRAM, FAULT, STAY, HELP };
 
 static const struct option longs[] = {
-    {"seed", required_argument, NULL, SEED},
-    {"calls", required_argument, NULL, CALLS},
-    {"first", required_argument, NULL, FIRST},
-    {"without", required_argument, NULL, WITHOUT},
-    {"only", required_argument, NULL, ONLY},
-    {"most-units", required_argument, NULL, UNITS},
-    {"limit", required_argument, NULL, LIMIT},
-    {"program", required_argument, NULL, PROGRAM},
-    {"fault", required_argument, NULL, FAULT},
-    {"stay", no_argument, NULL, STAY},
-    {"help", no_argument, NULL, HELP},
-    {NULL, 0, NULL, 0},
+    {"seed", required_argument, NULL, SEED},   {"calls", required_argument, NULL, CALLS},
+    {"first", required_argument, NULL, FIRST}, {"without", required_argument, NULL, WITHOUT},
+    {"only", required_argument, NULL, ONLY},   {"most-units", required_argument, NULL, UNITS},
+    {"limit", required_argument, NULL, LIMIT}, {"program", required_argument, NULL, PROGRAM},
+    {"fault", required_argument, NULL, FAULT}, {"stay", no_argument, NULL, STAY},
+    {"help", no_argument, NULL, HELP},         {NULL, 0, NULL, 0},
 };
 
 static const rsh_options_t defaults = {

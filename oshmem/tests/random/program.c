@@ -94,13 +94,13 @@ size_t rsh_draw_count(rsh_draw_t *d, size_t bytes)
     return rsh_may(d, RSH_ZERO, 3) ? 0 : count;
 }
 
-rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, bool symmetric)
+rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, rsh_where_t where)
 {
     size_t gap = diff_draw(&d->random, 100);
     rsh_arena_t arena = RSH_HEAP;
-    if (!symmetric && diff_chance(&d->random, 60)) {
+    if (RSH_ANYWHERE == where && diff_chance(&d->random, 60)) {
         arena = RSH_PRIVATE;
-    } else if (rsh_may(d, RSH_STATICS, 25)) {
+    } else if (RSH_IN_HEAP != where && rsh_may(d, RSH_STATICS, 25)) {
         arena = RSH_STATIC;
     }
     size_t offset = (d->epoch->used[arena] + gap + align - 1) / align * align;

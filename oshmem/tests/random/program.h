@@ -107,7 +107,9 @@ int rsh_draw_target(rsh_draw_t *d, int origin);
 rsh_set_t rsh_draw_set(rsh_draw_t *d);
 /* How many elements, each of which needs that many bytes on a PE. */
 size_t rsh_draw_count(rsh_draw_t *d, size_t bytes);
+typedef enum rsh_where { RSH_ANYWHERE, RSH_SYMMETRIC, RSH_IN_HEAP } rsh_where_t;
+
 /* align: a power of two */
-rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, bool symmetric);
+rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, rsh_where_t where);
 
 #endif

@@ -14,7 +14,7 @@
 typedef struct type {
     const char *name;
     size_t bytes;
-    size_t padding; /* at the end of a number */
+    size_t padding;   /* at the end of a number */
     rsh_name_t first; /* that it has; the others of the row follow */
     void (*give)(rsh_name_t name, uint64_t bits, void *to);
     void (*combine)(rsh_name_t name, void *with, const void *from, size_t n);
@@ -217,10 +217,11 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
     step->set = rsh_draw_set(d);
     step->count = rsh_draw_count(d, 3 * type->bytes);
     step->flag = rsh_may(d, RSH_IN_PLACE, 25);
-    step->to = rsh_draw_place(d, step->count * type->bytes, 16, true);
-    step->from = step->flag ? step->to
-                            : rsh_draw_place(d, step->count * type->bytes, type->bytes, true);
-    step->extra = rsh_draw_place(d, work_elements(step) * type->bytes, 16, true);
+    step->to = rsh_draw_place(d, step->count * type->bytes, 16, RSH_SYMMETRIC);
+    step->from = step->flag
+                     ? step->to
+                     : rsh_draw_place(d, step->count * type->bytes, type->bytes, RSH_SYMMETRIC);
+    step->extra = rsh_draw_place(d, work_elements(step) * type->bytes, 16, RSH_SYMMETRIC);
     return true;
 }
 

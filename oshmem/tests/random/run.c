@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ enum {
     SYNC_LONGS = SHMEM_BARRIER_SYNC_SIZE + SHMEM_BCAST_SYNC_SIZE + SHMEM_COLLECT_SYNC_SIZE +
                  SHMEM_REDUCE_SYNC_SIZE + SHMEM_ALLTOALL_SYNC_SIZE + SHMEM_ALLTOALLS_SYNC_SIZE
 };
+
+static const char *const arena_names[RSH_ARENAS] = {"the heap", "static data", "private memory"};
 
 /* ---- a run ---- */
 
@@ -75,8 +78,7 @@ void rsh_run_describe(uint64_t seed, const diff_limits_t *limits, char *text, si
 {
     char names[640];
     rsh_options_format(limits->simpler, names, sizeof names);
-    size_t used = (size_t)snprintf(text, size, "--program 0x%" PRIx64 "%s", seed,
-                                   names);
+    size_t used = (size_t)snprintf(text, size, "--program 0x%" PRIx64 "%s", seed, names);
     if (SIZE_MAX != limits->most_units && used < size) {
         snprintf(text + used, size - used, " --most-units %zu", limits->most_units);
     }
@@ -112,9 +114,9 @@ bool rsh_check(rsh_run_t *run, const rsh_step_t *step, const rsh_place_t *place)
     if (rsh_memory_right(have, want, place->bytes, &at)) {
         return true;
     }
-    char text[128];
-    snprintf(text, sizeof text, "after the call byte %zu is 0x%02x, expected 0x%02x", at, have[at],
-             want[at]);
+    char text[192];
+    snprintf(text, sizeof text, "after the call byte %zu (in %s) is 0x%02x, expected 0x%02x", at,
+             arena_names[place->arena], have[at], want[at]);
     rsh_fail(run, step, text);
     return false;
 }
@@ -125,6 +127,15 @@ void rsh_be_late(const rsh_run_t *run, const rsh_step_t *step, unsigned percent,
     if (drawn % 100 < percent && !rsh_left_out(run, RSH_LATE)) {
         usleep((useconds_t)(drawn >> 20) % 2000);
     }
+}
+
+bool rsh_loops_on(const rsh_run_t *run, int *turns)
+{
+    enum { ENOUGH = 20 };
+    if (*turns > 0) {
+        sched_yield();
+    }
+    return ++*turns <= ENOUGH || !rsh_left_out(run, RSH_BARE);
 }
 
 const shmem_ctx_t *rsh_context(const rsh_run_t *run, const rsh_step_t *step)
@@ -207,24 +218,22 @@ static const rsh_step_t *step_at(const rsh_run_t *run, rsh_arena_t arena, size_t
 
 static const char *role_of(const rsh_step_t *step, rsh_arena_t arena, size_t at)
 {
-    return NULL == step                       ? "between places"
-           : is_in(&step->from, arena, at)    ? "of the source"
-           : is_in(&step->to, arena, at)      ? "of the target"
-                                              : "of the flag or pWrk";
+    return NULL == step                    ? "between places"
+           : is_in(&step->from, arena, at) ? "of the source"
+           : is_in(&step->to, arena, at)   ? "of the target"
+                                           : "of the flag or pWrk";
 }
 
 static void compare(rsh_run_t *run, rsh_arena_t arena)
 {
-    static const char *const names[RSH_ARENAS] = {"heap", "static data", "private memory"};
     const unsigned char *have = run->memory.base[arena];
     const unsigned char *want = run->memory.expected[arena];
     size_t at = 0;
     if (!rsh_memory_right(have, want, run->memory.used[arena], &at)) {
         const rsh_step_t *step = step_at(run, arena, at);
         char text[192];
-        snprintf(text, sizeof text,
-                 "at the end byte %zu of the %s (%s) is 0x%02x, expected 0x%02x", at, names[arena],
-                 role_of(step, arena, at), have[at], want[at]);
+        snprintf(text, sizeof text, "at the end byte %zu of %s (%s) is 0x%02x, expected 0x%02x", at,
+                 arena_names[arena], role_of(step, arena, at), have[at], want[at]);
         rsh_fail(run, step, text);
     }
 }
@@ -308,8 +317,8 @@ uint64_t rsh_run_program(rsh_run_t *run, uint64_t index, const diff_limits_t *li
     run->limits = *limits;
     run->failures = 0;
     rsh_program_draw(&run->program, rsh_run_seed(run, index), limits, run->pes);
-    run->has_context = run->program.contexts &&
-                       0 == shmem_ctx_create(run->program.context_options, &run->context);
+    run->has_context =
+        run->program.contexts && 0 == shmem_ctx_create(run->program.context_options, &run->context);
     for (int number = 0; number < run->program.epochs; ++number) {
         run_epoch(run, number);
     }

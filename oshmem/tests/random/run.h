@@ -18,8 +18,8 @@ typedef struct rsh_run {
     int pe;
     int pes;
     rsh_memory_t memory;
-    long *locks; /* symmetric, as are those that follow */
-    long *syncs; /* a pSync for each step of an epoch */
+    long *locks;  /* symmetric, as are those that follow */
+    long *syncs;  /* a pSync for each step of an epoch */
     long *failed; /* [pes] */
     diff_limits_t limits;
     rsh_program_t program; /* that runs now */
@@ -84,6 +84,9 @@ void rsh_fail(rsh_run_t *run, const rsh_step_t *step, const char *text);
 bool rsh_check(rsh_run_t *run, const rsh_step_t *step, const rsh_place_t *place);
 /* A PE comes late now and then: up to 2 ms. */
 void rsh_be_late(const rsh_run_t *run, const rsh_step_t *step, unsigned percent, int salt);
+/* Whether a loop that looks whether something has come looks once more.  turns: how often it has,
+   0 at first. */
+bool rsh_loops_on(const rsh_run_t *run, int *turns);
 /* The context of a step; NULL: the default one, by functions without one. */
 const shmem_ctx_t *rsh_context(const rsh_run_t *run, const rsh_step_t *step);
 /* Whether a fault was asked for that loses this PE's calls of that name. */

@@ -4,7 +4,6 @@
  * Signals: a chain of PEs, each of which waits for data and a flag and sends both on; and several
  * PEs that count one flag up, for which one waits.
  */
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +96,7 @@ PLAIN_TYPES(SEND_PLAIN)
 
 static const type_t types[] = {
 #define ROW(name, type)                                                                            \
-    {#name,       sizeof(type),      (type)-1 < 1, name##_encode, name##_wait_until,               \
+    {#name,       sizeof(type), (type)-1 < 1, name##_encode, name##_wait_until,                    \
      name##_test, name##_store, name##_send},
     ATOMIC_TYPES(ROW) PLAIN_TYPES(ROW)};
 #define COUNT(name, type) +1
@@ -126,7 +125,7 @@ static int64_t value_after(const rsh_step_t *step, int changes)
 static int64_t awaited(const rsh_step_t *step, int changes)
 {
     int64_t last = value_after(step, changes);
-    return SHMEM_CMP_NE == step->detail                                      ? value_after(step, 0)
+    return SHMEM_CMP_NE == step->detail                                   ? value_after(step, 0)
            : SHMEM_CMP_GT == step->detail || SHMEM_CMP_LT == step->detail ? last - direction(step)
                                                                           : last;
 }
@@ -136,16 +135,16 @@ static void await(rsh_run_t *r, const rsh_step_t *step, int changes)
     const type_t *type = &types[step->type];
     void *flag = rsh_at(&r->memory, &step->extra);
     int64_t value = awaited(step, changes);
+    int turns = 0;
     if (rsh_is_lost(r, step->name)) {
         return;
     }
-    if (RSH_WAIT_UNTIL == step->name) {
-        type->wait_until(flag, step->detail, value);
-        return;
+    while (RSH_TEST == step->name && rsh_loops_on(r, &turns)) {
+        if (type->test(flag, step->detail, value)) {
+            return;
+        }
     }
-    while (!type->test(flag, step->detail, value)) {
-        sched_yield();
-    }
+    type->wait_until(flag, step->detail, value);
 }
 
 /* ---- what chains and fans share ---- */
@@ -156,7 +155,8 @@ static void draw_flag(rsh_draw_t *d, rsh_step_t *step, int num_types)
     while (types[step->type].bytes < 4 && rsh_has(d->program->without, RSH_BYTES)) {
         step->type = (int)diff_draw(&d->random, (unsigned)num_types);
     }
-    step->extra = rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes, true);
+    step->extra =
+        rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes, RSH_SYMMETRIC);
     step->without = d->program->without;
 }
 
@@ -179,10 +179,12 @@ static void order(rsh_run_t *r, const rsh_step_t *step, bool for_store)
     }
 }
 
-static void send_data(rsh_run_t *r, const rsh_step_t *step, const void *from,
-                      const rsh_place_t *to, int pe)
+static void send_data(rsh_run_t *r, const rsh_step_t *step, const void *from, const rsh_place_t *to,
+                      int pe)
 {
-    if (0 != (step->seed & 2) && !rsh_left_out(r, RSH_PUT_NBI)) {
+    bool not_nbi = rsh_left_out(r, RSH_PUT_NBI) ||
+                   (RSH_STATIC == to->arena && rsh_left_out(r, RSH_STATIC_NBI));
+    if (0 != (step->seed & 2) && !not_nbi) {
         shmem_putmem_nbi(rsh_at(&r->memory, to), from, to->bytes, pe);
     } else {
         shmem_putmem(rsh_at(&r->memory, to), from, to->bytes, pe);
@@ -226,7 +228,7 @@ static bool draw_chain(rsh_draw_t *d, rsh_step_t *step)
     } while (rsh_has(d->program->without, (rsh_name_t)step->count) &&
              !rsh_has(d->program->without, RSH_P));
     step->store = rsh_may(d, RSH_STORES, 20);
-    step->to = rsh_draw_place(d, rsh_draw_count(d, 1), 1, true);
+    step->to = rsh_draw_place(d, rsh_draw_count(d, 1), 1, RSH_SYMMETRIC);
     return true;
 }
 
@@ -293,9 +295,8 @@ static void describe_chain(const rsh_step_t *step, char *text, size_t size)
     describe(step, what, text, size);
 }
 
-const rsh_kind_t rsh_chains = {RSH_WAIT_UNTIL, RSH_SET_LOCK, 10,   draw_chain,
-                               calls_of_chain, begin,        expect_chain, run_chain,
-                               NULL,           describe_chain};
+const rsh_kind_t rsh_chains = {RSH_WAIT_UNTIL, RSH_SET_LOCK, 10,        draw_chain, calls_of_chain,
+                               begin,          expect_chain, run_chain, NULL,       describe_chain};
 
 /* ---- fans: each of a set sends a block to `target`, and counts ---- */
 
@@ -313,8 +314,8 @@ static bool draw_fan(rsh_draw_t *d, rsh_step_t *step)
     step->target = rsh_draw_pe(d);
     step->repeat = step->set.size;
     step->count = rsh_draw_count(d, (size_t)step->set.size);
-    step->to = rsh_draw_place(d, step->count * (size_t)step->set.size, 1, true);
-    step->from = rsh_draw_place(d, step->count, 1, false);
+    step->to = rsh_draw_place(d, step->count * (size_t)step->set.size, 1, RSH_SYMMETRIC);
+    step->from = rsh_draw_place(d, step->count, 1, RSH_ANYWHERE);
     return true;
 }
 
@@ -361,6 +362,5 @@ static void describe_fan(const rsh_step_t *step, char *text, size_t size)
     describe(step, what, text, size);
 }
 
-const rsh_kind_t rsh_fans = {RSH_WAIT_UNTIL, RSH_SET_LOCK, 5,    draw_fan,
-                             calls_of_fan,   begin,        expect_fan, run_fan,
-                             NULL,           describe_fan};
+const rsh_kind_t rsh_fans = {RSH_WAIT_UNTIL, RSH_SET_LOCK, 5,       draw_fan, calls_of_fan,
+                             begin,          expect_fan,   run_fan, NULL,     describe_fan};

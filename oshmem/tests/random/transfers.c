@@ -60,8 +60,7 @@ typedef struct type {
     }                                                                                              \
     static void name##_g(context_t c, void *to, const void *from, int pe)                          \
     {                                                                                              \
-        type value =                                                                               \
-            NULL != c ? shmem_ctx_##name##_g(*c, from, pe) : shmem_##name##_g(from, pe);           \
+        type value = NULL != c ? shmem_ctx_##name##_g(*c, from, pe) : shmem_##name##_g(from, pe);  \
         memcpy(to, &value, sizeof value);                                                          \
     }
 
@@ -177,6 +176,12 @@ static size_t bytes_on(const rsh_step_t *step, int side)
     return gaps * types[step->type].bytes;
 }
 
+static rsh_where_t where_to(const rsh_draw_t *d, rsh_name_t name)
+{
+    bool heap = RSH_PUT_NBI == name && rsh_has(d->program->without, RSH_STATIC_NBI);
+    return heap ? RSH_IN_HEAP : is_put(name) ? RSH_SYMMETRIC : RSH_ANYWHERE;
+}
+
 static bool draw(rsh_draw_t *d, rsh_step_t *step)
 {
     const type_t *type;
@@ -195,8 +200,9 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
                                               (size_t)step->stride[1]);
     step->context = d->program->contexts && diff_chance(&d->random, 50);
     step->store = !is_strided(step->name) && rsh_may(d, RSH_STORES, 10);
-    step->to = rsh_draw_place(d, bytes_on(step, 0), type->bytes, is_put(step->name));
-    step->from = rsh_draw_place(d, bytes_on(step, 1), type->bytes, !is_put(step->name));
+    step->to = rsh_draw_place(d, bytes_on(step, 0), type->bytes, where_to(d, step->name));
+    step->from = rsh_draw_place(d, bytes_on(step, 1), type->bytes,
+                                is_put(step->name) ? RSH_ANYWHERE : RSH_SYMMETRIC);
     return true;
 }
 
