@@ -211,7 +211,8 @@ static uint64_t calls(const rsh_step_t *step)
 static void draw_places(rsh_draw_t *d, rsh_step_t *step)
 {
     step->context = d->program->contexts && diff_chance(&d->random, 50);
-    step->to = rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes, RSH_SYMMETRIC);
+    step->to = rsh_draw_place(d, types[step->type].bytes, types[step->type].bytes,
+                              rsh_where(d, step->context));
     step->from = rsh_draw_place(d, (size_t)step->repeat * WORD, WORD, RSH_ANYWHERE);
 }
 

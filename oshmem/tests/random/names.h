@@ -71,6 +71,7 @@
     X(BYTES, bytes, "elements of 1 and 2 bytes")                                                   \
     X(FAN_IN, fan_in, "several PEs that signal to one")                                            \
     X(SWAP_32, swap_32, "shmem_atomic_compare_swap of 4 bytes")                                    \
+    X(CONTEXT_STATICS, context_statics, "data outside the heap in contexts")                       \
     X(STATIC_NBI, static_nbi, "shmem_put_nbi to data outside the heap")                            \
     X(APART, apart, "shmem_fence between data and a flag, one of them in the heap")                \
     X(BARE, bare, "loops of shmem_test or shmem_test_lock (20 turns then, and a wait)")
@@ -83,7 +84,7 @@ typedef enum rsh_name {
     RSH_NUM_CALLS = RSH_CONTEXTS,
 } rsh_name_t;
 
-_Static_assert(RSH_NUM_NAMES < 64, "sets of names have 64 bits");
+_Static_assert(RSH_NUM_NAMES <= 64, "sets of names have 64 bits");
 
 /* A set of names. */
 static inline bool rsh_has(uint64_t set, rsh_name_t name)

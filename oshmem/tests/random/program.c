@@ -94,6 +94,12 @@ size_t rsh_draw_count(rsh_draw_t *d, size_t bytes)
     return rsh_may(d, RSH_ZERO, 3) ? 0 : count;
 }
 
+rsh_where_t rsh_where(const rsh_draw_t *d, bool context)
+{
+    bool heap = context && rsh_has(d->program->without, RSH_CONTEXT_STATICS);
+    return heap ? RSH_IN_HEAP : RSH_SYMMETRIC;
+}
+
 rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, rsh_where_t where)
 {
     size_t gap = diff_draw(&d->random, 100);

@@ -109,6 +109,8 @@ rsh_set_t rsh_draw_set(rsh_draw_t *d);
 size_t rsh_draw_count(rsh_draw_t *d, size_t bytes);
 typedef enum rsh_where { RSH_ANYWHERE, RSH_SYMMETRIC, RSH_IN_HEAP } rsh_where_t;
 
+/* Symmetric memory for a call in a context, or in none. */
+rsh_where_t rsh_where(const rsh_draw_t *d, bool context);
 /* align: a power of two */
 rsh_place_t rsh_draw_place(rsh_draw_t *d, size_t bytes, size_t align, rsh_where_t where);
 

@@ -176,10 +176,15 @@ static size_t bytes_on(const rsh_step_t *step, int side)
     return gaps * types[step->type].bytes;
 }
 
-static rsh_where_t where_to(const rsh_draw_t *d, rsh_name_t name)
+static rsh_where_t where_to(const rsh_draw_t *d, const rsh_step_t *step)
 {
-    bool heap = RSH_PUT_NBI == name && rsh_has(d->program->without, RSH_STATIC_NBI);
-    return heap ? RSH_IN_HEAP : is_put(name) ? RSH_SYMMETRIC : RSH_ANYWHERE;
+    bool heap = RSH_PUT_NBI == step->name && rsh_has(d->program->without, RSH_STATIC_NBI);
+    return !is_put(step->name) ? RSH_ANYWHERE : heap ? RSH_IN_HEAP : rsh_where(d, step->context);
+}
+
+static rsh_where_t where_from(const rsh_draw_t *d, const rsh_step_t *step)
+{
+    return is_put(step->name) ? RSH_ANYWHERE : rsh_where(d, step->context);
 }
 
 static bool draw(rsh_draw_t *d, rsh_step_t *step)
@@ -200,9 +205,8 @@ static bool draw(rsh_draw_t *d, rsh_step_t *step)
                                               (size_t)step->stride[1]);
     step->context = d->program->contexts && diff_chance(&d->random, 50);
     step->store = !is_strided(step->name) && rsh_may(d, RSH_STORES, 10);
-    step->to = rsh_draw_place(d, bytes_on(step, 0), type->bytes, where_to(d, step->name));
-    step->from = rsh_draw_place(d, bytes_on(step, 1), type->bytes,
-                                is_put(step->name) ? RSH_ANYWHERE : RSH_SYMMETRIC);
+    step->to = rsh_draw_place(d, bytes_on(step, 0), type->bytes, where_to(d, step));
+    step->from = rsh_draw_place(d, bytes_on(step, 1), type->bytes, where_from(d, step));
     return true;
 }
 
