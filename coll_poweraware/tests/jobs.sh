@@ -20,7 +20,13 @@ export PWR_WATCHED=$WORK/watched
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mca_base_component_path=$PWR_BUILDDIR/coll_poweraware/component:$PWR_BUILDDIR/osc_poweraware/component:$PWR_BUILDDIR/oshmem/scoll_poweraware/component:SYS_DEFAULT
+OMPI_MCA_mca_base_component_path=SYS_DEFAULT
+for part in oshmem/scoll_poweraware osc_poweraware coll_poweraware; do
+    # a folder that is not there would cost mpirun all of its plug-ins
+    [ ! -d "$PWR_BUILDDIR/$part/component" ] ||
+        OMPI_MCA_mca_base_component_path=$PWR_BUILDDIR/$part/component:$OMPI_MCA_mca_base_component_path
+done
+export OMPI_MCA_mca_base_component_path
 pmix=$(pkg-config --variable=pmix_pluginsdir pmix 2>/dev/null) || pmix=
 for dir in "$pmix" /usr/lib/*/pmix2/lib/pmix; do
     [ -d "$dir" ] && export PMIX_MCA_mca_base_component_path=${PMIX_MCA_mca_base_component_path:-$dir}

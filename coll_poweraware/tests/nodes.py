@@ -21,7 +21,6 @@ from bench.testbed.cluster import checks  # noqa: E402
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 CLUSTER = SRC / "bench" / "testbed" / "cluster" / "cluster"
 MACHINES = SRC / "bench" / "testbed" / "emulator" / "machines"
-COMPONENTS = ":".join(f"{BUILD}/{part}/component" for part in ("coll_poweraware", "osc_poweraware", "oshmem/scoll_poweraware"))
 # a folder that is not there would cost mpirun all of its plug-ins
 COMPONENTS = ":".join(str(folder) for folder in (BUILD / part / "component" for part in (
     "coll_poweraware", "osc_poweraware", "oshmem/scoll_poweraware")) if folder.is_dir())

@@ -16,14 +16,11 @@ series=$("$OSHRUN" --version | sed -n 's/.*) \([0-9]*\.[0-9]*\).*/\1/p')
 export UCX_TLS=tcp,self,sm
 ours=(--mca scoll poweraware)
 stock=("${stock_options[@]}" --mca scoll ^poweraware --mca coll ^poweraware)
-plugin=$PWR_BUILDDIR/oshmem/scoll_poweraware/component
 if [ "${PWR_SHMEM_STOCK:-no}" = yes ]; then
     echo "skipped: all that is ours (PWR_SHMEM_STOCK): stock alone is judged"
     ours=("${stock[@]}")
-elif [ -f "$plugin/mca_scoll_poweraware.so" ]; then
-    export OMPI_MCA_mca_base_component_path=$plugin:$OMPI_MCA_mca_base_component_path
-else
-    failed "$plugin/mca_scoll_poweraware.so is missing"
+elif [ ! -f "$PWR_BUILDDIR/oshmem/scoll_poweraware/component/mca_scoll_poweraware.so" ]; then
+    failed "mca_scoll_poweraware.so is missing"
 fi
 
 # Sets what stock does not survive here: names for --without.  transport: empty, or messages
