@@ -134,13 +134,21 @@ static void number_nodes(void)
     }
 }
 
-static void count_crowd(const struct view *views)
+static bool is_crowded(const struct view *views, int pe)
 {
     int64_t sharing = 0;
     for (int i = 0; i < T.size; i++) {
-        sharing += views[T.members[i]].cpu_set == views[T.me].cpu_set;
+        sharing += views[T.members[i]].cpu_set == views[pe].cpu_set;
     }
-    T.crowded = sharing > views[T.me].cpus;
+    return sharing > views[pe].cpus;
+}
+
+/* Members must agree, because the choice of algorithms depends on it. */
+static void count_crowd(const struct view *views)
+{
+    for (int i = 0; i < T.size; i++) {
+        T.crowded |= is_crowded(views, T.members[i]);
+    }
 }
 
 static void take_settings_of_0(const struct view *views)

@@ -32,6 +32,7 @@ struct move {
     const size_t *offsets; /* collect: where blocks begin in target, by PE; one more than PEs */
     int pieces, root, leaders;
     size_t parts; /* of the longest piece */
+    bool streams;
 };
 
 static size_t offset_of(const struct move *m, int pe)
@@ -44,6 +45,7 @@ static void move_item(const struct work *work, int owner, size_t item)
     const struct move *m = (const struct move *)work;
     int piece = (int)((item / m->parts + (size_t)owner) % (size_t)m->pieces);
     m->copy(m, owner, piece, item % m->parts * PART, PART);
+    shnode_end_copies(m->streams);
 }
 
 /* pieces of each member's target, of which none is longer than `longest` */
@@ -51,16 +53,19 @@ static void do_moves(struct move *m, int pieces, size_t longest)
 {
     m->pieces = pieces;
     m->parts = (longest + PART - 1) / PART;
-    m->work = (struct work){T.size, (size_t)pieces * m->parts, move_item};
+    size_t bytes = longest * (size_t)pieces;
+    m->work = (struct work){T.size, (size_t)pieces * m->parts, shnode_shares(bytes), move_item};
+    m->streams = shnode_streams(bytes * (size_t)T.size);
     if (m->work.items > 0) {
         shnode_do_work(&m->work);
     }
 }
 
-static void copy_part(void *to, const void *from, size_t bytes, size_t at, size_t most)
+static void copy_part(const struct move *m, void *to, const void *from, size_t bytes, size_t at, size_t most)
 {
     if (at < bytes && to != from) {
-        memcpy((char *)to + at, (const char *)from + at, bytes - at < most ? bytes - at : most);
+        size_t n = bytes - at < most ? bytes - at : most;
+        shnode_copy((char *)to + at, (const char *)from + at, n, m->streams);
     }
 }
 
@@ -88,7 +93,7 @@ static void complete(void)
 
 static bool fcollect_is_small(size_t bytes)
 {
-    return bytes <= BOX && (T.nodes == 1 || bytes * (size_t)T.pes <= GATHERED);
+    return shnode_is_small(false, bytes) && (T.nodes == 1 || bytes * (size_t)T.pes <= GATHERED);
 }
 
 static void fcollect_small(unsigned char *target, const void *source, size_t bytes)
@@ -120,7 +125,7 @@ static void copy_block(const struct move *m, int owner, int pe, size_t at, size_
     unsigned char *to = shnode_at(m->to, m->target + offset, owner);
     const void *from = T.node_of[pe] == T.node ? shnode_at(m->from, m->source, T.rank_of[pe])
                                                : shnode_at(m->to, m->target + offset, receiver(m, pe));
-    copy_part(to, from, bytes, at, most);
+    copy_part(m, to, from, bytes, at, most);
 }
 
 static void put_to_nodes(const struct move *m, size_t bytes)
@@ -174,7 +179,7 @@ static int fcollect(void *target, const void *source, size_t bytes)
 static bool collect_in_a_round(struct move *m, size_t *offsets, size_t bytes)
 {
     size_t head = sizeof(uint64_t);
-    bool fits = bytes <= BOX - head, all = true;
+    bool fits = shnode_is_small(false, head + bytes), all = true;
     unsigned char *box = shnode_begin_round(fits ? head + bytes : head);
     memcpy(box, &(uint64_t){bytes}, head);
     memcpy(box + head, m->source, fits ? bytes : 0);
@@ -251,7 +256,7 @@ static void copy_from_root(const struct move *m, int owner, int piece, size_t at
     const void *from = here ? shnode_at(m->from, m->source, T.rank_of[m->root])
                             : shnode_at(m->to, m->target, 0);
     if (!here || T.members[owner] != m->root) {
-        copy_part(shnode_at(m->to, m->target, owner), from, m->bytes, at, most);
+        copy_part(m, shnode_at(m->to, m->target, owner), from, m->bytes, at, most);
     }
 }
 
@@ -287,7 +292,7 @@ static int broadcast(void *target, const void *source, size_t bytes, int root)
     if (status != SHNODE_SUCCESS) {
         return status;
     }
-    if (T.nodes == 1 && bytes <= BOX) {
+    if (T.nodes == 1 && shnode_is_small(false, bytes)) {
         broadcast_small(&m);
     } else {
         broadcast_large(&m);
@@ -313,7 +318,7 @@ static void copy_between(const struct move *m, int owner, int rank, size_t at, s
 {
     const unsigned char *from = m->source + (size_t)T.members[owner] * m->bytes;
     unsigned char *to = m->target + (size_t)T.members[rank] * m->bytes;
-    copy_part(shnode_at(m->to, to, owner), shnode_at(m->from, from, rank), m->bytes, at, most);
+    copy_part(m, shnode_at(m->to, to, owner), shnode_at(m->from, from, rank), m->bytes, at, most);
 }
 
 static void alltoall_large(struct move *m)
@@ -341,7 +346,7 @@ static int alltoall(void *target, const void *source, size_t bytes)
     if (status != SHNODE_SUCCESS) {
         return status;
     }
-    if (T.nodes == 1 && bytes <= BOX / (size_t)T.pes) {
+    if (T.nodes == 1 && shnode_is_small(false, bytes * (size_t)T.pes)) {
         alltoall_small(&m);
     } else {
         alltoall_large(&m);

@@ -65,7 +65,7 @@ struct team {
     int *sizes, *firsts;    /* by node; firsts: where its PEs begin in ordered */
     int *ordered;           /* PEs, node by node */
     int most_leaders;       /* the size of the smallest node */
-    bool crowded;           /* more members than CPUs for them */
+    bool crowded;           /* more members than CPUs for some of them */
     uint64_t round, seen;   /* the latest round, and the latest one in which all are known to be */
     uint64_t works;
     long barriers, exchanges, gathers;
@@ -130,16 +130,26 @@ static inline bool shnode_round(bool reachable)
 struct work {
     int owners;
     size_t items; /* of each owner */
+    bool shared;  /* members do others' items, too */
     void (*item)(const struct work *work, int owner, size_t item);
 };
+bool shnode_shares(size_t bytes);
 void shnode_do_work(const struct work *work);
+
+/* copy.c */
+bool shnode_streams(size_t bytes);
+void shnode_copy(void *to, const void *from, size_t bytes, bool streams);
+void shnode_end_copies(bool streamed);
+
+/* choice.c */
+bool shnode_is_small(bool reduction, size_t bytes);
+int shnode_leaders_for(bool reduction, size_t bytes);
 
 /* leaders.c: of several nodes */
 typedef void reduce_t(void *to, const void *a, const void *b, size_t n);
 size_t shnode_exchange_bytes(void);
 void shnode_place_exchange(unsigned char *memory);
 int shnode_leader(int node, int leader, int leaders);
-int shnode_leaders_for(bool reduction, size_t bytes);
 void shnode_sync_nodes(void);
 void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce, int leader, int leaders);
 const unsigned char *shnode_gather_nodes(size_t bytes);

@@ -3,7 +3,7 @@
  *
  * Reductions.
  *
- * Small, BOX bytes at most:
+ * Small (choice.c says what that is):
  *   1. Each PE puts its vector into its box, in one round.
  *   2. Each PE reads all boxes of its node, and reduces them in the order of PEs.
  *   3. With several nodes the first leader alone does 2; leaders reduce over nodes; a second round hands the result out.
@@ -32,6 +32,7 @@ struct reduction {
     const ptrdiff_t *to, *from;
     size_t n, element;
     reduce_t *reduce;
+    bool streams;
     int leaders; /* 0: the result goes to all targets */
     unsigned char *chunk;
 };
@@ -117,11 +118,12 @@ static void reduce_block(const struct reduction *r, void *to, size_t first, size
 
 static void reduce_to_targets(const struct reduction *r, size_t first, size_t n)
 {
-    unsigned char *target = r->target + first * r->element;
-    reduce_block(r, target, first, n);
+    _Alignas(LINE) unsigned char result[IN_CACHE];
+    unsigned char *target = r->target + first * r->element, *to = r->streams ? result : target;
+    reduce_block(r, to, first, n);
     for (int i = 0; i < T.size; i++) {
-        if (i != T.rank) {
-            memcpy(shnode_at(r->to, target, i), target, n * r->element);
+        if (i != T.rank || r->streams) {
+            shnode_copy(shnode_at(r->to, target, i), to, n * r->element, r->streams);
         }
     }
 }
@@ -149,6 +151,7 @@ static void reduce_item(const struct work *work, int owner, size_t item)
             reduce_to_targets(r, at, n);
         }
     }
+    shnode_end_copies(r->streams);
 }
 
 static void set_work(struct reduction *r, int owners)
@@ -161,7 +164,10 @@ static void set_work(struct reduction *r, int owners)
 
 static void reduce_on_node(struct reduction *r)
 {
+    size_t bytes = r->n * r->element * (size_t)T.size;
     set_work(r, T.size);
+    r->work.shared = shnode_shares(bytes);
+    r->streams = shnode_streams(bytes);
     shnode_do_work(&r->work);
 }
 
@@ -191,6 +197,7 @@ static void reduce_chunk(struct reduction *r)
 {
     r->chunk = T.exchange.chunks[T.exchanges % 2];
     set_work(r, r->leaders);
+    r->work.shared = true;
     shnode_do_work(&r->work); /* 1. */
     int leader = leader_number(r->leaders);
     size_t n = leader < 0 ? 0 : first_of(r, leader + 1) - first_of(r, leader);
@@ -232,7 +239,7 @@ static int reduce(void *target, const void *source, size_t n, size_t element, re
     if (status != SHNODE_SUCCESS) {
         return status;
     }
-    if (n * element <= BOX) {
+    if (shnode_is_small(true, n * element)) {
         reduce_small(&r);
     } else {
         reduce_large(&r);
