@@ -17,12 +17,13 @@ from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
 from bench.run.npb import Npb
 from bench.run.osu import Osu
+from bench.run.patterns import Patterns
 from bench.run.shift import Shift
 from poweraware.session.document import Preload
 
 NO_MACHINE = "none"
 
-FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Npb, PlaneWaves)}
+FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Patterns, Npb, PlaneWaves)}
 
 
 @dataclass
