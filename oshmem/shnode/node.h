@@ -19,12 +19,13 @@
 enum {
     LINE_DATA = 48,           /* what fits beside the number of a round */
     BOX = 4096,               /* contributions up to this take one round */
+    DEPTH = 8,                /* rounds that a PE may be ahead, and one */
     STEPS = 34,               /* of exchanges between nodes: two for those beyond a power of two */
     CHUNK = 128 * 1024,       /* of a leader, per exchange between nodes */
     GATHERED = 32 * 1024      /* blocks of all PEs together that leaders pack into messages */
 };
 
-/* What a PE says to its node in one round; two take turns (rounds.c). */
+/* What a PE says to its node in one round; DEPTH take turns (rounds.c). */
 struct line {
     _Alignas(LINE) _Atomic uint64_t round;
     uint32_t bytes, reachable;
@@ -32,7 +33,7 @@ struct line {
 };
 
 struct control {
-    struct line lines[2];
+    struct line lines[DEPTH];
     _Alignas(LINE) _Atomic int64_t waits_for;    /* a member's rank + 1, or WORK_DONE; 0: it does not sleep */
     _Alignas(LINE) _Atomic uint64_t sleepers;    /* the leader's: of the node */
     _Alignas(LINE) _Atomic uint64_t next[2];     /* its items that nobody has taken (work.c) */
@@ -40,7 +41,7 @@ struct control {
     _Alignas(LINE) long bell;                    /* moves when the PE is to wake up */
     _Alignas(LINE) long barrier[STEPS];          /* flags of other nodes (leaders.c) */
     long steps[STEPS][2];
-    _Alignas(LINE) unsigned char boxes[2][BOX];
+    _Alignas(LINE) unsigned char boxes[DEPTH][BOX];
 };
 enum { WORK_DONE = -1 };
 

@@ -7,15 +7,16 @@
  *   2. It stores the number of the round.
  *   3. Others wait for that number, and read.
  *
- * There are two lines and two boxes, in turns.  Those of round r are written again in round r + 2, by which all must have
- * begun round r + 1, so they have read those of round r: shnode_begin_round waits for that, unless it is known.
+ * There are DEPTH lines and boxes, in turns.  Those of round r are written again in round r + DEPTH, by which all must have
+ * begun round r + 1, so they have read those of round r: shnode_begin_round waits for that, unless it is known.  Most calls
+ * wait for all members anyway.  The root of broadcasts does not, so it may be ahead of others.
  * A call of 8 bytes is one round, and moves one cache line from each member to each other.
  */
 #include "node.h"
 
 static struct line *line_of(int rank, uint64_t round)
 {
-    return &T.controls[rank]->lines[round % 2];
+    return &T.controls[rank]->lines[round % DEPTH];
 }
 
 static void wait_for(int rank, uint64_t round)
@@ -36,13 +37,13 @@ static void wait_for_others(uint64_t round)
 /* Where the contribution goes: 1. */
 unsigned char *shnode_begin_round(size_t bytes)
 {
-    if (T.seen < T.round) {
-        wait_for_others(T.round);
-    }
     T.round++;
+    if (T.seen + DEPTH <= T.round) {
+        wait_for_others(T.round + 1 - DEPTH);
+    }
     struct line *line = line_of(T.rank, T.round);
     line->bytes = (uint32_t)bytes;
-    return bytes <= LINE_DATA ? line->data : T.mine->boxes[T.round % 2];
+    return bytes <= LINE_DATA ? line->data : T.mine->boxes[T.round % DEPTH];
 }
 
 /* 2.  reachable: this PE reaches the memory that the call is about, of all members. */
@@ -80,5 +81,5 @@ size_t shnode_contribution_bytes(int rank)
 const void *shnode_contribution(int rank)
 {
     const struct line *line = line_of(rank, T.round);
-    return line->bytes <= LINE_DATA ? line->data : T.controls[rank]->boxes[T.round % 2];
+    return line->bytes <= LINE_DATA ? line->data : T.controls[rank]->boxes[T.round % DEPTH];
 }

@@ -225,8 +225,28 @@ typedef void check_blocks_t(uint32_t *target, uint32_t *source, size_t words, bo
 static check_blocks_t *const blocks[] = {check_fcollect, check_collect, check_broadcast, check_alltoall};
 enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
+/* The root of small broadcasts waits for nobody, but must not be so far ahead that late PEs miss one. */
+static void test_root_ahead(void)
+{
+    int64_t *source = (int64_t *)heap_source, *target = (int64_t *)heap_target;
+    shmem_barrier_all();
+    for (int64_t i = 0; i < 200; i++) {
+        *source = i;
+        if (me != 0 && i % 20 == me) {
+            usleep(2000);
+        }
+        expect_success("broadcast", shnode_broadcast64(target, source, 1, 0));
+        if (me != 0 && *target != i) {
+            report("broadcast of a root that is ahead", 1, (size_t)i);
+        }
+    }
+}
+
 static void test_moves(void)
 {
+    if (!is_stock) {
+        test_root_ahead();
+    }
     const size_t words[] = {0, 2, 4, 6, 12, 14, 100, 510, 1022, 1026, 5000, 25000};
     for (size_t b = 0; b < BLOCKS; b++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
