@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * libshnode against the OpenSHMEM below it: oshrun -np N shnode_bench [-r ROUNDS] [-b MILLISECONDS] [-m BYTES] [NAME...]
+ * libshnode against the OpenSHMEM below it: oshrun -np N shnode_bench [-r ROUNDS] [-b MILLISECONDS]
+ * [-m BYTES] [NAME...]
  *
- * Each round times a batch of stock calls and one of ours, which goes first by turns.  A row has the medians of the rounds,
- * and the median of the rounds' ratios, stock over shnode, with its 95 % interval (order statistics).  Times are those of PE 0.
- * Results of both are compared once per row.
+ * Each round times a batch of stock calls and one of ours, which goes first by turns.  A row has
+ * the medians of the rounds, and the median of the rounds' ratios, stock over shnode, with its 95 %
+ * interval (order statistics).  Times are those of PE 0. Results of both are compared once per row.
  */
 #include "../../oshmem/shnode/shnode.h"
 
@@ -63,7 +64,8 @@ static void our_sync(size_t bytes)
 }
 static void stock_sum(size_t bytes)
 {
-    shmem_int_sum_to_all(stock_target, source, (int)(bytes / sizeof(int)), 0, 0, pes, work, next_sync());
+    shmem_int_sum_to_all(stock_target, source, (int)(bytes / sizeof(int)), 0, 0, pes, work,
+                         next_sync());
 }
 static void our_sum(size_t bytes)
 {
@@ -133,7 +135,10 @@ struct kind {
     int result_per_pes; /* bytes of the result: 0 none, 1 as many, -1 times PEs */
     bool root_has_none;
 };
-#define SIZES {8, 64, 512, 4096, 8192, 65536, 262144, 1048576}
+#define SIZES                                                                                      \
+    {                                                                                              \
+        8, 64, 512, 4096, 8192, 65536, 262144, 1048576                                             \
+    }
 static const struct kind kinds[] = {
     {"barrier_all", stock_barrier, our_barrier, {1}, false, 0, false},
     {"sync_all", stock_sync, our_sync, {1}, false, 0, false},
@@ -156,8 +161,8 @@ static void stock_call_many(void (*call)(size_t), size_t bytes, long times)
     }
 }
 
-/* The same loop, with the query or transfer inlined as a program has it: calls through a pointer would cost more
-   than some of what they call. */
+/* The same loop, with the query or transfer inlined as a program has it: calls through a pointer
+   would cost more than some of what they call. */
 #define INLINED(call)                                                                              \
     if (f == (call)) {                                                                             \
         for (long i = 0; i < times; i++) {                                                         \
@@ -235,15 +240,16 @@ static void print(const struct kind *kind, size_t bytes, double *stock, double *
     qsort(ours, (size_t)rounds, sizeof *ours, by_value);
     qsort(ratios, (size_t)rounds, sizeof *ratios, by_value);
     double middle = (rounds - 1) / 2.0;
-    printf("%-22s %3d %8zu %12.4f %12.4f %8.2f [%.2f, %.2f]\n", kind->name, pes, bytes == 1 ? 0 : bytes,
-           1e6 * at(stock, middle), 1e6 * at(ours, middle), at(ratios, middle),
-           at(ratios, floor(middle - half)), at(ratios, ceil(middle + half)));
+    printf("%-22s %3d %8zu %12.4f %12.4f %8.2f [%.2f, %.2f]\n", kind->name, pes,
+           bytes == 1 ? 0 : bytes, 1e6 * at(stock, middle), 1e6 * at(ours, middle),
+           at(ratios, middle), at(ratios, floor(middle - half)), at(ratios, ceil(middle + half)));
     fflush(stdout);
 }
 
 static long wrong_results(const struct kind *kind, size_t bytes)
 {
-    size_t result = kind->result_per_pes < 0 ? bytes * (size_t)pes : bytes * (size_t)kind->result_per_pes;
+    size_t result =
+        kind->result_per_pes < 0 ? bytes * (size_t)pes : bytes * (size_t)kind->result_per_pes;
     bool has = result > 0 && !(kind->root_has_none && me == 0) && !(kind->alone && me != 0);
     shmem_barrier_all();
     return has && memcmp(stock_target, our_target, result) != 0;
@@ -252,7 +258,8 @@ static long wrong_results(const struct kind *kind, size_t bytes)
 static long measure(const struct kind *kind, size_t bytes)
 {
     double stock[1000], ours[1000];
-    long stock_calls = calls_of_batch(kind, kind->stock, bytes), our_calls = calls_of_batch(kind, kind->ours, bytes);
+    long stock_calls = calls_of_batch(kind, kind->stock, bytes),
+         our_calls = calls_of_batch(kind, kind->ours, bytes);
     for (int i = 0; i < rounds; i++) {
         for (int way = 0; way < 2; way++) {
             if (way == i % 2) {
@@ -285,7 +292,8 @@ static long measure_all(char **names)
 {
     long wrong = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        for (const size_t *bytes = kinds[k].sizes; chosen(kinds[k].name, names) && *bytes != 0; bytes++) {
+        for (const size_t *bytes = kinds[k].sizes; chosen(kinds[k].name, names) && *bytes != 0;
+             bytes++) {
             if (*bytes <= most && !(kinds[k].alone && pes == 1)) {
                 wrong += measure(&kinds[k], *bytes);
             }
@@ -346,7 +354,8 @@ int main(int argc, char **argv)
         shmem_global_exit(1);
     }
     if (me == 0) {
-        printf("%-22s %3s %8s %12s %12s %8s %s\n", "call", "PEs", "bytes", "stock us", "shnode us", "ratio", "95 %");
+        printf("%-22s %3s %8s %12s %12s %8s %s\n", "call", "PEs", "bytes", "stock us", "shnode us",
+               "ratio", "95 %");
     }
     long wrong = measure_all(argv + optind);
     shnode_finalize();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What is small, and how many leaders of a node exchange with those of other nodes, where SHNODE_LEADERS leaves that to us.
+ * What is small, and how many leaders of a node exchange with those of other nodes, where
+ * SHNODE_LEADERS leaves that to us.
  */
 #include "node.h"
 
@@ -9,14 +10,14 @@ struct row {
     size_t up_to; /* bytes of a PE */
     int leaders;
 };
-/* Measured with bench/shnode on two emulated nodes (1 Gbit/s, 50 us; 2 x 2 and 2 x 4 PEs, which share 2 CPUs), 8 bytes to
-   1 MiB: 1, 2 and 4 leaders differ less than runs of one of them do.  So one.  The paper's best on 68 cores per node: a
-   leader per 8 PEs for sums, per 2 for fcollect. */
+/* Measured with bench/shnode on two emulated nodes (1 Gbit/s, 50 us; 2 x 2 and 2 x 4 PEs, which
+   share 2 CPUs), 8 bytes to 1 MiB: 1, 2 and 4 leaders differ less than runs of one of them do.  So
+   one.  The paper's best on 68 cores per node: a leader per 8 PEs for sums, per 2 for fcollect. */
 static const struct row of_reductions[] = {{SIZE_MAX, 1}}, of_collects[] = {{SIZE_MAX, 1}};
 
-/* Whether contributions go through boxes.  All members come to the same result.  Measured with bench/shnode on one node
-   with 2 CPUs: 2 PEs are faster by shmem_ptr from 512 bytes on.  Of crowded PEs, sums are from 2 KiB (4 PEs) and
-   1 KiB (8) on, fcollect from 4 KiB on. */
+/* Whether contributions go through boxes.  All members come to the same result.  Measured with
+   bench/shnode on one node with 2 CPUs: 2 PEs are faster by shmem_ptr from 512 bytes on.  Of
+   crowded PEs, sums are from 2 KiB (4 PEs) and 1 KiB (8) on, fcollect from 4 KiB on. */
 enum { SMALL_WITH_CPUS = 256, SMALL_CROWDED_SUM = 6 * 1024 };
 
 bool shnode_is_small(bool reduction, size_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Copies to targets that are too large for the caches: stores that pass them by need not read a line before it is
- * written.  Elsewhere memcpy.
+ * Copies to targets that are too large for the caches: stores that pass them by need not read a
+ * line before it is written.  Elsewhere memcpy.
  */
 #include "node.h"
 
@@ -11,8 +11,8 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* bytes: of all targets of the node.  Measured with bench/shnode, 2 CPUs with 32 MiB of L3 cache: fcollect of 64 MiB takes
-   0.84 of the time; at 16 MiB and below it is no faster. */
+/* bytes: of all targets of the node.  Measured with bench/shnode, 2 CPUs with 32 MiB of L3 cache:
+   fcollect of 64 MiB takes 0.84 of the time; at 16 MiB and below it is no faster. */
 bool shnode_streams(size_t bytes)
 {
     static size_t cache;
@@ -35,8 +35,10 @@ void shnode_copy(void *to, const void *from, size_t bytes, bool streams)
     const char *f = (const char *)from + head;
     size_t lines = (bytes - head) / LINE;
     for (size_t i = 0; i < lines; i++, t += LINE, f += LINE) {
-        __m128i a = _mm_loadu_si128((const __m128i *)f), b = _mm_loadu_si128((const __m128i *)f + 1);
-        __m128i c = _mm_loadu_si128((const __m128i *)f + 2), d = _mm_loadu_si128((const __m128i *)f + 3);
+        __m128i a = _mm_loadu_si128((const __m128i *)f),
+                b = _mm_loadu_si128((const __m128i *)f + 1);
+        __m128i c = _mm_loadu_si128((const __m128i *)f + 2),
+                d = _mm_loadu_si128((const __m128i *)f + 3);
         _mm_stream_si128((__m128i *)t, a);
         _mm_stream_si128((__m128i *)t + 1, b);
         _mm_stream_si128((__m128i *)t + 2, c);

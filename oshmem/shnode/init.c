@@ -102,7 +102,8 @@ int shnode_am_team_leader(void)
     return is_open && T.rank == 0;
 }
 
-int shnode_check(const void *target, const void *source, const ptrdiff_t **to, const ptrdiff_t **from)
+int shnode_check(const void *target, const void *source, const ptrdiff_t **to,
+                 const ptrdiff_t **from)
 {
     if (!is_open) {
         return SHNODE_ERR_INIT;
@@ -114,7 +115,8 @@ int shnode_check(const void *target, const void *source, const ptrdiff_t **to, c
 
 /* ---- barriers ---- */
 
-/* All members begin; where there are several nodes, the leader joins the next round when all nodes have. */
+/* All members begin; where there are several nodes, the leader joins the next round when all nodes
+ * have. */
 void shnode_sync(void)
 {
     shnode_round(true);

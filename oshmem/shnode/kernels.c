@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The arithmetic of reductions.  Each function is compiled for several generations of vector units; the loader takes
- * the one for this CPU.  Integers wrap around (-fwrapv).
+ * The arithmetic of reductions.  Each function is compiled for several generations of vector units;
+ * the loader takes the one for this CPU.  Integers wrap around (-fwrapv).
  */
 #include "kernels.h"
 

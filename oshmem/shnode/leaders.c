@@ -3,14 +3,19 @@
  *
  * What leaders of nodes exchange, by puts and flags.
  *
- * A message is a put into the receiver's symmetric memory, a fence, and a put of its number to a flag, for which the receiver
- * waits by shmem_long_wait_until.  All PEs count exchanges, so numbers agree whoever leads.  Memory of messages is twice there, in
- * turns: an exchange needs all nodes, each of which has left the one before, so memory of the one before that is free.
+ * A message is a put into the receiver's symmetric memory, a fence, and a put of its number to a
+ * flag, for which the receiver waits by shmem_long_wait_until.  All PEs count exchanges, so numbers
+ * agree whoever leads.  Memory of messages is twice there, in turns: an exchange needs all nodes,
+ * each of which has left the one before, so memory of the one before that is free.
  *
  * Barrier: dissemination; in step i a node tells the one 2^i further on.
- * Reduction, up to SMALL bytes: recursive doubling.  Nodes beyond the largest power of two hand in what they have first, and
- * get the result last.  The lower node's operand is always the left one, so all compute the same bits.
+ *
+ * Reduction, up to SMALL bytes: recursive doubling.  Nodes beyond the largest power of two hand in
+ * what they have first, and get the result last.  The lower node's operand is always the left one,
+ * so all compute the same bits.
+ *
  * Reduction, more: ring; pieces go round once to be reduced, once to be handed out.
+ *
  * Gather: each leader puts its node's blocks to each other leader.
  */
 #include "node.h"
@@ -44,7 +49,7 @@ static size_t blocks_bytes(void)
     return rounded(counts > GATHERED ? counts : GATHERED);
 }
 
-/* Of the symmetric memory that all this takes; shnode_place_exchange divides it in the same order. */
+/* Of the symmetric memory for all this; shnode_place_exchange divides it in the same order. */
 size_t shnode_exchange_bytes(void)
 {
     size_t nodes = (size_t)T.nodes;
@@ -119,8 +124,8 @@ static unsigned char *inbox(const struct swap *swap, int step)
 
 static void send(const struct swap *swap, int step, int node)
 {
-    put(inbox(swap, step), swap->data, swap->bytes, &T.mine->steps[step][swap->number % 2], swap->number,
-        shnode_leader(node, swap->leader, swap->leaders));
+    put(inbox(swap, step), swap->data, swap->bytes, &T.mine->steps[step][swap->number % 2],
+        swap->number, shnode_leader(node, swap->leader, swap->leaders));
 }
 
 static const unsigned char *receive(const struct swap *swap, int step)
@@ -210,7 +215,8 @@ static void go_round(const struct swap *swap)
 
 /* All PEs call this, for the numbers; data: n elements of this leader's slice, CHUNK bytes at most.
    leader: which one this PE is, or -1. */
-void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce, int leader, int leaders)
+void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce, int leader,
+                         int leaders)
 {
     const struct swap swap = {data, n, n * element, reduce, leader, leaders, ++T.exchanges};
     if (leader < 0 || n == 0) {
@@ -223,8 +229,8 @@ void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce,
     }
 }
 
-/* The first leader has its node's blocks in place, `bytes` per PE; all get the blocks of all nodes, in the order of
-   T.ordered.  Two rounds are between this and what calls it next. */
+/* The first leader has its node's blocks in place, `bytes` per PE; all get the blocks of all nodes,
+   in the order of T.ordered.  Two rounds are between this and what calls it next. */
 const unsigned char *shnode_gather_nodes(size_t bytes)
 {
     long number = ++T.gathers;

@@ -3,9 +3,11 @@
  *
  * Which PEs share a node.  Members must agree, or a collective would hang:
  *
- *   1. Each PE tells all PEs the lowest PE that it can reach by shmem_ptr, how many it can reach, and a sum over them.
- *   2. A node is those that name the same lowest PE, if each of them reaches exactly these: then reaching is symmetric
- *      and transitive among them.  The sum has a random-looking 64-bit number per PE, so it tells sets apart.
+ *   1. Each PE tells all PEs the lowest PE that it can reach by shmem_ptr, how many it can reach,
+ * and a sum over them.
+ *   2. A node is those that name the same lowest PE, if each of them reaches exactly these: then
+ * reaching is symmetric and transitive among them.  The sum has a random-looking 64-bit number per
+ * PE, so it tells sets apart.
  *   3. Where it is not so, each of these PEs is a node of its own.
  *
  * All PEs know 1, so all come to the same result.
@@ -104,7 +106,8 @@ static bool agree(const struct view *views)
     }
     for (int pe = 0; could && pe < T.pes; pe++) {
         int64_t leader = views[pe].lowest;
-        wrong[leader] |= views[pe].count != counts[leader] || views[pe].sum != (int64_t)sums[leader];
+        wrong[leader] |=
+            views[pe].count != counts[leader] || views[pe].sum != (int64_t)sums[leader];
     }
     for (int pe = 0; could && pe < T.pes; pe++) {
         T.node_of[pe] = wrong[views[pe].lowest] ? pe : (int)views[pe].lowest;
@@ -115,7 +118,8 @@ static bool agree(const struct view *views)
     return could;
 }
 
-/* Leaders become numbers of nodes, in the order of leaders.  A leader is the lowest of its node, so it comes first. */
+/* Leaders become numbers of nodes, in the order of leaders.  A leader is the lowest of its node, so
+ * it comes first. */
 static void number_nodes(void)
 {
     for (int pe = 0; pe < T.pes; pe++) {
@@ -154,7 +158,9 @@ static void count_crowd(const struct view *views)
 static void take_settings_of_0(const struct view *views)
 {
     if (views[0].settings != views[T.me].settings) {
-        fprintf(stderr, "shnode: PE %d has other SHNODE_COLLECTIVES or SHNODE_LEADERS than PE 0, whose are used\n",
+        fprintf(stderr,
+                "shnode: PE %d has other SHNODE_COLLECTIVES or SHNODE_LEADERS than PE 0, whose are "
+                "used\n",
                 T.me);
     }
     shnode_settings.collectives = views[0].settings % 2;

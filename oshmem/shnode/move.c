@@ -3,15 +3,16 @@
  *
  * Collectives that move blocks: fcollect, collect, broadcast, alltoall.
  *
- * Small, one node: each PE puts its block into its box, in one round; each PE copies what it needs.  fcollect with
- * several nodes: leaders gather the boxes of all nodes, and a second round lets members copy them.
+ * Small, one node: each PE puts its block into its box, in one round; each PE copies what it needs.
+ * fcollect with several nodes: leaders gather the boxes of all nodes, and a second round lets
+ * members copy them.
  *
  * Large:
  *   1. All PEs begin (shnode_agree), so targets may be written and sources read.
- *   2. With several nodes, each PE puts its block to one leader of each other node (of alltoall, to each PE there).
- *      All complete their puts and meet again.
- *   3. Work (work.c): parts of blocks are copied to the members' targets, from the sources of this node, and from the
- *      leaders' targets what came in 2.
+ *   2. With several nodes, each PE puts its block to one leader of each other node (of alltoall, to
+ * each PE there). All complete their puts and meet again.
+ *   3. Work (work.c): parts of blocks are copied to the members' targets, from the sources of this
+ * node, and from the leaders' targets what came in 2.
  *
  * Where shmem_ptr is NULL for a source or target, 2 puts all blocks to all PEs, and there is no 3.
  */
@@ -61,7 +62,8 @@ static void do_moves(struct move *m, int pieces, size_t longest)
     }
 }
 
-static void copy_part(const struct move *m, void *to, const void *from, size_t bytes, size_t at, size_t most)
+static void copy_part(const struct move *m, void *to, const void *from, size_t bytes, size_t at,
+                      size_t most)
 {
     if (at < bytes && to != from) {
         size_t n = bytes - at < most ? bytes - at : most;
@@ -123,8 +125,9 @@ static void copy_block(const struct move *m, int owner, int pe, size_t at, size_
 {
     size_t offset = offset_of(m, pe), bytes = offset_of(m, pe + 1) - offset;
     unsigned char *to = shnode_at(m->to, m->target + offset, owner);
-    const void *from = T.node_of[pe] == T.node ? shnode_at(m->from, m->source, T.rank_of[pe])
-                                               : shnode_at(m->to, m->target + offset, receiver(m, pe));
+    const void *from = T.node_of[pe] == T.node
+                           ? shnode_at(m->from, m->source, T.rank_of[pe])
+                           : shnode_at(m->to, m->target + offset, receiver(m, pe));
     copy_part(m, to, from, bytes, at, most);
 }
 
@@ -253,8 +256,8 @@ static void copy_from_root(const struct move *m, int owner, int piece, size_t at
 {
     (void)piece;
     bool here = T.node_of[m->root] == T.node;
-    const void *from = here ? shnode_at(m->from, m->source, T.rank_of[m->root])
-                            : shnode_at(m->to, m->target, 0);
+    const void *from =
+        here ? shnode_at(m->from, m->source, T.rank_of[m->root]) : shnode_at(m->to, m->target, 0);
     if (!here || T.members[owner] != m->root) {
         copy_part(m, shnode_at(m->to, m->target, owner), from, m->bytes, at, most);
     }
@@ -328,7 +331,8 @@ static void alltoall_large(struct move *m)
     for (int i = 0; i < T.pes; i++) {
         int pe = (T.me + i) % T.pes;
         if (!reachable || T.node_of[pe] != T.node) {
-            put_block(m->target + (size_t)T.me * m->bytes, m->source + (size_t)pe * m->bytes, m->bytes, pe);
+            put_block(m->target + (size_t)T.me * m->bytes, m->source + (size_t)pe * m->bytes,
+                      m->bytes, pe);
         }
     }
     if (T.nodes > 1 || !reachable) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What the files of libshnode share: the team of a node, its control blocks in symmetric memory, rounds, work.
+ * What the files of libshnode share: the team of a node, its control blocks in symmetric memory,
+ * rounds, work.
  *
- * Words of a control block that members of the node write are read and written by loads and stores alone.  Those that
- * PEs of other nodes write (bell, flags) are written by calls of OpenSHMEM alone.
+ * Words of a control block that members of the node write are read and written by loads and stores
+ * alone.  Those that PEs of other nodes write (bell, flags) are written by calls of OpenSHMEM
+ * alone.
  */
 #ifndef SHNODE_NODE_H
 #define SHNODE_NODE_H
@@ -17,12 +19,12 @@
 
 #define LINE 64
 enum {
-    LINE_DATA = 48,           /* what fits beside the number of a round */
-    BOX = 4096,               /* contributions up to this take one round */
-    DEPTH = 8,                /* rounds that a PE may be ahead, and one */
-    STEPS = 34,               /* of exchanges between nodes: two for those beyond a power of two */
-    CHUNK = 128 * 1024,       /* of a leader, per exchange between nodes */
-    GATHERED = 32 * 1024      /* blocks of all PEs together that leaders pack into messages */
+    LINE_DATA = 48,      /* what fits beside the number of a round */
+    BOX = 4096,          /* contributions up to this take one round */
+    DEPTH = 8,           /* rounds that a PE may be ahead, and one */
+    STEPS = 34,          /* of exchanges between nodes: two for those beyond a power of two */
+    CHUNK = 128 * 1024,  /* of a leader, per exchange between nodes */
+    GATHERED = 32 * 1024 /* blocks of all PEs together that leaders pack into messages */
 };
 
 /* What a PE says to its node in one round; DEPTH take turns (rounds.c). */
@@ -34,12 +36,13 @@ struct line {
 
 struct control {
     struct line lines[DEPTH];
-    _Alignas(LINE) _Atomic int64_t waits_for;    /* a member's rank + 1, or WORK_DONE; 0: it does not sleep */
-    _Alignas(LINE) _Atomic uint64_t sleepers;    /* the leader's: of the node */
-    _Alignas(LINE) _Atomic uint64_t next[2];     /* its items that nobody has taken (work.c) */
-    _Alignas(LINE) _Atomic uint64_t done[2];     /* the leader's: items of all */
-    _Alignas(LINE) long bell;                    /* moves when the PE is to wake up */
-    _Alignas(LINE) long barrier[STEPS];          /* flags of other nodes (leaders.c) */
+    _Alignas(LINE) _Atomic int64_t
+        waits_for; /* a member's rank + 1, or WORK_DONE; 0: it does not sleep */
+    _Alignas(LINE) _Atomic uint64_t sleepers; /* the leader's: of the node */
+    _Alignas(LINE) _Atomic uint64_t next[2];  /* its items that nobody has taken (work.c) */
+    _Alignas(LINE) _Atomic uint64_t done[2];  /* the leader's: items of all */
+    _Alignas(LINE) long bell;                 /* moves when the PE is to wake up */
+    _Alignas(LINE) long barrier[STEPS];       /* flags of other nodes (leaders.c) */
     long steps[STEPS][2];
     _Alignas(LINE) unsigned char boxes[DEPTH][BOX];
 };
@@ -152,7 +155,8 @@ size_t shnode_exchange_bytes(void);
 void shnode_place_exchange(unsigned char *memory);
 int shnode_leader(int node, int leader, int leaders);
 void shnode_sync_nodes(void);
-void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce, int leader, int leaders);
+void shnode_reduce_nodes(void *data, size_t n, size_t element, reduce_t *reduce, int leader,
+                         int leaders);
 const unsigned char *shnode_gather_nodes(size_t bytes);
 
 /* stock.c: SHNODE_COLLECTIVES=off */
@@ -167,6 +171,7 @@ void shnode_sync(void);
 bool shnode_agree(bool can);
 
 /* Whether a collective can go ahead; deltas of both are set then. */
-int shnode_check(const void *target, const void *source, const ptrdiff_t **to, const ptrdiff_t **from);
+int shnode_check(const void *target, const void *source, const ptrdiff_t **to,
+                 const ptrdiff_t **from);
 
 #endif

@@ -3,9 +3,10 @@
  *
  * Where symmetric addresses lie in the memory of this PE.
  *
- * A table by page: memory is mapped by pages, so all addresses of a page are equally far away.  Pages of one segment
- * have one array of distances.  Entries are replaced where pages fall on the same one, arrays stay: there are as many
- * as segments.  A mapping lasts as long as the program: OpenSHMEM 1.4 never moves a segment.
+ * A table by page: memory is mapped by pages, so all addresses of a page are equally far away.
+ * Pages of one segment have one array of distances.  Entries are replaced where pages fall on the
+ * same one, arrays stay: there are as many as segments.  A mapping lasts as long as the program:
+ * OpenSHMEM 1.4 never moves a segment.
  */
 #include "node.h"
 

@@ -6,18 +6,21 @@
  * Small (choice.c says what that is):
  *   1. Each PE puts its vector into its box, in one round.
  *   2. Each PE reads all boxes of its node, and reduces them in the order of PEs.
- *   3. With several nodes the first leader alone does 2; leaders reduce over nodes; a second round hands the result out.
+ *   3. With several nodes the first leader alone does 2; leaders reduce over nodes; a second round
+ * hands the result out.
  *
- * Large, one node: all begin; work (work.c) is blocks of the vector: who takes one reads it of all sources, reduces it in its
- * cache, in the order of PEs, and writes it to all targets.  Each source is read once and each target written once.  A
- * block is read before it is written, so target may be source.
+ * Large, one node: all begin; work (work.c) is blocks of the vector: who takes one reads it of all
+ * sources, reduces it in its cache, in the order of PEs, and writes it to all targets.  Each source
+ * is read once and each target written once.  A block is read before it is written, so target may
+ * be source.
  *
  * Large, several nodes: chunk by chunk,
  *   1. work as above reduces the chunk into the leaders' memory, a slice for each leader;
  *   2. each leader reduces its slice over the nodes;
  *   3. after a round each PE copies all slices to its target.
  *
- * Vectors that other members cannot reach (shmem_ptr is NULL for static ones, often) go through the boxes, a box at a time.
+ * Vectors that other members cannot reach (shmem_ptr is NULL for static ones, often) go through the
+ * boxes, a box at a time.
  */
 #include "kernels.h"
 
@@ -142,7 +145,8 @@ static void reduce_item(const struct work *work, int owner, size_t item)
     size_t first = first_of(r, owner), end = first_of(r, owner + 1), part = IN_CACHE / r->element;
     size_t at = first + item * (BLOCK / r->element), stop = smaller(end, at + BLOCK / r->element);
     int leader = r->leaders > 0 ? owner * T.size / r->leaders : 0;
-    unsigned char *slice = r->leaders > 0 ? shnode_at(shnode_deltas(r->chunk), r->chunk, leader) : NULL;
+    unsigned char *slice =
+        r->leaders > 0 ? shnode_at(shnode_deltas(r->chunk), r->chunk, leader) : NULL;
     for (size_t n; at < stop; at += n) {
         n = smaller(part, stop - at);
         if (slice != NULL) {
@@ -234,7 +238,8 @@ static void reduce_large(struct reduction *r)
 
 static int reduce(void *target, const void *source, size_t n, size_t element, reduce_t *kernel)
 {
-    struct reduction r = {.target = target, .source = source, .n = n, .element = element, .reduce = kernel};
+    struct reduction r = {
+        .target = target, .source = source, .n = n, .element = element, .reduce = kernel};
     int status = shnode_check(target, source, &r.to, &r.from);
     if (status != SHNODE_SUCCESS) {
         return status;
@@ -268,7 +273,7 @@ SHNODE_REDUCTIONS_(STOCK)
     int shnode_##name##_##op##_to_all(type *target, const type *source, size_t nreduce)            \
     {                                                                                              \
         if (nreduce == 0) {                                                                        \
-            return shnode_sync_all();                                                             \
+            return shnode_sync_all();                                                              \
         }                                                                                          \
         return shnode_settings.collectives                                                         \
                    ? reduce(target, source, nreduce, sizeof(type), shnode_reduce_##name##_##op)    \

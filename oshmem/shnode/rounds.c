@@ -3,14 +3,16 @@
  *
  * Rounds: each member says something to its node, once, and reads what others say.
  *
- *   1. The member writes its contribution: into its line, beside the number of the round, or into its box.
+ *   1. The member writes its contribution: into its line, beside the number of the round, or into
+ * its box.
  *   2. It stores the number of the round.
  *   3. Others wait for that number, and read.
  *
- * There are DEPTH lines and boxes, in turns.  Those of round r are written again in round r + DEPTH, by which all must have
- * begun round r + 1, so they have read those of round r: shnode_begin_round waits for that, unless it is known.  Most calls
- * wait for all members anyway.  The root of broadcasts does not, so it may be ahead of others.
- * A call of 8 bytes is one round, and moves one cache line from each member to each other.
+ * There are DEPTH lines and boxes, in turns.  Those of round r are written again in round r +
+ * DEPTH, by which all must have begun round r + 1, so they have read those of round r:
+ * shnode_begin_round waits for that, unless it is known.  Most calls wait for all members anyway.
+ * The root of broadcasts does not, so it may be ahead of others. A call of 8 bytes is one round,
+ * and moves one cache line from each member to each other.
  */
 #include "node.h"
 

@@ -11,7 +11,8 @@
 
 struct settings shnode_settings = {true, true, true, 0};
 
-static void wrong(bool speaks, const char *name, const char *value, const char *wanted, const char *used)
+static void wrong(bool speaks, const char *name, const char *value, const char *wanted,
+                  const char *used)
 {
     if (speaks) {
         fprintf(stderr, "shnode: %s=%s: it must be %s; %s is used\n", name, value, wanted, used);
@@ -54,8 +55,8 @@ void shnode_read_settings(bool speaks)
     shnode_settings.leaders = read_leaders(speaks);
 }
 
-/* SHNODE_TEST_NODES: the node of each PE, as "0,1,0,1", repeated where there are more PEs: fewer PEs can be
-   reached, never more.  NULL: not set, or not a list of numbers. */
+/* SHNODE_TEST_NODES: the node of each PE, as "0,1,0,1", repeated where there are more PEs: fewer
+   PEs can be reached, never more.  NULL: not set, or not a list of numbers. */
 int *shnode_test_nodes(int pes)
 {
     const char *list = getenv("SHNODE_TEST_NODES"), *at = list;

@@ -11,10 +11,11 @@
  *   shnode_finalize();
  *   shmem_finalize();
  *
- * The interface is that of Rahman, Ozog and Dinan (2017), with more collectives and types.  It needs OpenSHMEM 1.4 alone.
- * A team is the PEs of one node; the lowest one leads.  Collectives are of all PEs, and all PEs call them with the
- * same arguments, in the same order.  target and source are symmetric.  Counts are elements.  One thread of a PE at a
- * time calls these functions.  man 3 shnode has the rest.
+ * The interface is that of Rahman, Ozog and Dinan (2017), with more collectives and types.  It
+ * needs OpenSHMEM 1.4 alone. A team is the PEs of one node; the lowest one leads.  Collectives are
+ * of all PEs, and all PEs call them with the same arguments, in the same order.  target and source
+ * are symmetric.  Counts are elements.  One thread of a PE at a time calls these functions.  man 3
+ * shnode has the rest.
  */
 #ifndef SHNODE_H
 #define SHNODE_H
@@ -94,7 +95,8 @@ static inline int shnode_is_team_member(int rem_pe)
                                                 : shnode_look_up_member_(rem_pe);
 }
 
-/* Where the symmetric object data of rem_pe lies in this PE's memory; NULL: not on this node, or not symmetric. */
+/* Where the symmetric object data of rem_pe lies in this PE's memory; NULL: not on this node, or
+ * not symmetric. */
 static inline void *shnode_get_member_remote_addr(int rem_pe, void *data)
 {
     void *found = shnode_find_(&shnode_views_.queries, data, rem_pe);

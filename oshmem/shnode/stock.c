@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What SHNODE_COLLECTIVES=off needs: pSync and pWrk for OpenSHMEM's own collectives, two of each, in turns, as the
- * specification advises for calls that follow each other.
+ * What SHNODE_COLLECTIVES=off needs: pSync and pWrk for OpenSHMEM's own collectives, two of each,
+ * in turns, as the specification advises for calls that follow each other.
  */
 #include "node.h"
 
 #include <shmem.h>
 
-enum { LARGER_SYNC = (int)SHMEM_REDUCE_SYNC_SIZE > (int)SHMEM_COLLECT_SYNC_SIZE
-                         ? (int)SHMEM_REDUCE_SYNC_SIZE
-                         : (int)SHMEM_COLLECT_SYNC_SIZE,
-       SYNC = LARGER_SYNC + (int)SHMEM_ALLTOALL_SYNC_SIZE + (int)SHMEM_BCAST_SYNC_SIZE };
+enum {
+    LARGER_SYNC = (int)SHMEM_REDUCE_SYNC_SIZE > (int)SHMEM_COLLECT_SYNC_SIZE
+                      ? (int)SHMEM_REDUCE_SYNC_SIZE
+                      : (int)SHMEM_COLLECT_SYNC_SIZE,
+    SYNC = LARGER_SYNC + (int)SHMEM_ALLTOALL_SYNC_SIZE + (int)SHMEM_BCAST_SYNC_SIZE
+};
 static long *sync_[2];
 static unsigned char *work;
 static unsigned turn;

@@ -5,11 +5,13 @@
  *
  *   1. Spin, if each member has a CPU.
  *   2. Yield the CPU, and let the implementation make progress: a PE of another node may need it.
- *   3. Announce the sleep, look once more, and wait for the bell by shmem_long_wait_until, which a plug-in may let sleep.
+ *   3. Announce the sleep, look once more, and wait for the bell by shmem_long_wait_until, which a
+ * plug-in may let sleep.
  *
- * Who stores to the word (with memory_order_seq_cst) then looks for sleepers; so one of the two sees the other.  It
- * rings by an atomic operation of OpenSHMEM, which wakes whatever the implementation sleeps on.
- * A wait that has come to 3 makes the next ones spin and yield for half as long, others double that.
+ * Who stores to the word (with memory_order_seq_cst) then looks for sleepers; so one of the two
+ * sees the other.  It rings by an atomic operation of OpenSHMEM, which wakes whatever the
+ * implementation sleeps on. A wait that has come to 3 makes the next ones spin and yield for half
+ * as long, others double that.
  */
 #include "node.h"
 

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Work of a large call, in items that any member can do: all memory of the node is within reach of each.
+ * Work of a large call, in items that any member can do: all memory of the node is within reach of
+ * each.
  *
- *   1. Each owner has a counter of its items.  A member takes items of the owner that it is, then of the others.
+ *   1. Each owner has a counter of its items.  A member takes items of the owner that it is, then
+ * of the others.
  *   2. It adds what it has done to the leader's sum.  Who completes the sum wakes those who sleep.
  *   3. All wait for the sum.
  *
- * So nobody waits for a member that has no CPU at the moment: those that run do its part.  That pays while all data fit
- * the caches of the CPUs.  Beyond, and where each member has a CPU, each does its own part: it is in its cache.
+ * So nobody waits for a member that has no CPU at the moment: those that run do its part.  That
+ * pays while all data fit the caches of the CPUs.  Beyond, and where each member has a CPU, each
+ * does its own part: it is in its cache.
  *
- * All members must have begun the call before (a round).  Counters are two, in turns; the idle ones are set to 0 in 1, when all
- * have left the work that used them, and are used when all have come to the next.
+ * All members must have begun the call before (a round).  Counters are two, in turns; the idle ones
+ * are set to 0 in 1, when all have left the work that used them, and are used when all have come to
+ * the next.
  */
 #include "node.h"
 
-/* Measured with bench/shnode, 4 and 8 PEs on 2 CPUs with 1 MiB of L2 cache each: below, sharing takes 0.6 to 0.8 of
-   the time of sums and of fcollect; at 1 MiB up to 1.7 times as long, at 2 MiB and more 1.2 to 2.7 times. */
+/* Measured with bench/shnode, 4 and 8 PEs on 2 CPUs with 1 MiB of L2 cache each: below, sharing
+   takes 0.6 to 0.8 of the time of sums and of fcollect; at 1 MiB up to 1.7 times as long, at 2 MiB
+   and more 1.2 to 2.7 times. */
 enum { SHARED = 512 * 1024 };
 
 static size_t do_items_of(const struct work *work, int owner, _Atomic uint64_t *next)

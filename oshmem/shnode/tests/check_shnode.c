@@ -5,11 +5,10 @@
  *
  *   --nodes N        there are N teams
  *   --stock          SHNODE_COLLECTIVES is off
- *   types            every reduction, with counts from 0 to large, in place and not, symmetric heap and static
- *   moves            fcollect, collect, broadcast, alltoall
- *   transfers        put, get, p, g, queries
- *   errors           what is wrong gets its code
- *   random SEED N    N calls drawn from a seed, PEs late now and then, some compared with OpenSHMEM's own, too
+ *   types            every reduction, with counts from 0 to large, in place and not, symmetric heap
+ * and static moves            fcollect, collect, broadcast, alltoall transfers        put, get, p,
+ * g, queries errors           what is wrong gets its code random SEED N    N calls drawn from a
+ * seed, PEs late now and then, some compared with OpenSHMEM's own, too
  *
  * What a PE contributes is computed from (PE, index, call), so each PE knows the answer.
  */
@@ -45,7 +44,8 @@ static uint64_t drawn(int pe, size_t i)
     return mixed((uint64_t)pe << 48 ^ (uint64_t)call << 24 ^ i);
 }
 
-/* OpenSHMEM's own collectives write to the target of a PE that has not called them yet; ours do not. */
+/* OpenSHMEM's own collectives write to the target of a PE that has not called them yet; ours do
+ * not. */
 static bool is_stock;
 static void ready(void)
 {
@@ -57,13 +57,15 @@ static void ready(void)
 static void report(const char *what, size_t count, size_t at)
 {
     if (wrong++ < 5) {
-        printf("check_shnode: PE %d: wrong: call %u, %s, count %zu, element %zu\n", me, call, what, count, at);
+        printf("check_shnode: PE %d: wrong: call %u, %s, count %zu, element %zu\n", me, call, what,
+               count, at);
     }
 }
 
 /* ---- reductions ---- */
 
-/* Small whole numbers, so that sums and products of 9 PEs are exact in all types: 3^9 fits a short. */
+/* Small whole numbers, so that sums and products of 9 PEs are exact in all types: 3^9 fits a short.
+ */
 #define INPUT_and(pe, i) drawn(pe, i)
 #define INPUT_or(pe, i) drawn(pe, i)
 #define INPUT_xor(pe, i) drawn(pe, i)
@@ -222,10 +224,12 @@ static void check_alltoall(uint32_t *target, uint32_t *source, size_t words, boo
 }
 
 typedef void check_blocks_t(uint32_t *target, uint32_t *source, size_t words, bool wide);
-static check_blocks_t *const blocks[] = {check_fcollect, check_collect, check_broadcast, check_alltoall};
+static check_blocks_t *const blocks[] = {check_fcollect, check_collect, check_broadcast,
+                                         check_alltoall};
 enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
-/* The root of small broadcasts waits for nobody, but must not be so far ahead that late PEs miss one. */
+/* The root of small broadcasts waits for nobody, but must not be so far ahead that late PEs miss
+ * one. */
 static void test_root_ahead(void)
 {
     int64_t *source = (int64_t *)heap_source, *target = (int64_t *)heap_target;
@@ -306,7 +310,8 @@ static void query(void)
         }
     }
     expect_equal("the PE itself is a member", shnode_is_team_member(me), 1);
-    expect_equal("its own address", (long)shnode_get_member_remote_addr(me, heap_source), (long)heap_source);
+    expect_equal("its own address", (long)shnode_get_member_remote_addr(me, heap_source),
+                 (long)heap_source);
     int leads = 1;
     for (int pe = 0; pe < me; pe++) {
         leads &= !shnode_is_team_member(pe);
@@ -335,18 +340,24 @@ static void test_errors(void)
     expect_equal("add_data again", shnode_add_data(heap_source), SHNODE_SUCCESS);
     expect_equal("address of the stack", shnode_get_member_remote_addr(0, &local) != NULL, 0);
     expect_equal("sum, the stack", shnode_int_sum_to_all(&local, &local, 1), SHNODE_ERR_SYMMETRIC);
-    expect_equal("fcollect, malloc", shnode_fcollect64(heap_target, allocated, 1), SHNODE_ERR_SYMMETRIC);
-    expect_equal("broadcast, root", shnode_broadcast32(heap_target, heap_source, 1, pes), SHNODE_ERR_ARGUMENT);
-    expect_equal("broadcast, root", shnode_broadcast32(heap_target, heap_source, 1, -1), SHNODE_ERR_ARGUMENT);
+    expect_equal("fcollect, malloc", shnode_fcollect64(heap_target, allocated, 1),
+                 SHNODE_ERR_SYMMETRIC);
+    expect_equal("broadcast, root", shnode_broadcast32(heap_target, heap_source, 1, pes),
+                 SHNODE_ERR_ARGUMENT);
+    expect_equal("broadcast, root", shnode_broadcast32(heap_target, heap_source, 1, -1),
+                 SHNODE_ERR_ARGUMENT);
     expect_equal("finalize", shnode_finalize(), SHNODE_SUCCESS);
     expect_equal("finalize twice", shnode_finalize(), SHNODE_ERR_INIT);
     expect_equal("sum afterwards", shnode_int_sum_to_all(&local, &local, 1), SHNODE_ERR_INIT);
-    expect_equal("sum of nothing afterwards", shnode_int_sum_to_all(&local, &local, 0), SHNODE_ERR_INIT);
+    expect_equal("sum of nothing afterwards", shnode_int_sum_to_all(&local, &local, 0),
+                 SHNODE_ERR_INIT);
     expect_equal("barrier afterwards", shnode_barrier_all(), SHNODE_ERR_INIT);
     expect_equal("add_data afterwards", shnode_add_data(heap_source), SHNODE_ERR_INIT);
-    expect_equal("collect afterwards", shnode_collect32(heap_target, heap_source, 0), SHNODE_ERR_INIT);
+    expect_equal("collect afterwards", shnode_collect32(heap_target, heap_source, 0),
+                 SHNODE_ERR_INIT);
     expect_equal("a member afterwards", shnode_is_team_member(me), 0);
-    expect_equal("an address afterwards", shnode_get_member_remote_addr(me, heap_source) != NULL, 0);
+    expect_equal("an address afterwards", shnode_get_member_remote_addr(me, heap_source) != NULL,
+                 0);
     expect_equal("leader afterwards", shnode_am_team_leader(), 0);
     free(allocated);
     expect_equal("init again", shnode_init(), SHNODE_SUCCESS);
