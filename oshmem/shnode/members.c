@@ -4,10 +4,10 @@
  * Which PEs share a node.  Members must agree, or a collective would hang:
  *
  *   1. Each PE tells all PEs the lowest PE that it can reach by shmem_ptr, how many it can reach,
- * and a sum over them.
+ *      and a sum over them.
  *   2. A node is those that name the same lowest PE, if each of them reaches exactly these: then
- * reaching is symmetric and transitive among them.  The sum has a random-looking 64-bit number per
- * PE, so it tells sets apart.
+ *      reaching is symmetric and transitive among them.  The sum has a random-looking 64-bit number per
+ *      PE, so it tells sets apart.
  *   3. Where it is not so, each of these PEs is a node of its own.
  *
  * All PEs know 1, so all come to the same result.

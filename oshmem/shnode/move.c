@@ -10,9 +10,9 @@
  * Large:
  *   1. All PEs begin (shnode_agree), so targets may be written and sources read.
  *   2. With several nodes, each PE puts its block to one leader of each other node (of alltoall, to
- * each PE there). All complete their puts and meet again.
+ *      each PE there). All complete their puts and meet again.
  *   3. Work (work.c): parts of blocks are copied to the members' targets, from the sources of this
- * node, and from the leaders' targets what came in 2.
+ *      node, and from the leaders' targets what came in 2.
  *
  * Where shmem_ptr is NULL for a source or target, 2 puts all blocks to all PEs, and there is no 3.
  */

@@ -7,7 +7,7 @@
  *   1. Each PE puts its vector into its box, in one round.
  *   2. Each PE reads all boxes of its node, and reduces them in the order of PEs.
  *   3. With several nodes the first leader alone does 2; leaders reduce over nodes; a second round
- * hands the result out.
+ *      hands the result out.
  *
  * Large, one node: all begin; work (work.c) is blocks of the vector: who takes one reads it of all
  * sources, reduces it in its cache, in the order of PEs, and writes it to all targets.  Each source

@@ -4,7 +4,7 @@
  * Rounds: each member says something to its node, once, and reads what others say.
  *
  *   1. The member writes its contribution: into its line, beside the number of the round, or into
- * its box.
+ *      its box.
  *   2. It stores the number of the round.
  *   3. Others wait for that number, and read.
  *

@@ -6,7 +6,7 @@
  *   1. Spin, if each member has a CPU.
  *   2. Yield the CPU, and let the implementation make progress: a PE of another node may need it.
  *   3. Announce the sleep, look once more, and wait for the bell by shmem_long_wait_until, which a
- * plug-in may let sleep.
+ *      plug-in may let sleep.
  *
  * Who stores to the word (with memory_order_seq_cst) then looks for sleepers; so one of the two
  * sees the other.  It rings by an atomic operation of OpenSHMEM, which wakes whatever the

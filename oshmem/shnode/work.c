@@ -5,7 +5,7 @@
  * each.
  *
  *   1. Each owner has a counter of its items.  A member takes items of the owner that it is, then
- * of the others.
+ *      of the others.
  *   2. It adds what it has done to the leader's sum.  Who completes the sum wakes those who sleep.
  *   3. All wait for the sum.
  *

@@ -64,8 +64,7 @@ static void report(const char *what, size_t count, size_t at)
 
 /* ---- reductions ---- */
 
-/* Small whole numbers, so that sums and products of 9 PEs are exact in all types: 3^9 fits a short.
- */
+/* Small whole numbers, so that results of 9 PEs are exact in all types: 3^9 fits a short. */
 #define INPUT_and(pe, i) drawn(pe, i)
 #define INPUT_or(pe, i) drawn(pe, i)
 #define INPUT_xor(pe, i) drawn(pe, i)
