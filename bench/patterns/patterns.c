@@ -482,13 +482,18 @@ static bool set_up(int *processes)
     return true;
 }
 
-static int usage(void)
-{
-    fprintf(stderr, "usage: patterns [--bytes N] [--fragments MIN:MAX] [--operations put,get] "
-                    "[--patterns P,...] [--least-ms N] [--most-ms N] [--calls N] [--cold BYTES] "
-                    "[--json FILE]\n");
-    return 2;
-}
+static const char usage[] =
+    "usage: patterns [options]    with two processes; see bench/patterns/README.md\n"
+    "  --bytes N              payload (524288)\n"
+    "  --fragments MIN:MAX    numbers of fragments: MIN, 4 MIN, ... (1:65536)\n"
+    "  --operations put,get   which ones (both)\n"
+    "  --patterns P,...       which ones (all)\n"
+    "  --least-ms N           a point is measured for so long (50),\n"
+    "  --calls N              by so many calls at least (5),\n"
+    "  --most-ms N            but no longer than this (20000)\n"
+    "  --cold BYTES           memory that calls go through (64 MiB)\n"
+    "  --json FILE            results of process 0\n"
+    "  --help                 this\n";
 
 static bool take_options(int argc, char **argv)
 {
@@ -496,9 +501,12 @@ static bool take_options(int argc, char **argv)
         {"bytes", 1, NULL, 'b'},    {"fragments", 1, NULL, 'f'}, {"operations", 1, NULL, 'o'},
         {"patterns", 1, NULL, 'p'}, {"least-ms", 1, NULL, 'l'},  {"most-ms", 1, NULL, 'm'},
         {"calls", 1, NULL, 'c'},    {"cold", 1, NULL, 'C'},      {"json", 1, NULL, 'j'},
-        {NULL, 0, NULL, 0}};
+        {"help", 0, NULL, 'h'},     {NULL, 0, NULL, 0}};
     for (int each; (each = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (each) {
+        case 'h':
+            fputs(usage, stdout);
+            exit(0);
         case 'b':
             options.bytes = strtoul(optarg, NULL, 10);
             break;
@@ -540,7 +548,8 @@ int main(int argc, char **argv)
 {
     int processes;
     if (!take_options(argc, argv)) {
-        return usage();
+        fputs(usage, stderr);
+        return 2;
     }
     if (!set_up(&processes)) {
         return 1;
