@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* A buffer should stay in the second-level cache.  Runs of a PE are in one set. */
-enum { SETS = 16, WAYS = 4, BUFFER = 64 * 1024, LARGEST = 8 * 1024 };
+enum { SETS = 16, WAYS = 4, BUFFER = 64 * 1024, LARGEST = 32 * 1024 };
 
 typedef struct run {
     size_t bytes; /* 0: the run is free */
@@ -35,7 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t largest; /* put that is held; 0: none */
 static bool has_threads;
-static int pes;
+static atomic_int pes; /* set at last; 0: nothing above is known yet */
 
 /* PWR_SHMEM_COALESCE */
 static size_t largest_of(const char *wish)
@@ -60,8 +60,8 @@ static void start(void)
     int level = SHMEM_THREAD_MULTIPLE;
     pshmem_query_thread(&level);
     has_threads = level == SHMEM_THREAD_MULTIPLE;
-    pes = pshmem_n_pes();
     largest = atexit(pwr_coalesce_send) == 0 ? largest_of(getenv("PWR_SHMEM_COALESCE")) : 0;
+    atomic_store_explicit(&pes, pshmem_n_pes(), memory_order_release);
 }
 
 static void enter(void)
@@ -139,7 +139,17 @@ static run_t *run_for(shmem_ctx_t ctx, const char *dest, size_t bytes, int pe)
 
 static void append(run_t *run, const void *source, size_t bytes)
 {
-    memcpy(run->data + run->bytes, source, bytes);
+    char *at = run->data + run->bytes;
+    switch (bytes) { /* what the compiler copies by itself */
+    case 4:
+        memcpy(at, source, 4);
+        break;
+    case 8:
+        memcpy(at, source, 8);
+        break;
+    default:
+        memcpy(at, source, bytes);
+    }
     run->bytes += bytes;
 }
 
@@ -160,8 +170,8 @@ static void hold(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, 
 static bool continue_latest(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     enter();
-    bool does = open_runs == 1 && latest->pe == pe && ends_at(latest, ctx, dest) &&
-                latest->bytes + bytes <= BUFFER;
+    bool does = open_runs == 1 && bytes <= largest && latest->pe == pe &&
+                ends_at(latest, ctx, dest) && latest->bytes + bytes <= BUFFER;
     if (does) {
         append(latest, source, bytes);
     }
@@ -169,33 +179,80 @@ static bool continue_latest(shmem_ctx_t ctx, void *dest, const void *source, siz
     return does;
 }
 
-/* Other threads may not use a context that one has made for itself. */
-static bool may_hold(shmem_ctx_t ctx, size_t bytes, int pe)
+/* Symmetric addresses of a PE that can be stored to, and what is to be added to them.  All between two
+ * with the same distance have it (ways.c). */
+typedef struct mapping {
+    const char *low, *high; /* NULL: none yet; high is the address of a byte */
+    ptrdiff_t distance;
+    int pe;
+} mapping_t;
+
+static void look_at(mapping_t *mapping, const char *dest, int pe)
 {
-    return bytes > 0 && bytes <= largest && pe >= 0 && pe < pes &&
-           (!has_threads || ctx == SHMEM_CTX_DEFAULT);
+    const char *there = pshmem_ptr(dest, pe);
+    if (there == NULL) {
+        return;
+    }
+    if (mapping->low == NULL || mapping->pe != pe || mapping->distance != there - dest) {
+        *mapping = (mapping_t){dest, dest, there - dest, pe};
+    }
+    mapping->low = dest < mapping->low ? dest : mapping->low;
+    mapping->high = dest > mapping->high ? dest : mapping->high;
+}
+
+static bool has(const mapping_t *mapping, const char *dest, int pe)
+{
+    return mapping->pe == pe && mapping->low <= dest && dest <= mapping->high && mapping->low != NULL;
+}
+
+/* Stores, where the PE's memory is mapped. */
+static bool store(char *dest, const void *source, size_t bytes, int pe)
+{
+    static mapping_t mappings[SETS];
+    mapping_t *mapping = &mappings[pe % SETS];
+    enter();
+    if (!has(mapping, dest, pe)) {
+        look_at(mapping, dest, pe);
+    }
+    bool is_mapped = has(mapping, dest, pe);
+    ptrdiff_t distance = mapping->distance;
+    leave();
+    if (is_mapped) {
+        memcpy(dest + distance, source, bytes);
+        /* release: for the target, which reads after a signal of ours */
+        atomic_thread_fence(memory_order_release);
+    }
+    return is_mapped;
+}
+
+/* Others are left to the library below, which names what is wrong. */
+static bool is_right(size_t bytes, int pe)
+{
+    return bytes > 0 && pe >= 0 && pe < pes;
+}
+
+/* Other threads may not use a context that one has made for itself. */
+static bool may_hold(shmem_ctx_t ctx, size_t bytes)
+{
+    return bytes <= largest && (!has_threads || ctx == SHMEM_CTX_DEFAULT);
 }
 
 void pwr_coalesce_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start);
-    if (!may_hold(ctx, bytes, pe)) {
-        pwr_coalesce_send();
-        pshmem_ctx_putmem_nbi(ctx, dest, source, bytes, pe);
+    if (atomic_load_explicit(&pes, memory_order_acquire) == 0) {
+        pthread_once(&once, start);
+    }
+    bool is_ours = largest > 0 && is_right(bytes, pe);
+    if (is_ours && (continue_latest(ctx, dest, source, bytes, pe) || store(dest, source, bytes, pe))) {
         return;
     }
-    if (continue_latest(ctx, dest, source, bytes, pe)) {
+    if (is_ours && may_hold(ctx, bytes)) {
+        enter();
+        hold(ctx, dest, source, bytes, pe);
+        leave();
         return;
     }
-    void *there = pshmem_ptr(dest, pe);
-    if (there != NULL) {
-        memcpy(there, source, bytes);
-        /* release: for the target, which reads after a signal of ours */
-        atomic_thread_fence(memory_order_release);
-        return;
-    }
-    enter();
-    hold(ctx, dest, source, bytes, pe);
-    leave();
+    pwr_coalesce_send();
+    pshmem_ctx_putmem_nbi(ctx, dest, source, bytes, pe);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { PES = 40, MEMORY = 256 * 1024, BUFFER = 64 * 1024, LARGEST = 8 * 1024 };
+enum { PES = 40, MEMORY = 256 * 1024, BUFFER = 64 * 1024, LARGEST = 32 * 1024 };
 
 static char memory[MEMORY]; /* its addresses are symmetric */
 static char arrived[PES][MEMORY];
@@ -199,8 +199,15 @@ static void stores_where_memory_is_mapped(void **test)
     (void)test;
     mapped_pe = 4;
     put(16, 8, 4, 'g');
+    put(100, 2 * LARGEST, 4, 'h');
+    put(8, 4, 4, 'i'); /* before all that is known to be mapped */
     assert_int_equal(num_sent, 0);
-    assert_memory_equal(arrived[4] + 16, "gggggggg", 8);
+    assert_memory_equal(arrived[4] + 8, "iiii\0\0\0\0gggggggg", 16);
+    assert_int_equal(arrived[4][100 + 2 * LARGEST - 1], 'h');
+    put(0, 4, 4 + 16, 'j'); /* another PE in the same place of a table */
+    pwr_coalesce_send();
+    assert_int_equal(num_sent, 1);
+    assert_int_equal(arrived[4][0], 0);
 }
 
 /* With threads, a context may be one thread's own. */
