@@ -16,6 +16,7 @@
 
 #include "pwr/command.h"
 #include "../common/ranks.h"
+#include "stamps.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,11 +44,6 @@ enum { FEWEST_ITERATIONS = 5 };
 
 static int rank, size;
 static char *from, *to;
-
-static uint64_t cpu_ns(void)
-{
-    return pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
 
 static void compute_until(uint64_t end_ns)
 {
@@ -109,72 +105,6 @@ static collective_fn_t collective_named(const char *name)
 
 /* ---- results ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *sorted, int count, double q)
-{
-    return sorted[(int)(q * (count - 1) + 0.5)];
-}
-
-static void print_times(const char *name, double *us, int count)
-{
-    double sum = 0.0;
-    for (int i = 0; i < count; ++i) {
-        sum += us[i];
-    }
-    qsort(us, (size_t)count, sizeof *us, by_value);
-    printf(", \"%s\": {\"mean\": %.4f, \"p25\": %.4f, \"p50\": %.4f, \"p75\": %.4f, \"p95\": %.4f}",
-           name, sum / count, quantile(us, count, 0.25), quantile(us, count, 0.5),
-           quantile(us, count, 0.75), quantile(us, count, 0.95));
-}
-
-/* What mpi_yield_when_idle is now, whoever has set it; -1: not known. */
-static int yields(void)
-{
-    char name[64], description[8];
-    int level, index, length = sizeof name, unused = sizeof description, verbosity, bind, scope;
-    int count, value = -1;
-    MPI_Datatype type;
-    MPI_T_enum words;
-    MPI_T_cvar_handle handle;
-    if (MPI_SUCCESS != MPI_T_init_thread(MPI_THREAD_SINGLE, &level)) {
-        return -1;
-    }
-    if (MPI_SUCCESS == MPI_T_cvar_get_index("mpi_yield_when_idle", &index) &&
-        MPI_SUCCESS == MPI_T_cvar_get_info(index, name, &length, &verbosity, &type, &words,
-                                           description, &unused, &bind, &scope) &&
-        MPI_SUCCESS == MPI_T_cvar_handle_alloc(index, NULL, &handle, &count)) {
-        union {
-            int word;
-            bool flag;
-        } read = {.word = 0};
-        if (MPI_SUCCESS == MPI_T_cvar_read(handle, &read)) {
-            value = MPI_INT == type ? 0 != read.word : read.flag;
-        }
-        MPI_T_cvar_handle_free(&handle);
-    }
-    MPI_T_finalize();
-    return value;
-}
-
-static void print_head(const options_t *o)
-{
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(library, &length);
-    library[strcspn(library, ",\"\\\n")] = '\0';
-    printf("{\"library\": \"%s\", \"load\": \"%s\", \"collective\": \"%s\", \"ranks\": %d, "
-           "\"bytes\": %d, \"iterations\": %d, \"calls\": %d, \"late_us\": %d, "
-           "\"compute_us\": %d, \"yields\": %d",
-           library, o->load, o->collective, size, o->bytes, o->iterations, o->calls, o->late_us,
-           o->compute_us, yields());
-}
-
 static void *array_of(int count, size_t each)
 {
     void *array = calloc((size_t)count, each);
@@ -197,16 +127,6 @@ static void limit_iterations(options_t *o, uint64_t warmup_ns)
     }
     MPI_Bcast(&o->iterations, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
-
-/* What an iteration leaves on a rank. */
-enum { BEGUN, ARRIVED, CALLED, ENDED, SPENT, STAMPS };
-
-/* Over all iterations that count. */
-typedef struct sums {
-    uint64_t cpu_ns;
-    uint64_t waiting_ns; /* of the ranks that wait for the late one, in the calls alone */
-    uint64_t waiting_cpu_ns;
-} sums_t;
 
 typedef struct load {
     const char *name;
@@ -242,13 +162,13 @@ static void come_late(const options_t *o, collective_fn_t collective, uint64_t s
         stamps[BEGUN] = pwr_now_ns();
         compute_until(stamps[BEGUN] + (uint64_t)o->late_us * 1000u);
     }
-    uint64_t cpu_begin_ns = cpu_ns();
+    uint64_t cpu_begin_ns = stamps_cpu_ns();
     uint64_t called_ns = pwr_now_ns();
     collective(o->bytes);
     stamps[ENDED] = pwr_now_ns();
     stamps[late ? ARRIVED : CALLED] = called_ns;
     if (!late) {
-        sums->waiting_cpu_ns += cpu_ns() - cpu_begin_ns;
+        sums->waiting_cpu_ns += stamps_cpu_ns() - cpu_begin_ns;
         sums->waiting_ns += stamps[ENDED] - called_ns;
     }
 }
@@ -257,19 +177,6 @@ static double since_late(const options_t *o, const uint64_t (*at)[STAMPS])
 {
     (void)o;
     return 1e-3 * (double)(at[0][ENDED] - at[0][BEGUN]);
-}
-
-static void print_after_arrival(const options_t *o, const uint64_t (*stamps)[STAMPS], double *us)
-{
-    int last = 0;
-    for (int i = 0; i < o->iterations; ++i) {
-        const uint64_t *at = stamps[i];
-        bool is_last = at[ARRIVED] >= at[CALLED];
-        us[i] = 1e-3 * (double)(at[ENDED] - at[is_last ? ARRIVED : CALLED]);
-        last += is_last;
-    }
-    print_times("after_us", us, o->iterations);
-    printf(", \"late_was_last\": %.4f", (double)last / o->iterations);
 }
 
 /* ---- all ranks do the same ---- */
@@ -288,8 +195,8 @@ static double next_share(void)
 /* CPU time of the process, so computing costs the same however long it is kept off the CPU. */
 static void compute_for(double us)
 {
-    uint64_t end = cpu_ns() + (uint64_t)(1000.0 * us);
-    while (cpu_ns() < end) {
+    uint64_t end = stamps_cpu_ns() + (uint64_t)(1000.0 * us);
+    while (stamps_cpu_ns() < end) {
     }
 }
 
@@ -353,29 +260,30 @@ static const load_t *load_named(const char *name)
 }
 
 static void print_results(const options_t *o, const load_t *load, const uint64_t (*stamps)[STAMPS],
-                          const sums_t *all)
+                          const sums_t *all, const uint64_t window_ns[2])
 {
     double *us = array_of(o->iterations, sizeof *us);
     for (int i = 0; i < o->iterations; ++i) {
         us[i] = load->time_us(o, &stamps[i]);
     }
-    print_head(o);
-    print_times("time_us", us, o->iterations);
+    stamps_print_head(o->load, o->collective, size, o->iterations, o->late_us);
+    printf(", \"bytes\": %d, \"calls\": %d, \"compute_us\": %d", o->bytes, o->calls, o->compute_us);
+    stamps_print_times("time_us", us, o->iterations);
     if (load->has_late_rank) {
-        double calls = (double)o->iterations * (size - 1);
-        print_after_arrival(o, stamps, us);
-        printf(", \"waiting_us\": %.4f, \"cpu_us\": %.4f}\n",
-               1e-3 * (double)all->waiting_ns / calls, 1e-3 * (double)all->waiting_cpu_ns / calls);
+        stamps_print_after_arrival(stamps, us, o->iterations);
+        stamps_print_waiting(all, (double)o->iterations * (size - 1));
     } else {
-        printf(", \"cpu_us\": %.4f}\n", 1e-3 * (double)all->cpu_ns / o->iterations / o->calls);
+        printf(", \"cpu_us\": %.4f", 1e-3 * (double)all->cpu_ns / o->iterations / o->calls);
     }
+    stamps_print_window(window_ns[0], window_ns[1], all);
+    puts("}");
     free(us);
 }
 
 /* The first of the stamps are those before the first iteration. */
 static void run_load(options_t *o, const load_t *load, collective_fn_t collective)
 {
-    uint64_t unused[STAMPS], begin_ns = pwr_now_ns();
+    uint64_t unused[STAMPS], window_ns[2], begin_ns = pwr_now_ns();
     sums_t mine = {0}, all = {0};
     for (int i = 0; i < o->warmup; ++i) {
         load->iterate(o, collective, unused, &mine);
@@ -384,17 +292,19 @@ static void run_load(options_t *o, const load_t *load, collective_fn_t collectiv
     uint64_t(*stamps)[STAMPS] = array_of(o->iterations + 1, sizeof *stamps);
     mine = (sums_t){0};
     MPI_Barrier(MPI_COMM_WORLD);
-    uint64_t cpu_begin_ns = cpu_ns();
+    uint64_t cpu_begin_ns = stamps_cpu_ns();
+    window_ns[0] = pwr_clock_ns(CLOCK_REALTIME);
     stamps[0][ENDED] = pwr_now_ns();
     for (int i = 1; i <= o->iterations; ++i) {
         load->iterate(o, collective, stamps[i], &mine);
     }
-    mine.cpu_ns = cpu_ns() - cpu_begin_ns;
+    window_ns[1] = pwr_clock_ns(CLOCK_REALTIME);
+    mine.cpu_ns = stamps_cpu_ns() - cpu_begin_ns;
     MPI_Reduce(0 == rank ? MPI_IN_PLACE : stamps, stamps, STAMPS * (o->iterations + 1),
                MPI_UINT64_T, load->adds_up ? MPI_SUM : MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&mine, &all, 3, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (0 == rank) {
-        print_results(o, load, (const uint64_t(*)[STAMPS])stamps + 1, &all);
+        print_results(o, load, (const uint64_t(*)[STAMPS])stamps + 1, &all, window_ns);
     }
     free(stamps);
 }
