@@ -26,7 +26,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(options: Options) -> int:
-    if not command.is_built(options, "bench/tune/poweraware-tune", any(nodes > 1 for nodes, _ in options.layouts)):
+    if not command.is_built(options, any(nodes > 1 for nodes, _ in options.layouts), "bench/tune/poweraware-tune"):
         return 1
     if options.table and not os.access(options.table.resolve().parent, os.W_OK):
         raise JobError(f"{options.table}: cannot be written there")

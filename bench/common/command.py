@@ -35,9 +35,9 @@ def say(options: JobOptions, words: str) -> None:
     print(f"{options.name}: {words}", file=sys.stderr, flush=True)
 
 
-def is_built(options: JobOptions, program: str, several_nodes: bool) -> bool:
+def is_built(options: JobOptions, several_nodes: bool, *programs: str) -> bool:
     """Whether what jobs need is there; the user is told what is not."""
-    needed = [options.build / program, options.plugin_dir / "mca_coll_poweraware.so"]
+    needed = [*(options.build / program for program in programs), options.plugin_dir / "mca_coll_poweraware.so"]
     needed += [options.cluster_program] if several_nodes else []
     missing = [str(path) for path in needed if not path.exists()]
     if missing:

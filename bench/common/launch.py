@@ -12,14 +12,14 @@ _ALLOW_ROOT = {
 }
 
 
-def environment(build: Path, plugin_dir: Path) -> Dict[str, str]:
-    """The user's, and where the plug-in and its helpers are; what earlier jobs have learnt is not to matter."""
+def environment(build: Path, *plugin_dirs: Path) -> Dict[str, str]:
+    """The user's, and where plug-ins and helpers are; what earlier jobs have learnt is not to matter."""
     return {
         "OMPI_MCA_coll_poweraware_knowledge": "off",
         **os.environ,
         **_ALLOW_ROOT,
         **_pmix_plugins(),
-        "OMPI_MCA_mca_base_component_path": f"{plugin_dir}:SYS_DEFAULT",
+        "OMPI_MCA_mca_base_component_path": ":".join([*map(str, plugin_dirs), "SYS_DEFAULT"]),
         "OMPI_MCA_coll_poweraware_helper_dir": str(build / "opal"),
     }
 

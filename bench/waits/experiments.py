@@ -23,6 +23,26 @@ class Point:
     late_us: int = 0
 
     @property
+    def has_late(self) -> bool:
+        """Whether one rank is late and the others wait."""
+        return self.late_us > 0
+
+    @property
+    def openshmem(self) -> bool:
+        """Whether it is a call of OpenSHMEM."""
+        return self.experiment in _TRANSPORTS
+
+    @property
+    def program(self) -> str:
+        """Below the build directory."""
+        return f"bench/waits/{'shmem_load' if self.openshmem else 'wait_load'}"
+
+    @property
+    def variables(self) -> Dict[str, str]:
+        """Of the program's environment: what carries OpenSHMEM, and memory, which every PE of a node has on its own."""
+        return {"UCX_TLS": _TRANSPORTS[self.experiment], "SHMEM_SYMMETRIC_SIZE": "16M"} if self.openshmem else {}
+
+    @property
     def layout(self) -> str:
         """As in "4x2"."""
         return f"{self.nodes}x{self.ranks_per_node}"
@@ -35,17 +55,23 @@ class Point:
     @property
     def key(self) -> str:
         """For file names."""
-        late = f"-{self.late_us}us" if self.experiment == "skew" else ""
+        late = f"-{self.late_us}us" if self.has_late else ""
+        if self.openshmem:
+            return f"{self.experiment}-{self.collective}-{self.layout}{late}"
         return f"{self.experiment}-{self.collective}-{self.bytes}-{self.layout}{late}"
 
     @property
     def label(self) -> str:
         """For people."""
-        late = f", {duration(self.late_us)} late" if self.experiment == "skew" else ""
-        return f"{self.collective} {wording.size(self.bytes)} on {self.layout}{late}"
+        late = f", {duration(self.late_us)} late" if self.has_late else ""
+        size = "" if self.openshmem else f" {wording.size(self.bytes)}"
+        return f"{self.collective}{size} on {self.layout}{late}"
 
     def arguments(self, seconds: int, quick: bool) -> List[str]:
-        """Of wait_load."""
+        """Of wait_load, or shmem_load."""
+        if self.openshmem:
+            return ["--late-us", str(self.late_us), "--warmup", "2", "--iterations", "5" if quick else "100",
+                    "--seconds", str(seconds), self.collective]  # fmt: skip
         learning = 5 if quick else _LEARNING_CALLS
         warmup = {
             "skew": 2 if self.late_us > _LATE_TO_LEARN_US else learning,
@@ -73,12 +99,22 @@ _COMPUTE_US = 5000
 _ITERATIONS = {"skew": 2000, "tight": 50000, "apart": 20000, "imbalance": 2000}
 _LATE_US = (100, 1000, 10_000, 100_000, 1_000_000)
 
+# What carries OpenSHMEM in its experiments: UCX_TLS.
+_TRANSPORTS = {"shmem": "self,sm", "shmem-tcp": "self,tcp", "shmem-nodes": "self,sm,tcp"}
+_SHMEM_LATE_US = 100_000
+# Names of oshmem/scoll_poweraware/tests/late.c; all wait for the last PE, whatever carries them ..
+_SHMEM_MEET = ("wait-until", "wait-atomic", "lock", "barrier-all", "barrier", "sync-all", "sum", "max-large", "broadcast", "collect",
+               "fcollect", "alltoall", "alltoalls")  # fmt: skip
+# .. and these where memory of the same node does not do.
+_SHMEM_NEED = ("put-quiet", "put-large", "get", "get-nbi-quiet", "fetch-add", "compare-swap")
+_SHMEM_QUICK = ("barrier-all", "wait-until")
+
 
 @dataclass(frozen=True)
 class Goal:
     """A bound that ours have to keep at a point."""
 
-    what: str  # time_ratio, cpu_ratio or after_more_us of a figures.Row
+    what: str  # time_ratio, cpu_ratio, cpu_share or after_more_us of a figures.Row
     bound: float
     text: str
 
@@ -121,7 +157,18 @@ def _imbalance(quick: bool) -> List[Point]:
     return [Point("imbalance", nodes, 2, "alltoall", 65536) for nodes in ((1,) if quick else (1, 4))]
 
 
+def _shmem_of(name: str, nodes: int, kinds: Sequence[str]) -> Callable[[bool], List[Point]]:
+    def found(quick: bool) -> List[Point]:
+        chosen = [kind for kind in kinds if kind in _SHMEM_QUICK or not quick]
+        return [Point(name, nodes, 2, kind, 0, _SHMEM_LATE_US) for kind in chosen]
+
+    return found
+
+
 CROWD = 8
+
+_SHMEM_NOTE = ("time: from when the last PE begins to be late until all PEs have returned; after: from the last PE's call "
+               "on, difference in us to stock; CPU: of a waiting PE in the call, in percent of its time there.")  # fmt: skip
 
 ALL: Dict[str, Experiment] = {
     experiment.name: experiment
@@ -140,8 +187,19 @@ ALL: Dict[str, Experiment] = {
         Experiment("imbalance", "Compute 5 ms, 5 % more or less, then Alltoall", "spin", _imbalance,
                    "time: mean of an iteration; CPU: of an iteration with its computing, all ranks together. "
                    "Ours is compared with each of the others."),
+        Experiment("shmem", "OpenSHMEM over shared memory: the last PE is late", "stock",
+                   _shmem_of("shmem", 1, _SHMEM_MEET), _SHMEM_NOTE),
+        Experiment("shmem-tcp", "OpenSHMEM over TCP: the last PE is late", "stock",
+                   _shmem_of("shmem-tcp", 1, (*_SHMEM_MEET, *_SHMEM_NEED)), _SHMEM_NOTE),
+        Experiment("shmem-nodes", "OpenSHMEM between emulated nodes: the last PE is late", "stock",
+                   _shmem_of("shmem-nodes", 4, (*_SHMEM_MEET, *_SHMEM_NEED)), _SHMEM_NOTE),
     )
 }  # fmt: skip
+
+
+def names(openshmem: bool) -> List[str]:
+    """Those of OpenSHMEM, or of MPI."""
+    return [name for name in ALL if (name in _TRANSPORTS) == openshmem]
 
 
 def points(names: Sequence[str], layouts: Sequence[Layout], quick: bool, cpus: int) -> Tuple[List[Point], List[str]]:
@@ -179,6 +237,8 @@ def goals(point: Point, way: str) -> List[Goal]:
         return [Goal("time_ratio", 0.5, "time at most half of stock")]
     if point.experiment in ("crowded-loop", "imbalance"):
         return []
+    if point.openshmem:
+        return [Goal("time_ratio", 1.05, "time at most 1.05 of stock"), Goal("cpu_share", 0.03, "CPU at most 3 % of the call")]
     if point.late_us < 1000:
         found = [Goal("after_more_us", 5.0, "at most 5 us later than spinning")]
     else:

@@ -47,7 +47,7 @@ class Row:
     base: str
     repetitions: int
     time_us: Estimate
-    after_us: Optional[Estimate]  # skew only, as those below that may be None
+    after_us: Optional[Estimate]  # where a rank is late only, as those below that may be None
     cpu_us: Estimate
     cpu_share: Optional[Estimate]  # of the time that waiting ranks were in the call
     late_was_last: Optional[float]  # share of the calls
@@ -74,18 +74,18 @@ def rows(runs: Sequence[Run], seed: int) -> List[Row]:
 
 def _row(point: Point, way: str, base: str, mine: Dict[int, Any], theirs: Dict[int, Any], chance: random.Random) -> Row:
     time = "mean" if point.experiment == "imbalance" else "p50"
-    skew = point.experiment == "skew"
+    late = point.has_late
 
     def times(of: Dict[int, Any]) -> Values:
         return {k: m["time_us"][time] for k, m in of.items()}
 
     def after(of: Dict[int, Any]) -> Values:
-        return {k: m["after_us"]["p50"] for k, m in of.items()} if skew else {}
+        return {k: m["after_us"]["p50"] for k, m in of.items()} if late else {}
 
     def cpu(of: Dict[int, Any]) -> Values:
         return {k: m["cpu_us"] for k, m in of.items()}
 
-    shares = {k: m["cpu_us"] / max(m["waiting_us"], 1e-9) for k, m in mine.items()} if skew else {}
+    shares = {k: m["cpu_us"] / max(m["waiting_us"], 1e-9) for k, m in mine.items()} if late else {}
     time_us, cpu_us = _estimate(times(mine), chance), _estimate(cpu(mine), chance)
     assert time_us is not None and cpu_us is not None
     compared = {
@@ -93,9 +93,10 @@ def _row(point: Point, way: str, base: str, mine: Dict[int, Any], theirs: Dict[i
         "cpu_ratio": _paired(cpu(mine), cpu(theirs), _ratio, chance),
         "after_more_us": _paired(after(mine), after(theirs), lambda a, b: a - b, chance),
     }
+    cpu_share = _estimate(shares, chance)
     verdicts = []
     for goal in experiments.goals(point, way):
-        value = compared[goal.what]
+        value = cpu_share if goal.what == "cpu_share" else compared[goal.what]
         if value is not None:
             verdicts.append(Verdict(goal.text, value.value <= goal.bound))
     return Row(
@@ -106,8 +107,8 @@ def _row(point: Point, way: str, base: str, mine: Dict[int, Any], theirs: Dict[i
         time_us=time_us,
         after_us=_estimate(after(mine), chance),
         cpu_us=cpu_us,
-        cpu_share=_estimate(shares, chance),
-        late_was_last=statistics.median(m["late_was_last"] for m in mine.values()) if skew else None,
+        cpu_share=cpu_share,
+        late_was_last=statistics.median(m["late_was_last"] for m in mine.values()) if late else None,
         verdicts=verdicts,
         **compared,
     )

@@ -48,6 +48,11 @@ def plan(points: Sequence[Point], selected: Sequence[str], repetitions: int, see
     return jobs
 
 
+def _variables(point: Point) -> List[str]:
+    """Set for the program alone: mpirun has its own ways to pass them on, which differ between series."""
+    return ["env", *(f"{name}={value}" for name, value in point.variables.items())] if point.variables else []
+
+
 class Jobs:
     """Runs a plan."""
 
@@ -55,7 +60,8 @@ class Jobs:
         self.failures: List[str] = []
         self._options = options
         self._jobs = jobs
-        environment = ways.without_ours(launch.environment(options.build, options.plugin_dir))
+        folders = [options.plugin_dir, *([options.openshmem_dir] if options.openshmem else [])]
+        environment = ways.without_ours(launch.environment(options.build, *folders))
         self._runner = Runner("waits", options, mpirun, environment, shows=False)
 
     def run(self) -> List[Run]:
@@ -106,7 +112,7 @@ class Jobs:
 
     def _parameters(self, job: Job) -> ways.Parameters:
         point = job.point
-        return ways.parameters(job.way, point.nodes, point.ranks <= launch.cpus(), self._options.mca)
+        return ways.parameters(job.way, point.nodes, point.ranks <= launch.cpus(), self._options.mca, self._options.openshmem)
 
     def _arguments(self, job: Job) -> List[str]:
         return job.point.arguments(self._options.seconds, self._options.quick)
@@ -114,7 +120,7 @@ class Jobs:
     def _measure(self, job: Job) -> None:
         options, point = self._options, job.point
         mca = [word for pair in self._parameters(job).items() for word in ("--mca", *pair)]
-        program = [str(options.build / "bench/waits/wait_load"), *self._arguments(job)]
+        program = [*_variables(point), str(options.build / point.program), *self._arguments(job)]
         own = ["--mpirun", options.mpirun] if options.mpirun else []
         text = self._runner.run((point.nodes, point.ranks_per_node), mca, program, own)
         found = [line for line in text.splitlines() if line.startswith("{")]
@@ -122,6 +128,8 @@ class Jobs:
             measured = json.loads(found[-1])
         except (IndexError, ValueError):
             raise JobError("printed no result") from None
+        if measured.get("wrong"):
+            raise JobError(f"{measured['wrong']} wrong results")
         run = {
             "point": asdict(job.point),
             "way": job.way,

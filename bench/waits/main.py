@@ -33,11 +33,15 @@ def _run(options: Options) -> int:
     if absent:
         command.say(options, f"{', '.join(absent)}: only from Open MPI 5.0 on, {mpirun.program} is of {'.'.join(map(str, mpirun.series))}")
         return 2
-    selected = options.ways or [way for way in there if way in ways.QUICK or not options.quick]
+    usual = ways.OPENSHMEM if options.openshmem else ways.QUICK if options.quick else there
+    selected = options.ways or [way for way in there if way in usual]
     points, skipped = experiments.points(options.experiments, options.layouts, options.quick, launch.cpus())
     for line in skipped:
         command.say(options, line)
-    if not command.is_built(options, "bench/waits/wait_load", any(point.nodes > 1 for point in points)):
+    programs = list(dict.fromkeys(point.program for point in points))
+    if options.openshmem:
+        programs.append(str(options.openshmem_dir / "mca_scoll_poweraware.so"))
+    if not command.is_built(options, any(point.nodes > 1 for point in points), *programs):
         return 1
     if not points:
         command.say(options, "nothing to measure")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Callable, Collection, List, Optional, Sequence
 
 from bench.common.options import JobOptions, Layout, add_job_options, job_options, layouts
@@ -24,18 +25,30 @@ class Options(JobOptions):
     seconds: int
     awake: bool
     mpirun: Optional[str]
+    openshmem: bool
+
+    @property
+    def openshmem_dir(self) -> Path:
+        """The folder of the component for OpenSHMEM."""
+        return self.build / "oshmem" / "scoll_poweraware" / "component"
 
 
 def parse(arguments: Sequence[str]) -> Options:
     """Options of a command line; ends the program on errors and for --help."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    there = experiments.names(given.openshmem)
+    for name in given.experiments or []:
+        if name not in there:
+            parser.error(f"--experiments: {name} is {'of MPI: leave out' if given.openshmem else 'only with'} --openshmem")
     return Options(
-        experiments=given.experiments,
+        experiments=given.experiments or there,
         ways=given.ways,
         layouts=given.layouts,
         seconds=given.seconds,
         awake=given.awake,
         mpirun=given.mpirun,
+        openshmem=given.openshmem,
         **job_options(given, "waits", arguments),
     )
 
@@ -49,11 +62,12 @@ def _parser() -> argparse.ArgumentParser:
         f"ways:\n{_WAYS}",
         epilog="Exit status: 0 = done, whether goals are met or not; 1 = a job failed; 2 = wrong options.",
     )
-    parser.add_argument("--experiments", type=_some_of(experiments.ALL), default=list(experiments.ALL), metavar="E,...",
-                        help=f"default: {','.join(experiments.ALL)}")
+    parser.add_argument("--openshmem", action="store_true", help="calls of OpenSHMEM with the last PE late, instead of MPI's")
+    parser.add_argument("--experiments", type=_some_of(experiments.ALL), metavar="E,...",
+                        help=f"default: {','.join(experiments.names(False))}; with --openshmem: {','.join(experiments.names(True))}")
     parser.add_argument("--ways", type=_some_of(ways.ALL), metavar="W,...",
-                        help=f"default: {','.join(ways.ALL)} (quick: {','.join(ways.QUICK)}); nanosleep only from "
-                        "Open MPI 5.0 on")
+                        help=f"default: {','.join(ways.ALL)} (quick: {','.join(ways.QUICK)}; --openshmem: "
+                        f"{','.join(ways.OPENSHMEM)}); nanosleep only from Open MPI 5.0 on")
     parser.add_argument("--layouts", type=layouts, default=[], metavar="NxP,...",
                         help="only points with these nodes x ranks on each (default: all)")
     parser.add_argument("--quick", action="store_true", help="few points, once: to see whether it works")

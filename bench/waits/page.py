@@ -34,11 +34,14 @@ def page(found: Sequence[Row], head: Dict[str, Any]) -> str:
     parts.append(as_box("What is measured, what is not", text.setting(head), "box"))
     measured = list(dict.fromkeys(row.way for row in found))
     parts.append(as_box("Ways to wait", [f"{way}: {ways.WORDS[way]}" for way in measured], "box"))
-    for experiment in experiments.ALL.values():
+    if any(row.point.openshmem for row in found):
+        parts.append(as_table(text.side_by_side(found)))
+    for name in experiments.names(found[0].point.openshmem):
+        experiment = experiments.ALL[name]
         mine = [row for row in found if row.point.experiment == experiment.name]
         if mine:
             parts += [as_picture(picture) for picture in _pictures(experiment, _once(mine), head)]
-            parts += [as_table(table) for table in text.tables(mine)]
+            parts += [as_table(text.table(experiment, mine))]
         else:
             why = [line for line in head["skipped"] if line.startswith(experiment.name)]
             parts.append(f'<h2>{escape(experiment.name)}</h2>\n<p class="absent">'
@@ -54,6 +57,8 @@ def _once(mine: Sequence[Row]) -> List[Row]:
 
 
 def _pictures(experiment: experiments.Experiment, mine: List[Row], head: Dict[str, Any]) -> List[Picture]:
+    if mine[0].point.openshmem:
+        return [_calls(mine, f"{experiment.title}: CPU", head)]
     if experiment.name == "skew":
         return [
             _lines(mine, "CPU of waiting ranks by lateness", "share of a CPU", lambda row: row.cpu_share,
@@ -71,6 +76,32 @@ def _pictures(experiment: experiments.Experiment, mine: List[Row], head: Dict[st
         _bars(mine, f"{experiment.title}: time", "us", lambda row: row.time_us, experiment.note, head),
         _bars(mine, f"{experiment.title}: CPU time", "us", lambda row: row.cpu_us, experiment.note, head),
     ]
+
+
+def _calls(mine: List[Row], title: str, head: Dict[str, Any]) -> Picture:
+    """Calls of OpenSHMEM below each other, with a bar for each way."""
+    names = list(dict.fromkeys(row.point.collective for row in mine))
+    of_ways = _names(mine)
+    figure, axes = panels([title], 0.6 + 0.17 * len(names) * len(of_ways))
+    for number, way in enumerate(of_ways):
+        own = [(names.index(row.point.collective), row.cpu_share) for row in mine if row.way == way]
+        found = [(at, share) for at, share in own if share is not None]
+        ends = [[100 * max(0.0, e.value - e.low) for _, e in found], [100 * max(0.0, e.high - e.value) for _, e in found]]
+        places = [at + (number - (len(of_ways) - 1) / 2) * 0.8 / len(of_ways) for at, _ in found]
+        style = _LOOKS[way]
+        axes[0].barh(places, [100 * e.value for _, e in found], 0.7 / len(of_ways), xerr=ends, capsize=2, label=way,
+                     hatch=style.hatch, color="white" if style.hatch else "#999999", edgecolor=style.colour)
+        for at, (_, share) in zip(places, found):
+            axes[0].annotate(text.percent(share).split()[0], (100 * share.high, at), (4, 0), textcoords="offset points", va="center",
+                             fontsize=7)
+    axes[0].axvline(3, color="#D55E00", linewidth=0.8, linestyle="--", label="goal of ours: 3 %")
+    axes[0].set(xlabel="% of a CPU", xlim=(0, 112))
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    axes[0].grid(axis="y", visible=False)
+    legend_above(figure, axes[0])
+    alt = f"{title}; calls: {', '.join(names)}. The figures are in the table below."
+    return Picture(title, _caption("CPU time of waiting PEs by the time of their call.", mine, head), alt, render(figure))
 
 
 def _panels_of(mine: Sequence[Row]) -> Dict[str, List[Row]]:

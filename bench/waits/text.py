@@ -48,18 +48,41 @@ def setting(head: Dict[str, Any]) -> List[str]:
 
 def tables(found: Sequence[Row]) -> List[Table]:
     """One of each experiment that was measured."""
-    made = []
+    made = [side_by_side(found)] if any(row.point.openshmem for row in found) else []
     for experiment in experiments.ALL.values():
         mine = [row for row in found if row.point.experiment == experiment.name]
         if mine:
-            made.append(_table(experiment, mine))
+            made.append(table(experiment, mine))
     return made
 
 
-def _table(experiment: experiments.Experiment, mine: Sequence[Row]) -> Table:
-    skew = experiment.name == "skew"
+def side_by_side(found: Sequence[Row]) -> Table:
+    """Calls of OpenSHMEM by what carries them and ways: how much of a CPU who waits takes."""
+    mine = [row for row in found if row.point.openshmem]
+    columns = list(dict.fromkeys((row.point.experiment, row.way) for row in mine))
+    shares = {(row.point.collective, row.point.experiment, row.way): row.cpu_share for row in mine}
+    lines = []
+    for name in dict.fromkeys(row.point.collective for row in mine):
+        cells = [shares.get((name, *column)) for column in columns]
+        lines.append([name, *("-" if cell is None else percent(cell) for cell in cells)])
+    note = ("The last PE is 100 ms late. A dash: the call does not wait for it, or was not measured. Medians over repetitions, "
+            "with 95 % intervals.")  # fmt: skip
+    return Table("CPU of a waiting PE (% of the call's time)", ["call", *(f"{name}: {way}" for name, way in columns)], lines, note)
+
+
+def percent(share: Estimate) -> str:
+    """With its interval, where there is one."""
+    value, low, high = (f"{100 * each:.{1 if 100 * each < 20 else 0}f}" for each in (share.value, share.low, share.high))
+    return value if low == high else f"{value} [{low}, {high}]"
+
+
+def table(experiment: experiments.Experiment, mine: Sequence[Row]) -> Table:
+    """Of one experiment."""
+    skew = mine[0].point.has_late
+    shares = mine[0].point.openshmem
     heads = ["load", "way", "compared with", "time (us)", "ratio [95 %]"]
     heads += ["after (us)", "difference [95 %]"] if skew else []
+    heads += ["CPU (% of the call)"] if shares else []
     heads += ["CPU (us)", "ratio [95 %]", "goals met"]
     lines = []
     for row in mine:
@@ -67,6 +90,9 @@ def _table(experiment: experiments.Experiment, mine: Sequence[Row]) -> Table:
         if skew:
             assert row.after_us is not None
             line += [wording.number(row.after_us.value), _of(row, row.after_more_us)]
+        if shares:
+            assert row.cpu_share is not None
+            line.append(percent(row.cpu_share))
         lines.append(line + [wording.number(row.cpu_us.value), _of(row, row.cpu_ratio), _met(row)])
     return Table(f"{experiment.name}: {experiment.title}", heads, lines, _note(experiment, mine))
 

@@ -15,6 +15,7 @@ STOCK = ("spin", "yield", "stock", "nanosleep")
 OURS = ("ours", "ours-all")
 ALL = (*STOCK, *OURS)
 QUICK = ("spin", "stock", "ours")
+OPENSHMEM = ("stock", "ours")  # unless others are asked for
 
 WORDS = {
     "spin": "stock collectives, ranks poll without ever giving the CPU back",
@@ -34,29 +35,35 @@ _NANOSLEEP = {
 }
 _POWERAWARE = {"coll": "poweraware", "coll_poweraware_priority": "77"}
 
+# OpenSHMEM, which has MPI beneath it.  Stock 4.1 crashes at the end of every program where UCX watches memory by hooks.
+_MEMORY_HOOKS = "opal_common_ucx_opal_mem_hooks"
+_STOCK_OPENSHMEM = {"scoll": "^poweraware", _MEMORY_HOOKS: "0"}
+_OUR_OPENSHMEM = {"scoll": "poweraware"}
+
 
 def available(series: Tuple[int, int]) -> List[str]:
     """Those that an Open MPI series has."""
     return [way for way in ALL if way != "nanosleep" or series >= (5, 0)]
 
 
-def parameters(way: str, nodes: int, fits: bool, users: Sequence[Tuple[str, str]]) -> Parameters:
+def parameters(way: str, nodes: int, fits: bool, users: Sequence[Tuple[str, str]], openshmem: bool = False) -> Parameters:
     """What makes a way.  fits: every rank has a CPU.  users: parameters for ours.
 
     With more ranks than CPUs, `stock` and ours are left alone: mpirun lets ranks yield, and on emulated nodes, each of
     which looks large enough to it, bench/testbed/cluster does.  Where ranks fit, Open MPI would spin, on emulated nodes too.
     """
     unsaid = {_YIELD: "0"} if fits else {}
+    theirs = {**_NO_POWERAWARE, **(_STOCK_OPENSHMEM if openshmem else {})}
     if way == "spin":
-        return {**_NO_POWERAWARE, _YIELD: "0"}
+        return {**theirs, _YIELD: "0"}
     if way == "yield":
-        return {**_NO_POWERAWARE, _YIELD: "1"}
+        return {**theirs, _YIELD: "1"}
     if way == "nanosleep":
-        return {**_NO_POWERAWARE, **_NANOSLEEP}
+        return {**theirs, **_NANOSLEEP}
     if way == "stock":
-        return {**_NO_POWERAWARE, **(unsaid if nodes > 1 else {})}
+        return {**theirs, **(unsaid if nodes > 1 else {})}
     idle = {"coll_poweraware_idle": "all"} if way == "ours-all" else {}
-    return {**_POWERAWARE, **unsaid, **idle, **dict(users)}
+    return {**(_OUR_OPENSHMEM if openshmem else _POWERAWARE), **unsaid, **idle, **dict(users)}
 
 
 def yields(way: str) -> int:
@@ -66,7 +73,7 @@ def yields(way: str) -> int:
 
 def without_ours(environment: Mapping[str, str]) -> Dict[str, str]:
     """An environment without the parameters that ways are made of."""
-    names = {f"OMPI_MCA_{name}" for name in ("coll", *_NANOSLEEP)}
+    names = {f"OMPI_MCA_{name}" for name in ("coll", "scoll", _MEMORY_HOOKS, *_NANOSLEEP)}
     kept = ("OMPI_MCA_coll_poweraware_helper_dir", "OMPI_MCA_coll_poweraware_knowledge")
     return {
         name: value

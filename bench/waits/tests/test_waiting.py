@@ -70,11 +70,14 @@ class World:
 def world(tmp_path: Path) -> World:
     made = World(tmp_path)
     load = tmp_path / "build/bench/waits/wait_load"
-    component = tmp_path / "build/coll_poweraware/component/mca_coll_poweraware.so"
-    for path in (load, component):
+    components = [tmp_path / f"build/{folder}/component/mca_{name}.so"
+                  for folder, name in (("coll_poweraware", "coll_poweraware"), ("oshmem/scoll_poweraware", "scoll_poweraware"))]  # fmt: skip
+    for path in (load, *components):
         path.parent.mkdir(parents=True)
-    component.touch()
+    for path in components:
+        path.touch()
     shutil.copy(HERE / "fake_wait_load", load)
+    shutil.copy(HERE / "fake_wait_load", load.with_name("shmem_load"))
     shutil.copy(HERE / "fake_mpirun", tmp_path / "mpirun")
     shutil.copy(HERE / "fake_mpirun", tmp_path / "cluster")
     return made
@@ -167,6 +170,9 @@ def test_parameters_of_ways() -> None:
                              "coll_poweraware_spin_us": "7"}  # fmt: skip
     assert "mpi_yield_when_idle" not in of("ours", 4, False)
     assert of("ours-all", 1, False)["coll_poweraware_idle"] == "all"
+    assert ways.parameters("stock", 1, True, [], True) == {
+        "coll": "^poweraware", "scoll": "^poweraware", "opal_common_ucx_opal_mem_hooks": "0"}  # fmt: skip
+    assert ways.parameters("ours", 4, True, [], True) == {"scoll": "poweraware", "mpi_yield_when_idle": "0"}
     assert "nanosleep" not in ways.available((4, 1)) and "nanosleep" in ways.available((5, 0))
 
 
@@ -210,9 +216,48 @@ def test_document_page_and_summary_have_all_experiments(world: World) -> None:
 
     page = (world.output / "page.html").read_text()
     tree.fromstring(page.partition("\n")[2])
-    for experiment in experiments.ALL.values():
-        assert f"<h2>{experiment.name}: " in page
+    for name in experiments.names(False):
+        assert f"<h2>{name}: " in page
+    assert "OpenSHMEM" not in page
     assert page.count("<img src=") == 9 and "Nodes of 4x2: emulated" in page and "http" not in page
+
+
+def test_openshmem_side_by_side(world: World) -> None:
+    done = world.run("--openshmem", "--repetitions", "1", PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    kinds = {name: [p.collective for p in experiments.ALL[name].points(False)] for name in experiments.names(True)}
+    assert set(kinds["shmem-tcp"]) == set(kinds["shmem-nodes"]) == {*kinds["shmem"], "put-quiet", "put-large", "get", "get-nbi-quiet",
+                                                                                   "fetch-add", "compare-swap"}  # fmt: skip
+    rows = world.document()["rows"]
+    assert len(rows) == 2 * sum(map(len, kinds.values()))
+    assert {(row["point"]["experiment"], row["way"], row["base"]) for row in rows} == {
+        (name, way, "stock") for name in kinds for way in ways.OPENSHMEM}  # fmt: skip
+    for row in rows:
+        assert row["cpu_share"]["value"] == pytest.approx(0.01 if row["way"] == "ours" else 1)
+        assert [verdict["met"] for verdict in row["verdicts"]] == ([True, True] if row["way"] == "ours" else [])
+    ours = [line for line in world.calls() if "--mca scoll poweraware" in line]
+    stock = [line for line in world.calls() if "--mca scoll ^poweraware --mca opal_common_ucx_opal_mem_hooks 0" in line]
+    assert len(ours) == len(stock) == len(rows) // 2
+    for transport, name in (("self,sm", "shmem"), ("self,tcp", "shmem-tcp"), ("self,sm,tcp", "shmem-nodes")):
+        assert sum(f"env UCX_TLS={transport} " in line for line in ours) == len(kinds[name])
+
+    lines = [" ".join(line.split()) for line in (world.output / "summary.txt").read_text().splitlines()]
+    assert any(line.startswith("call shmem: stock shmem: ours shmem-tcp: stock ") for line in lines)
+    assert "barrier-all 100 1.0 100 1.0 100 1.0" in lines and "get - - 100 1.0 100 1.0" in lines
+    page = (world.output / "page.html").read_text()
+    tree.fromstring(page.partition("\n")[2])
+    assert page.count("<img src=") == 3 and "skew" not in page and "http" not in page
+
+
+def test_wrong_results_of_openshmem_are_failures(world: World) -> None:
+    done = world.run("--openshmem", "--quick", "--experiments", "shmem", FAKE_WRONG="3")
+    assert done.returncode == 1 and "3 wrong results" in done.stderr
+
+
+def test_openshmem_needs_its_component(world: World) -> None:
+    (world.folder / "build/oshmem/scoll_poweraware/component/mca_scoll_poweraware.so").unlink()
+    done = world.run("--openshmem", "--quick")
+    assert done.returncode == 1 and "mca_scoll_poweraware.so: build first" in done.stderr and not world.calls()
 
 
 def test_each_way_has_its_own_parameters(world: World) -> None:
@@ -291,6 +336,8 @@ def test_an_interrupt_takes_the_cluster_down(world: World, number: int) -> None:
         (["--layouts", "1x1"], "is not NODESxRANKS"),
         (["--seconds", "0"], "a whole number from 1 on"),
         (["--repetitions", "x"], "a whole number from 1 on"),
+        (["--experiments", "shmem"], "shmem is only with --openshmem"),
+        (["--openshmem", "--experiments", "tight"], "tight is of MPI: leave out --openshmem"),
         (["--ways", "nanosleep"], "nanosleep: only from Open MPI 5.0 on"),
     ],
 )
@@ -321,12 +368,13 @@ MPIRUN = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
 needs_build = pytest.mark.skipif(MPIRUN is None or not LOAD.exists(), reason="no mpirun, or wait_load is not built")
 
 
-def mpirun(ranks: int, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def mpirun(ranks: int, *arguments: str, program: Path = LOAD) -> "subprocess.CompletedProcess[str]":
     allow = {f"{owner}_ALLOW_RUN_AS_ROOT{end}": "1" for owner in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
     environment = {**os.environ, **allow}
     # mpirun of 4.1 waits so long for the other ranks of one that failed
     environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0"
-    line = [str(MPIRUN), "-np", str(ranks), "--oversubscribe", str(LOAD), *arguments]
+    environment["OMPI_MCA_opal_common_ucx_opal_mem_hooks"] = "0"  # with them stock 4.1 crashes in shmem_finalize
+    line = [str(MPIRUN), "-np", str(ranks), "--oversubscribe", str(program), *arguments]
     return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -376,6 +424,42 @@ def test_seconds_limit_iterations() -> None:
 )
 def test_loads_that_are_refused(ranks: int, arguments: List[str], word: str) -> None:
     done = mpirun(ranks, *arguments)
+    assert done.returncode != 0 and done.stderr.count(word) == 1 and not done.stdout
+
+
+SHMEM_LOAD = BUILD / "bench/waits/shmem_load"
+needs_openshmem = pytest.mark.skipif(MPIRUN is None or not SHMEM_LOAD.exists(), reason="no mpirun, or Open MPI without OpenSHMEM")
+
+
+@needs_openshmem
+def test_a_short_real_run_of_openshmem(tmp_path: Path) -> None:
+    line = [sys.executable, str(WAITS), "--build", str(BUILD), "--output", str(tmp_path), "--quick", "--openshmem"]
+    done = subprocess.run([*line, "--experiments", "shmem,shmem-tcp"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "document.json").read_text())
+    assert document["library"].startswith("Open MPI")
+    assert {(row["point"]["experiment"], row["way"]) for row in document["rows"]} == {
+        (name, way) for name in ("shmem", "shmem-tcp") for way in ways.OPENSHMEM}  # fmt: skip
+    for row in document["rows"]:
+        assert row["time_us"]["value"] > row["point"]["late_us"] and row["cpu_us"]["value"] > 0
+
+
+@needs_openshmem
+def test_what_is_measured_are_kinds_of_the_program() -> None:
+    """Every kind once, with nobody late."""
+    kinds = {point.collective for name in experiments.names(True) for point in experiments.ALL[name].points(False)}
+    for kind in sorted(kinds):
+        done = mpirun(3, "--iterations", "2", "--warmup", "0", "--late-us", "0", kind, program=SHMEM_LOAD)
+        assert done.returncode == 0, (kind, done.stderr)
+        found = json.loads(done.stdout)
+        assert found["ranks"] == 3 and found["iterations"] == 2 and found["wrong"] == 0
+        assert 0 < found["t_begin_ns"] < found["t_end_ns"]
+
+
+@needs_openshmem
+@pytest.mark.parametrize("pes,arguments,word", [(1, ["sum"], "start at least two"), (2, ["fold"], "no such kind"), (2, [], "no such kind")])
+def test_openshmem_loads_that_are_refused(pes: int, arguments: List[str], word: str) -> None:
+    done = mpirun(pes, *arguments, program=SHMEM_LOAD)
     assert done.returncode != 0 and done.stderr.count(word) == 1 and not done.stdout
 
 
