@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""What a session needs to know of a family of benchmarks: osu, npb or cpmd."""
+"""What a session needs to know of a family of benchmarks: as osu, npb or cpmd."""
 from __future__ import annotations
 
 import argparse

@@ -20,11 +20,12 @@ from poweraware.session.document import Document
 
 RESULTS = ("document.json", patterns.DOCUMENT, "report.html", "summary.txt", "runs")
 
-USAGE = """usage: run osu|shift|patterns|npb|cpmd [options]
+USAGE = """usage: run osu|shift|waits|patterns|npb|cpmd [options]
 
 Runs benchmarks under the power schemes and writes a document, a page and a summary.
   osu    latency benchmarks of collectives: OSU's, or ours with their options and output
   shift  put, get, accumulate and strided put over MPI windows: PASCoL's benchmark, figures and table
+  waits  one rank is late, the others wait in calls of MPI or OpenSHMEM: the energy of waiting
   patterns  put and get in fragments, OpenSHMEM and MPI windows: the patterns of Jana et al., figures 3 to 6
   npb    your build of the NAS Parallel Benchmarks, or kernels of ours with the communication of FT and IS
   cpmd   plane-wave codes: your CPMD, or the distribution's Quantum ESPRESSO and HPC Challenge

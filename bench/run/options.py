@@ -19,11 +19,12 @@ from bench.run.npb import Npb
 from bench.run.osu import Osu
 from bench.run.patterns import Patterns
 from bench.run.shift import Shift
+from bench.run.waits import Waits
 from poweraware.session.document import Preload
 
 NO_MACHINE = "none"
 
-FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Patterns, Npb, PlaneWaves)}
+FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Waits, Patterns, Npb, PlaneWaves)}
 
 
 @dataclass

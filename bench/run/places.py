@@ -14,6 +14,7 @@ from bench.run.options import Options
 from bench.run.shift import WINDOWS
 
 COMPONENT = "mca_coll_poweraware.so"
+OPENSHMEM = "mca_scoll_poweraware.so"
 
 
 @dataclass
@@ -44,7 +45,7 @@ def find(options: Options) -> Places:
         hint = ". Parts of poweraware are made by make; --build names the build directory when it is not ./build"
         raise DriverError(f"not found: {'; '.join(missing)}{hint if ours else ''}")
     return Places(
-        plugin_dirs=[component.parent.resolve(), *_of_windows(options)],
+        plugin_dirs=[component.parent.resolve(), *_beside(options)],
         sampler=_tool(options.build, "poweraware-sample"),
         guard=_tool(options.build, "poweraware-guard"),
     )
@@ -54,10 +55,10 @@ def _tool(build: Path, name: str) -> Optional[Path]:
     return executable([build / "opal" / name, build / "opal/tools" / name])
 
 
-def _of_windows(options: Options) -> List[Path]:
-    """The folder of the component for windows, where the build has it."""
-    folder = options.build / "osc_poweraware/component"
-    return [folder.resolve()] if options.plugin_dir is None and (folder / WINDOWS).is_file() else []
+def _beside(options: Options) -> List[Path]:
+    """The folders of the components for windows and for OpenSHMEM, where the build has them."""
+    paths = [options.build / "osc_poweraware/component" / WINDOWS, options.build / "oshmem/scoll_poweraware/component" / OPENSHMEM]
+    return [path.parent.resolve() for path in paths if options.plugin_dir is None and path.is_file()]
 
 
 def _component(options: Options) -> Optional[Path]:

@@ -16,6 +16,7 @@ from poweraware.documents import DocumentError, Origin, Problem, Schema, check, 
 FORMAT = "poweraware-benchmark"
 VERSION = 5
 BASELINE = "off"
+WAITS = "waits"  # a family whose calls are not named as its benchmarks
 _BASELINES = {"shift": "poll"}  # of families with schemes of their own
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 _SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"

@@ -9,7 +9,7 @@ from typing import List, Sequence
 from poweraware.markup import as_box, as_picture, as_table, whole
 from poweraware.picture import Picture
 from poweraware.session import figures, figures_time, onesided, tables, words
-from poweraware.session.document import Document
+from poweraware.session.document import WAITS, Document
 
 
 def render(documents: Sequence[Document], names: Sequence[str]) -> str:
@@ -43,7 +43,7 @@ def pictures(document: Document) -> List[Picture]:
 
 
 def _subject(document: Document) -> str:
-    return "one-sided communication" if document.settings.family == onesided.FAMILY else "collectives"
+    return {onesided.FAMILY: "one-sided communication", WAITS: "waits"}.get(document.settings.family, "collectives")
 
 
 def _document(document: Document, name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 from poweraware import wording
 from poweraware.ratios import Ratio
 from poweraware.session import energy, jobs, onesided, summary, words
-from poweraware.session.document import Document, Run
+from poweraware.session.document import WAITS, Document, Run
 from poweraware.table import Table, without_empty_columns
 
 
@@ -326,7 +326,7 @@ def _mean(values: Iterable[Optional[float]]) -> str:
 
 
 def _is_of_one_collective(document: Document) -> bool:
-    return not document.is_of_applications() and document.settings.family != onesided.FAMILY
+    return not document.is_of_applications() and document.settings.family not in (onesided.FAMILY, WAITS)
 
 
 def _calls(run: Run, document: Document, figure: str) -> Optional[float]:
