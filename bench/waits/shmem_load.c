@@ -41,6 +41,7 @@ static uint64_t now_at[STAMPS]; /* of the iteration under way */
 /* symmetric */
 static uint64_t (*stamps)[STAMPS];
 static sums_t *mine;
+static double *served_us; /* gets by which the last PE has asked, on average of a call */
 static int *fit;
 
 /* The last PE is busy meanwhile, as who computes. */
@@ -137,7 +138,7 @@ static void print_results(const uint64_t window_ns[2], long wrong)
     stamps_print_after_arrival((const uint64_t(*)[STAMPS])most, us, options.iterations);
     stamps_print_waiting(&all, (double)options.iterations * (size - 1));
     stamps_print_window(window_ns[0], window_ns[1], &all);
-    printf(", \"wrong\": %ld}\n", wrong);
+    printf(", \"served_us\": %.4f, \"wrong\": %ld}\n", shmem_double_g(served_us, size - 1), wrong);
     fflush(stdout);
     free(us);
     free(most);
@@ -148,6 +149,7 @@ static bool run(const late_kind_t *kind)
     uint64_t unused[STAMPS], window_ns[2];
     stamps = late_symmetric((size_t)options.iterations, sizeof *stamps);
     mine = late_symmetric(1, sizeof *mine);
+    served_us = late_symmetric(1, sizeof *served_us);
     fit = late_symmetric(1, sizeof *fit);
     late_begin(come_late);
     shmem_barrier_all();
@@ -157,11 +159,13 @@ static bool run(const late_kind_t *kind)
     }
     limit_iterations(pwr_now_ns() - begin_ns);
     *mine = (sums_t){0};
+    (void)late_served_us();
     shmem_barrier_all();
     uint64_t cpu_begin_ns = stamps_cpu_ns();
     window_ns[0] = pwr_clock_ns(CLOCK_REALTIME);
     for (int i = 0; i < options.iterations; ++i) {
         iterate(kind, stamps[i]);
+        *served_us += late_served_us() / options.iterations;
     }
     window_ns[1] = pwr_clock_ns(CLOCK_REALTIME);
     mine->cpu_ns = stamps_cpu_ns() - cpu_begin_ns;

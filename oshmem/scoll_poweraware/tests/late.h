@@ -27,8 +27,8 @@ void *late_symmetric(size_t count, size_t bytes);
 /* How many results were wrong, on all PEs, which all call it.  Each has printed its own. */
 long late_all_wrong(void);
 
-/* What a get took by which this PE asked others while they waited, since this was called last, on
-   average of the last kind that asks; 0.0: there was none. */
+/* What a get took on average by which this PE asked another one that waited, in the last run of a
+   kind that asks; 0.0: there was none since this was called last. */
 double late_served_us(void);
 
 #endif
