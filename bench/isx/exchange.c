@@ -12,6 +12,12 @@
  *   1. To PEs of other nodes, as above, without waiting for the puts.
  *   2. To PEs of this node, the own one last: reserve by the CPU's atomic operation, then memcpy.
  *   3. All complete their puts and meet.
+ *
+ * shnode-direct goes on from there:
+ *
+ *   1. All PEs learn how many keys each has for each (fcollect): that is all places, in one round.
+ *   2. Keys for PEs of this node are put into buckets where these PEs want them, and nowhere else.
+ *   3. To PEs of other nodes, without waiting for the puts.  All complete them and meet.
  */
 #include "config.h"
 
@@ -20,6 +26,7 @@
 #include "../../oshmem/shnode/shnode.h"
 
 #include <shmem.h>
+#include <stdbool.h>
 #include <string.h>
 
 static size_t keys_for(const isx_job_t *job, int pe)
@@ -109,8 +116,54 @@ static void meet_by_shnode(void)
     shnode_barrier_all(); /* 3. */
 }
 
+/* Where this PE's keys go, and how many keys it gets; from the lower PEs' counts. */
+static void read_table(isx_job_t *job)
+{
+    size_t pes = (size_t)job->pes;
+    memset(job->places, 0, pes * sizeof *job->places);
+    for (int from = 0; from < job->pes; from++) {
+        const long *row = job->table + (size_t)from * pes;
+        for (int pe = 0; pe < job->pes && from < job->me; pe++) {
+            job->places[pe] += (size_t)row[pe];
+        }
+        job->inbox->low += row[job->me];
+    }
+}
+
+static bool fits(const isx_job_t *job, int pe)
+{
+    return job->places[pe] + keys_for(job, pe) <= job->capacity;
+}
+
+static void plan_places(isx_job_t *job)
+{
+    for (int pe = 0; pe < job->pes; pe++) {
+        job->counts[pe] = (long)keys_for(job, pe);
+    }
+    shnode_fcollect64(job->table, job->counts, (size_t)job->pes); /* 1. */
+    read_table(job);
+    for (int pe = 0; pe < job->pes; pe++) {
+        uint32_t *received = shnode_get_member_remote_addr(pe, job->received);
+        if (received != NULL && fits(job, pe)) {
+            job->next[pe] = received + job->places[pe]; /* 2. */
+        }
+    }
+}
+
+static void direct(const isx_job_t *job)
+{
+    for (int i = 1; i < job->pes; i++) { /* 3. */
+        int pe = (job->me + i) % job->pes;
+        if (!shnode_is_team_member(pe) && fits(job, pe)) {
+            shmem_putmem_nbi(job->received + job->places[pe], source_for(job, pe),
+                             keys_for(job, pe) * sizeof *job->received, pe);
+        }
+    }
+}
+
 const isx_way_t isx_ways[ISX_WAYS] = {
-    {"stock", stock, shmem_barrier_all},
-    {"shnode-mixed", mixed, meet_by_shnode},
-    {"shnode", apart, meet_by_shnode},
+    {"stock", NULL, stock, shmem_barrier_all},
+    {"shnode-mixed", NULL, mixed, meet_by_shnode},
+    {"shnode", NULL, apart, meet_by_shnode},
+    {"shnode-direct", plan_places, direct, meet_by_shnode},
 };

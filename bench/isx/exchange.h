@@ -21,20 +21,24 @@ typedef struct isx_inbox {
 
 typedef struct isx_job {
     int me, pes;
-    uint32_t *bucketed;  /* this PE's keys, by bucket */
-    size_t *starts;      /* of buckets in there, and the end */
-    isx_inbox_t *inbox;  /* symmetric */
-    uint32_t *received;  /* symmetric, of */
-    size_t capacity;     /* keys */
+    uint32_t *bucketed; /* this PE's keys, by bucket */
+    size_t *starts;     /* of buckets in there, and the end */
+    uint32_t **next;    /* where the next key of each bucket goes */
+    isx_inbox_t *inbox; /* symmetric */
+    uint32_t *received; /* symmetric, of */
+    size_t capacity;    /* keys */
+    long *counts, *table; /* symmetric: keys for each PE, and those of all PEs, one after the other */
+    size_t *places;       /* in each PE's received keys, for this PE's */
 } isx_job_t;
 
 typedef struct isx_way {
     const char *name;
+    void (*plan)(isx_job_t *job); /* before keys are put into buckets; NULL: none */
     void (*exchange)(const isx_job_t *job);
     void (*meet)(void); /* all keys are there */
 } isx_way_t;
 
 extern const isx_way_t isx_ways[];
-enum { ISX_WAYS = 3 };
+enum { ISX_WAYS = 4 };
 
 #endif

@@ -4,14 +4,15 @@
  * Integer bucket sort with the communication of ISx: each PE has keys, a bucket of them is each PE's.
  *
  *   count      keys of each bucket
+ *   plan       where keys go, in one of the ways
  *   bucketize  keys by bucket
  *   puts       to each PE the keys of its bucket (exchange.c)
  *   barrier    all keys are there
  *   values     how often there is each key
  *
  * An iteration does so once in each way; which comes first changes.  A phase takes the time of the
- * PE that takes longest.  PEs meet before the first phase and before the puts; the second of these
- * counts in the total only.  After each sort the keys are checked.
+ * PE that takes longest.  PEs meet before the first phase, before the plan and before the puts; how
+ * long they wait there is in the total only.  After each sort the keys are checked.
  */
 #include "config.h"
 
@@ -37,7 +38,6 @@ typedef struct record {
 typedef struct memory {
     uint32_t *keys, *values;
     size_t count;
-    size_t *next;
     record_t *records; /* symmetric: in PE 0, of each PE */
     isx_buckets_t buckets;
     isx_job_t job;
@@ -98,12 +98,15 @@ static void open_memory(memory_t *m)
                                 m->buckets);
     job->received = allocate_symmetric(job->capacity * sizeof *job->received);
     job->inbox = allocate_symmetric(sizeof *job->inbox);
+    job->counts = allocate_symmetric(pes * sizeof *job->counts);
+    job->table = allocate_symmetric(pes * pes * sizeof *job->table);
     m->records = allocate_symmetric(pes * sizeof *m->records);
     m->keys = allocate(m->count * sizeof *m->keys);
     job->bucketed = allocate(m->count * sizeof *job->bucketed);
     m->values = allocate(m->buckets.width * sizeof *m->values);
     job->starts = allocate((pes + 1) * sizeof *job->starts);
-    m->next = allocate((pes + 1) * sizeof *m->next);
+    job->next = allocate(pes * sizeof *job->next);
+    job->places = allocate(pes * sizeof *job->places);
     isx_make_keys(m->keys, m->count, isx_options.range, isx_options.seed << 20 | (uint64_t)job->me);
 }
 
@@ -140,31 +143,41 @@ static void count_values(memory_t *m)
 static void sort(memory_t *m, const isx_way_t *way, double *ms)
 {
     isx_job_t *job = &m->job;
-    double at[ISX_PHASES + 2];
+    double at[9];
     job->inbox->low = 0;
     atomic_store(&job->inbox->high, 0);
     shmem_barrier_all();
     at[0] = now_ms();
     isx_count_keys(m->keys, m->count, m->buckets, job->starts);
     at[1] = now_ms();
-    memcpy(m->next, job->starts, ((size_t)job->pes + 1) * sizeof *m->next);
-    isx_bucketize(m->keys, m->count, m->buckets, m->next, job->bucketed);
-    at[2] = now_ms();
-    shmem_barrier_all();
-    at[3] = now_ms();
-    way->exchange(job);
+    for (int pe = 0; pe < job->pes; pe++) {
+        job->next[pe] = job->bucketed + job->starts[pe];
+    }
+    at[2] = at[3] = now_ms();
+    if (way->plan != NULL) {
+        shmem_barrier_all();
+        at[2] = now_ms();
+        way->plan(job);
+        at[3] = now_ms();
+    }
+    isx_bucketize(m->keys, m->count, m->buckets, job->next);
     at[4] = now_ms();
-    way->meet();
+    shmem_barrier_all();
     at[5] = now_ms();
-    count_values(m);
+    way->exchange(job);
     at[6] = now_ms();
+    way->meet();
+    at[7] = now_ms();
+    count_values(m);
+    at[8] = now_ms();
     ms[ISX_COUNT] = at[1] - at[0];
-    ms[ISX_BUCKETIZE] = at[2] - at[1];
-    ms[ISX_PUTS] = at[4] - at[3];
-    ms[ISX_BARRIER] = at[5] - at[4];
-    ms[ISX_EXCHANGE] = at[5] - at[3];
-    ms[ISX_VALUES] = at[6] - at[5];
-    ms[ISX_TOTAL] = at[6] - at[0];
+    ms[ISX_PLAN] = at[3] - at[2];
+    ms[ISX_BUCKETIZE] = at[4] - at[3];
+    ms[ISX_PUTS] = at[6] - at[5];
+    ms[ISX_BARRIER] = at[7] - at[6];
+    ms[ISX_VALUES] = at[8] - at[7];
+    ms[ISX_EXCHANGE] = ms[ISX_PLAN] + at[7] - at[5];
+    ms[ISX_TOTAL] = at[8] - at[0];
 }
 
 /* ---- what PE 0 gets to know ---- */

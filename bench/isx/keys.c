@@ -19,7 +19,9 @@ static uint64_t mix(uint64_t x)
 
 isx_buckets_t isx_buckets(uint32_t range, size_t number)
 {
-    return (isx_buckets_t){range, (uint32_t)((range + number - 1) / number), number};
+    uint32_t width = (uint32_t)((range + number - 1) / number);
+    width = width > 1 ? width : 2; /* the inverse of 1 has 65 bits */
+    return (isx_buckets_t){range, width, UINT64_MAX / width + 1, number};
 }
 
 void isx_make_keys(uint32_t *keys, size_t count, uint32_t range, uint64_t seed)
@@ -35,18 +37,17 @@ void isx_count_keys(const uint32_t *keys, size_t count, isx_buckets_t buckets, s
 {
     memset(starts, 0, (buckets.number + 1) * sizeof *starts);
     for (size_t i = 0; i < count; i++) {
-        starts[keys[i] / buckets.width + 1]++;
+        starts[isx_bucket_of(keys[i], &buckets) + 1]++;
     }
     for (size_t b = 0; b < buckets.number; b++) {
         starts[b + 1] += starts[b];
     }
 }
 
-void isx_bucketize(const uint32_t *keys, size_t count, isx_buckets_t buckets, size_t *next,
-                   uint32_t *bucketed)
+void isx_bucketize(const uint32_t *keys, size_t count, isx_buckets_t buckets, uint32_t **next)
 {
     for (size_t i = 0; i < count; i++) {
-        bucketed[next[keys[i] / buckets.width]++] = keys[i];
+        *next[isx_bucket_of(keys[i], &buckets)]++ = keys[i];
     }
 }
 

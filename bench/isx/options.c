@@ -22,7 +22,7 @@ static const char usage[] =
     "Sorts uniformly distributed keys of 4 bytes into a bucket per PE, as ISx does.\n"
     "  --strong KEYS     so many of all PEs together (0 to 2147483647)\n"
     "  --weak KEYS       so many of each PE; not more of all than with --strong\n"
-    "  --exchange W,...  stock, shnode-mixed, shnode: ways to exchange keys (all, by turns)\n"
+    "  --exchange W,...  stock, shnode-mixed, shnode, shnode-direct: ways to exchange keys (all)\n"
     "  --iterations N    sorts in each way (10)\n"
     "  --warmup N        those before, which are not timed (2)\n"
     "  --key-range N     keys are below N (268435456)\n"

@@ -16,8 +16,8 @@
 
 enum { MOST = 10000 };
 
-static const char *const phases[ISX_PHASES] = {"count",  "bucketize", "puts", "barrier",
-                                               "values", "exchange",  "total"};
+static const char *const phases[ISX_PHASES] = {"count",   "plan",   "bucketize", "puts",
+                                               "barrier", "values", "exchange",  "total"};
 static double times[ISX_WAYS][ISX_PHASES][MOST];
 static long faults[ISX_WAYS];
 
@@ -68,7 +68,7 @@ static double median(int way, int phase)
 
 static void print_row(int way)
 {
-    printf("%-12s", isx_ways[way].name);
+    printf("%-13s", isx_ways[way].name);
     for (int phase = 0; phase < ISX_PHASES; phase++) {
         printf(" %10.4f", median(way, phase));
     }
@@ -81,7 +81,7 @@ static void print_row(int way)
 
 static void print_table(int pes)
 {
-    printf("%d PEs, %zu keys %s; median ms, and ratio of stock [95 %%]: exchange, total\n%-12s", pes,
+    printf("%d PEs, %zu keys %s; median ms, and ratio of stock [95 %%]: exchange, total\n%-13s", pes,
            isx_options.keys, isx_options.is_weak ? "of each PE" : "of all PEs", "");
     for (int phase = 0; phase < ISX_PHASES; phase++) {
         printf(" %10s", phases[phase]);

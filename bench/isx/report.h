@@ -8,11 +8,12 @@
 
 typedef enum isx_phase {
     ISX_COUNT,
+    ISX_PLAN,
     ISX_BUCKETIZE,
     ISX_PUTS,
     ISX_BARRIER,
     ISX_VALUES,
-    ISX_EXCHANGE, /* puts and barrier */
+    ISX_EXCHANGE, /* plan, puts and barrier */
     ISX_TOTAL,
     ISX_PHASES
 } isx_phase_t;

@@ -11,22 +11,25 @@ from pathlib import Path
 from types import FrameType
 from typing import List, NoReturn, Optional
 
-from bench.run import patterns, patterns_session, places
+from bench.run import placed_session, places
 from bench.run.errors import DriverError, Stopped
 from bench.run.options import FAMILIES, Options, parse
+from bench.run.placed import PlacedFamily
 from bench.run.session import Session
 from poweraware.session import text
 from poweraware.session.document import Document
 
-RESULTS = ("document.json", patterns.DOCUMENT, "report.html", "summary.txt", "runs")
+DOCUMENTS = tuple(family.document_name for family in FAMILIES.values() if issubclass(family, PlacedFamily))
+RESULTS = ("document.json", *DOCUMENTS, "report.html", "summary.txt", "runs")
 
-USAGE = """usage: run osu|shift|waits|patterns|npb|cpmd [options]
+USAGE = """usage: run osu|shift|waits|patterns|isx|npb|cpmd [options]
 
 Runs benchmarks under the power schemes and writes a document, a page and a summary.
   osu    latency benchmarks of collectives: OSU's, or ours with their options and output
   shift  put, get, accumulate and strided put over MPI windows: PASCoL's benchmark, figures and table
   waits  one rank is late, the others wait in calls of MPI or OpenSHMEM: the energy of waiting
   patterns  put and get in fragments, OpenSHMEM and MPI windows: the patterns of Jana et al., figures 3 to 6
+  isx    a bucket sort with the communication of ISx, by OpenSHMEM and by libshnode
   npb    your build of the NAS Parallel Benchmarks, or kernels of ours with the communication of FT and IS
   cpmd   plane-wave codes: your CPMD, or the distribution's Quantum ESPRESSO and HPC Challenge
 'run osu --help' and so on list the options.
@@ -55,8 +58,8 @@ def _run(options: Options) -> int:
         found = places.find(options)
         options.family.meet(options.schemes, found.environment())
         _make_room(options)
-        if options.family.name == patterns.Patterns.name:
-            return patterns_session.run(options, found)
+        if isinstance(options.family, PlacedFamily):
+            return placed_session.run(options, found)
         session = Session(options, found)
         session.run()
     except DriverError as error:

@@ -15,6 +15,7 @@ from bench.common.options import TOP, add_places
 from bench.common.values import different_of, layout, positive
 from bench.run.cpmd import PlaneWaves
 from bench.run.family import Family
+from bench.run.isx import Isx
 from bench.run.npb import Npb
 from bench.run.osu import Osu
 from bench.run.patterns import Patterns
@@ -24,7 +25,7 @@ from poweraware.session.document import Preload
 
 NO_MACHINE = "none"
 
-FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Waits, Patterns, Npb, PlaneWaves)}
+FAMILIES: Dict[str, Type[Family]] = {family.name: family for family in (Osu, Shift, Waits, Patterns, Isx, Npb, PlaneWaves)}
 
 
 @dataclass

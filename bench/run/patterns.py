@@ -4,52 +4,40 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from bench.common.values import different_of, positive
-from bench.run.family import OURS, Family, Outcome, executable
+from bench.run import patterns_figures
+from bench.run.family import OURS, executable
+from bench.run.placed import LAYOUTS_ARE_THEIRS, RESULT, STOCK, PlacedFamily, add_places
 from poweraware.session.document import NodeEnergy
 from poweraware.session.energy import RESOLVED_SAMPLES, domain_energy_j
 
 LAYOUTS: Dict[str, List[int]] = {"tcp": [1, 1], "shm": [2]}  # place -> processes per node
 OPERATIONS = ("put", "get")
 LIBRARIES = ("shmem", "windows")
-DOCUMENT = "patterns.json"
 _UCX = {"tcp": "self,tcp", "shm": "self,sm"}
-_RESULT = "result.json"
 _COLD = 64 << 20  # what the program goes through, of each kind of memory
-
-# Stock Open MPI.  Debian's 4.1.4 crashes in each shmem_finalize where UCX watches memory by Open MPI's hooks, and has no
-# component for windows between nodes but pt2pt, which it excludes.
-_MCA = {"coll": "^poweraware", "opal_common_ucx_opal_mem_hooks": "0"}
+# 4.1.4 has no component for windows between nodes but pt2pt, which Debian excludes.
 _WINDOWS = {"tcp": {"osc": "pt2pt"}, "shm": {"osc": "^ucx,pt2pt"}}
 
 
-def mca(place: str, library: str) -> Dict[str, str]:
-    """Open MPI's parameters."""
-    return {**_MCA, **(_WINDOWS[place] if library == "windows" else {})}
-
-
-def variables(place: str, payload: int) -> List[str]:
-    """Of the program's environment: the transport, and memory for two parts and what OpenSHMEM takes itself."""
-    return [f"UCX_TLS={_UCX[place]}", f"SHMEM_SYMMETRIC_SIZE={2 * max(_COLD, payload) + _COLD}"]
-
-
-class Patterns(Family):
+class Patterns(PlacedFamily):
     """Benchmarks are the libraries: each program runs all patterns."""
 
     name = "patterns"
-    schemes = ("off",)
+    document_name = "patterns.json"
+    benchmark_noun = "library"
+    layouts = LAYOUTS
+    has_energy = True
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
-        group = parser.add_argument_group("benchmark", "nodes and ranks are those of the places: --nodes, --ppn and --layout are not used")
+        group = parser.add_argument_group("benchmark", LAYOUTS_ARE_THEIRS)
         group.add_argument("--libraries", dest="benchmarks", type=different_of(LIBRARIES), metavar="L,...", default=list(LIBRARIES),
                            help=f"of {', '.join(LIBRARIES)} (default: all)")  # fmt: skip
-        group.add_argument("--places", type=different_of(tuple(LAYOUTS)), metavar="P,...", default=list(LAYOUTS),
-                           help="tcp: two nodes; shm: two processes of one (default: all)")  # fmt: skip
+        add_places(group, LAYOUTS, "tcp: two nodes; shm: two processes of one")
         group.add_argument("--operations", type=different_of(OPERATIONS), metavar="O,...", default=list(OPERATIONS),
                            help=f"of {', '.join(OPERATIONS)} (default: all)")  # fmt: skip
         group.add_argument("--bytes", type=positive, default=512 * 1024, metavar="N", help="payload (default: %(default)s)")
@@ -60,11 +48,11 @@ class Patterns(Family):
 
     def _take_options(self, parser: argparse.ArgumentParser, given: argparse.Namespace, ranks: int) -> None:
         self.benchmarks = given.benchmarks
-        self.places: List[str] = given.places
+        self.places = given.places
         least_ms = given.least_ms or RESOLVED_SAMPLES * given.interval_ms + given.interval_ms // 2
         self.bytes: int = given.bytes
         self._arguments = ["--bytes", str(given.bytes), "--fragments", f"1:{given.fragments}", "--operations", ",".join(given.operations),
-                           "--least-ms", str(least_ms), "--calls", str(given.calls), "--json", _RESULT]  # fmt: skip
+                           "--least-ms", str(least_ms), "--calls", str(given.calls), "--json", RESULT]  # fmt: skip
         for benchmark in self.benchmarks:
             name = f"patterns_{benchmark}"
             folder = given.build / "bench" / self.name
@@ -73,17 +61,29 @@ class Patterns(Family):
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         return [str(self.programs[benchmark].path), *self._arguments]
 
-    def read(self, benchmark: str, folder: Path) -> Outcome:
-        return Outcome(failure=None if read_rows(folder) else "the benchmark left no results")
+    def settings(self) -> Dict[str, Any]:
+        return {"bytes": self.bytes}
 
+    def mca(self, place: str, benchmark: str) -> Dict[str, str]:
+        return {**STOCK, **(_WINDOWS[place] if benchmark == "windows" else {})}
 
-def read_rows(folder: Path) -> List[Dict[str, Any]]:
-    """What the program has measured; nothing where it was cut off."""
-    try:
-        rows = json.loads((folder / _RESULT).read_text(encoding="utf-8"))["rows"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    def variables(self, place: str) -> List[str]:
+        """The transport, and memory for two parts and what OpenSHMEM takes itself."""
+        return [f"UCX_TLS={_UCX[place]}", f"SHMEM_SYMMETRIC_SIZE={2 * max(_COLD, self.bytes) + _COLD}"]
+
+    def fault(self, row: Dict[str, Any]) -> str:
+        return f"wrong data: {row['operation']} {row['pattern']} of {row['fragments']} fragments"
+
+    def energy(self, energies: List[NodeEnergy], row: Dict[str, Any], interval_ms: float) -> Dict[str, Optional[float]]:
+        return {f"{kind}_j": joules(energies, name, row, interval_ms) for kind, name in (("cpu", "package"), ("dram", "dram"))}
+
+    def text(self, document: Dict[str, Any]) -> str:
+        return patterns_figures.text(document)
+
+    def page(self, document: Dict[str, Any], name: str) -> str:
+        from bench.run import patterns_page  # here, so that runs need no matplotlib
+
+        return patterns_page.render(document, name)
 
 
 def joules(energies: List[NodeEnergy], kind: str, row: Dict[str, Any], interval_ms: float) -> Optional[float]:

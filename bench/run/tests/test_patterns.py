@@ -25,7 +25,7 @@ def command(world: World, *extra: str) -> List[str]:  # noqa: F811
 
 
 def document(world: World) -> Dict[str, Any]:  # noqa: F811
-    found = json.loads((world.output / patterns.DOCUMENT).read_text())
+    found = json.loads((world.output / patterns.Patterns.document_name).read_text())
     assert isinstance(found, dict)
     return found
 
