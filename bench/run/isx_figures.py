@@ -55,7 +55,7 @@ def speedup(document: Dict[str, Any], place: str, benchmark: str, way: str, phas
 
 def title(benchmark: str) -> str:
     scaling, keys = benchmark.split("-")
-    return f"{scaling} scaling, {int(keys):,} keys of {'each PE' if scaling == 'weak' else 'all PEs'}"
+    return f"{scaling.capitalize()} scaling, {int(keys):,} keys of {'each PE' if scaling == 'weak' else 'all PEs'}"
 
 
 def table(document: Dict[str, Any], benchmark: str) -> Table:
@@ -68,7 +68,7 @@ def table(document: Dict[str, Any], benchmark: str) -> Table:
             if any(ms is not None for ms in times):
                 rows.append([place, way, *("-" if ms is None else number(ms) for ms in times), *(gain.text() if gain else "-" for gain in gains)])
     heads = ["nodes", "way", *(f"{phase} ms" for phase in (*PHASES, *WHOLES)), *(f"speed-up, {whole}" for whole in WHOLES)]
-    return Table(title(benchmark).capitalize(), heads, rows, f"{NOTE} {EMULATED}")
+    return Table(title(benchmark), heads, rows, f"{NOTE} {EMULATED}")
 
 
 def text(document: Dict[str, Any]) -> str:

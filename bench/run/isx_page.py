@@ -34,7 +34,7 @@ def render(document: Dict[str, Any], name: str) -> str:
 def bars(document: Dict[str, Any], benchmark: str) -> Picture:
     """A panel per place, a bar per way, its phases one above the other."""
     title = figures.title(benchmark)
-    picture = Picture(f"Figure: time by phase, {title}", f"{figures.NOTE} {figures.EMULATED}",
+    picture = Picture(f"Figure: time by phase. {title}", f"{figures.NOTE} {figures.EMULATED}",
                       f"Bars of the time of each way by phase, a panel for each of: {', '.join(figures.places(document))}.")  # fmt: skip
     ways = figures.ways(document)
     figure, axes = panels([f"nodes x PEs: {place}" for place in figures.places(document)], _HEIGHT_IN)
@@ -53,7 +53,7 @@ def bars(document: Dict[str, Any], benchmark: str) -> Picture:
 
 def speedups(document: Dict[str, Any], benchmark: str) -> Picture:
     """A panel for the exchange and one for the whole sort, a point with its interval per place and way."""
-    picture = Picture(f"Figure: speed-up over stock, {figures.title(benchmark)}", f"Above 1 the way is faster. {figures.NOTE} {figures.EMULATED}",
+    picture = Picture(f"Figure: speed-up over stock. {figures.title(benchmark)}", f"Above 1 the way is faster. {figures.NOTE} {figures.EMULATED}",
                       "Points with intervals of the speed-up by place, a panel for the exchange and one for the whole sort.")  # fmt: skip
     places, ways = figures.places(document), [way for way in figures.ways(document) if way != BASE]
     figure, axes = panels(list(WHOLES), _HEIGHT_IN)
