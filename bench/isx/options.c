@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRONG = 1, WEAK, EXCHANGE, ITERATIONS, WARMUP, RANGE, SEED, JSON, HELP };
+enum { STRONG = 1, WEAK, EXCHANGE, ITERATIONS, WARMUP, RANGE, SEED, PIN, JSON, HELP };
 
 isx_options_t isx_options = {.range = 1u << 28, .iterations = 10, .warmup = 2, .seed = 1};
 
@@ -27,6 +27,7 @@ static const char usage[] =
     "  --warmup N        those before, which are not timed (2)\n"
     "  --key-range N     keys are below N (268435456)\n"
     "  --seed N          of the keys (1)\n"
+    "  --pin             PE k stays on CPU k modulo their number: schedulers leave waiting PEs on one CPU\n"
     "  --json FILE       writes the times of each sort there, too\n"
     "Exit status: 0 = all keys are sorted, 1 = they are not, or there is no memory, 2 = wrong options.\n";
 
@@ -38,6 +39,7 @@ static const struct option names[] = {
     {"warmup", required_argument, NULL, WARMUP},
     {"key-range", required_argument, NULL, RANGE},
     {"seed", required_argument, NULL, SEED},
+    {"pin", no_argument, NULL, PIN},
     {"json", required_argument, NULL, JSON},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
@@ -98,6 +100,9 @@ static bool take(int option, const char *text)
     case SEED:
         is_right = is_number(text, 0, INT32_MAX, &number);
         isx_options.seed = (uint64_t)number;
+        break;
+    case PIN:
+        isx_options.is_pinned = true;
         break;
     case EXCHANGE:
         return read_ways(text);

@@ -16,6 +16,7 @@ typedef struct isx_options {
     uint32_t range;
     uint64_t seed;
     int iterations, warmup;
+    bool is_pinned; /* each PE stays on a CPU */
     bool ways[ISX_WAYS];
     const char *json; /* NULL: none */
 } isx_options_t;

@@ -49,7 +49,7 @@ class Isx(PlacedFamily):
         self._weak, self._strong = given.weak, given.strong
         self.benchmarks = [f"weak-{keys}" for keys in given.weak] + [f"strong-{keys}" for keys in given.strong]
         self._key_range = given.key_range
-        self._arguments = ["--iterations", str(given.iterations), "--warmup", str(given.warmup), "--key-range", str(given.key_range)]
+        self._arguments = ["--pin", "--iterations", str(given.iterations), "--warmup", str(given.warmup), "--key-range", str(given.key_range)]
         folder = given.build / "bench" / self.name
         for benchmark in self.benchmarks:
             self._take_program(benchmark, executable([folder / self.name]), OURS, "isx of poweraware", f"isx in {folder}")

@@ -12,10 +12,12 @@ from poweraware.wording import number
 
 BASE = "stock"
 PHASES = ("count", "plan", "bucketize", "puts", "barrier", "values")  # one after the other
-WHOLES = ("exchange", "total")  # plan, puts and barrier; all, with the wait before the puts
+WHOLES = ("exchange", "total")  # plan, puts and barrier; all, with the waits in between
+GAINS = ("puts", *WHOLES)
 NOTE = (
     "Measured: median over the sorts of a run, of the PE that takes longest; then over runs. Speed-up: time of stock over that of the way, "
-    "geometric mean over runs, 95 % interval. Exchange: plan, puts and barrier."
+    "geometric mean over runs, 95 % interval. Exchange: plan, puts and barrier. Each PE stays on a CPU; with more PEs than CPUs "
+    "they wait for each other, and the barrier takes what scheduling does."
 )
 EMULATED = "Nodes are emulated: name spaces of one host, which share its CPUs, with TCP between them."
 
@@ -53,6 +55,12 @@ def speedup(document: Dict[str, Any], place: str, benchmark: str, way: str, phas
     return ratios.paired([base[k] for k in both], [other[k] for k in both])
 
 
+def _gain(gain: Optional[ratios.Ratio]) -> str:
+    if gain is None:
+        return "-"
+    return f"{gain.middle:.2f}" + ("" if gain.low is None else f" [{gain.low:.2f}, {gain.high:.2f}]")
+
+
 def title(benchmark: str) -> str:
     scaling, keys = benchmark.split("-")
     return f"{scaling.capitalize()} scaling, {int(keys):,} keys of {'each PE' if scaling == 'weak' else 'all PEs'}"
@@ -64,10 +72,10 @@ def table(document: Dict[str, Any], benchmark: str) -> Table:
     for place in places(document):
         for way in ways(document):
             times = [milliseconds(document, place, benchmark, way, phase) for phase in (*PHASES, *WHOLES)]
-            gains = [speedup(document, place, benchmark, way, whole) if way != BASE else None for whole in WHOLES]
+            gains = [speedup(document, place, benchmark, way, whole) if way != BASE else None for whole in GAINS]
             if any(ms is not None for ms in times):
-                rows.append([place, way, *("-" if ms is None else number(ms) for ms in times), *(gain.text() if gain else "-" for gain in gains)])
-    heads = ["nodes", "way", *(f"{phase} ms" for phase in (*PHASES, *WHOLES)), *(f"speed-up, {whole}" for whole in WHOLES)]
+                rows.append([place, way, *("-" if ms is None else number(ms) for ms in times), *(_gain(gain) for gain in gains)])
+    heads = ["nodes", "way", *(f"{phase} ms" for phase in (*PHASES, *WHOLES)), *(f"speed-up, {whole}" for whole in GAINS)]
     return Table(title(benchmark), heads, rows, f"{NOTE} {EMULATED}")
 
 

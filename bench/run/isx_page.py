@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, Dict
 
 from bench.run import isx_figures as figures
-from bench.run.isx_figures import BASE, PHASES, WHOLES
+from bench.run.isx_figures import BASE, GAINS, PHASES
 from poweraware.markup import as_box, as_picture, as_table, whole
 from poweraware.picture import Picture, from_zero, legend_above, panels, render as render_figure
 
@@ -52,12 +52,12 @@ def bars(document: Dict[str, Any], benchmark: str) -> Picture:
 
 
 def speedups(document: Dict[str, Any], benchmark: str) -> Picture:
-    """A panel for the exchange and one for the whole sort, a point with its interval per place and way."""
+    """A panel each for puts, exchange and the whole sort, a point with its interval per place and way."""
     picture = Picture(f"Figure: speed-up over stock. {figures.title(benchmark)}", f"Above 1 the way is faster. {figures.NOTE} {figures.EMULATED}",
-                      "Points with intervals of the speed-up by place, a panel for the exchange and one for the whole sort.")  # fmt: skip
+                      "Points with intervals of the speed-up by place, a panel for the puts, the exchange and the whole sort.")  # fmt: skip
     places, ways = figures.places(document), [way for way in figures.ways(document) if way != BASE]
-    figure, axes = panels(list(WHOLES), _HEIGHT_IN)
-    for phase, axis in zip(WHOLES, axes):
+    figure, axes = panels(list(GAINS), _HEIGHT_IN)
+    for phase, axis in zip(GAINS, axes):
         for k, (way, (colour, marker)) in enumerate(zip(ways, _POINTS)):
             for at, place in enumerate(places):
                 found = figures.speedup(document, place, benchmark, way, phase)
