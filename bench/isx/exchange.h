@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Symmetric: how many keys others have places for.  Those that come by OpenSHMEM's atomic operations
-   lie at the begin of the received keys; those of PEs on the node, by the CPU's, at their end: two
-   kinds of atomic operations on one number would need not be atomic with each other. */
+/* Symmetric: for how many keys others have reserved places.  Those reserved by OpenSHMEM's atomic
+   operations lie at the begin of the received keys, those by the CPU's (PEs of this node) at their
+   end: the two kinds need not be atomic with each other. */
 typedef struct isx_inbox {
     long low;
     alignas(64) atomic_long high;
@@ -27,7 +27,7 @@ typedef struct isx_job {
     isx_inbox_t *inbox; /* symmetric */
     uint32_t *received; /* symmetric, of */
     size_t capacity;    /* keys */
-    long *counts, *table; /* symmetric: keys for each PE, and those of all PEs, one after the other */
+    long *counts, *table; /* symmetric: keys for each PE; the same of all PEs, in their order */
     size_t *places;       /* in each PE's received keys, for this PE's */
 } isx_job_t;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Integer bucket sort with the communication of ISx: each PE has keys, a bucket of them is each PE's.
+ * Integer bucket sort with the communication of ISx: each PE has keys, and each PE wants a bucket.
  *
  *   count      keys of each bucket
  *   plan       where keys go, in one of the ways
@@ -93,8 +93,9 @@ static void open_memory(memory_t *m)
 {
     isx_job_t *job = &m->job;
     size_t pes = (size_t)job->pes;
-    m->count = isx_options.is_weak ? isx_options.keys
-                                   : isx_options.keys / pes + ((size_t)job->me < isx_options.keys % pes);
+    m->count = isx_options.is_weak
+                   ? isx_options.keys
+                   : isx_options.keys / pes + ((size_t)job->me < isx_options.keys % pes);
     m->buckets = isx_buckets(isx_options.range, pes);
     job->capacity = capacity_of(isx_options.is_weak ? isx_options.keys * pes : isx_options.keys,
                                 m->buckets);
@@ -271,7 +272,8 @@ int main(int argc, char **argv)
         pin(memory.job.me);
     }
     open_memory(&memory);
-    if (shnode_init() != SHNODE_SUCCESS || shnode_create_team(memory.job.received) != SHNODE_SUCCESS ||
+    if (shnode_init() != SHNODE_SUCCESS ||
+        shnode_create_team(memory.job.received) != SHNODE_SUCCESS ||
         shnode_add_data(memory.job.inbox) != SHNODE_SUCCESS) {
         fprintf(stderr, "isx: PE %d: no team of a node\n", memory.job.me);
         shmem_global_exit(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Keys of an integer bucket sort, by one process for itself: making, sorting into buckets, counting, checking.
+ * Keys of an integer bucket sort, by one process for itself.
  */
 #ifndef ISX_KEYS_H
 #define ISX_KEYS_H

@@ -27,9 +27,9 @@ static const char usage[] =
     "  --warmup N        those before, which are not timed (2)\n"
     "  --key-range N     keys are below N (268435456)\n"
     "  --seed N          of the keys (1)\n"
-    "  --pin             PE k stays on CPU k modulo their number: schedulers leave waiting PEs on one CPU\n"
+    "  --pin             PE k stays on CPU k modulo their number\n"
     "  --json FILE       writes the times of each sort there, too\n"
-    "Exit status: 0 = all keys are sorted, 1 = they are not, or there is no memory, 2 = wrong options.\n";
+    "Exit status: 0 = keys are sorted, 1 = they are not, or no memory, 2 = wrong options.\n";
 
 static const struct option names[] = {
     {"strong", required_argument, NULL, STRONG},
@@ -131,7 +131,7 @@ int isx_read_options(int argc, char **argv)
         sizes += option == STRONG || option == WEAK;
     }
     if (sizes != 1 || optind != argc) {
-        fprintf(stderr, "isx: one of --strong and --weak is wanted, and no other words: see --help\n");
+        fprintf(stderr, "isx: one of --strong and --weak is wanted, no other words: see --help\n");
         return 2;
     }
     return -1;

@@ -44,7 +44,7 @@ static double at(const double *sorted, double rank)
     return sorted[rank < 0 ? 0 : rank > last ? last : (int)rank];
 }
 
-/* Of stock's over this way's times, iteration by iteration, with its 95 % interval (order statistics). */
+/* Stock's over this way's times, sort by sort: median and 95 % interval (order statistics). */
 static void print_ratio(int way, isx_phase_t phase)
 {
     static double ratios[MOST];
@@ -81,8 +81,8 @@ static void print_row(int way)
 
 static void print_table(int pes)
 {
-    printf("%d PEs, %zu keys %s; median ms, and ratio of stock [95 %%]: exchange, total\n%-13s", pes,
-           isx_options.keys, isx_options.is_weak ? "of each PE" : "of all PEs", "");
+    printf("%d PEs, %zu keys %s; median ms, and ratio of stock [95 %%]: exchange, total\n%-13s",
+           pes, isx_options.keys, isx_options.is_weak ? "of each PE" : "of all PEs", "");
     for (int phase = 0; phase < ISX_PHASES; phase++) {
         printf(" %10s", phases[phase]);
     }
@@ -111,8 +111,9 @@ static int write_document(int pes)
         perror(isx_options.json);
         return 1;
     }
-    fprintf(json, "{\"pes\": %d, \"scaling\": \"%s\", \"keys\": %zu, \"key_range\": %u, \"rows\": [\n", pes,
+    fprintf(json, "{\"pes\": %d, \"scaling\": \"%s\", \"keys\": %zu, \"key_range\": %u,\n", pes,
             isx_options.is_weak ? "weak" : "strong", isx_options.keys, isx_options.range);
+    fprintf(json, " \"rows\": [\n");
     for (int i = 0; i < isx_options.iterations; i++) {
         for (int way = 0; way < ISX_WAYS; way++) {
             if (isx_options.ways[way]) {

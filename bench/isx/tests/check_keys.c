@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Keys: buckets against divisions, sorts against their definition, and that the check finds broken keys.
+ * Keys: buckets against divisions, sorts against their definition; the check finds broken keys.
  */
 #include "config.h"
 
@@ -32,8 +32,8 @@ static void check_buckets(void)
             expect((uint64_t)buckets.width * number >= ranges[r], "buckets have all keys");
             for (size_t b = 0; b < number; b++) {
                 uint32_t first = (uint32_t)b * buckets.width, last = first + buckets.width - 1;
-                expect(isx_bucket_of(first, &buckets) == first / buckets.width, "first of a bucket");
-                expect(isx_bucket_of(last, &buckets) == last / buckets.width, "last of a bucket");
+                expect(isx_bucket_of(first, &buckets) == first / buckets.width, "first of one");
+                expect(isx_bucket_of(last, &buckets) == last / buckets.width, "last of one");
             }
         }
     }
@@ -72,7 +72,8 @@ static void check_sort(const uint32_t *keys, uint32_t *bucketed, size_t number)
         expect(next[b] == bucketed + starts[b + 1], "a bucket ends where the next one begins");
         isx_summarize(&after, bucketed + starts[b], starts[b + 1] - starts[b], buckets, b);
         memset(values, 0, sizeof values);
-        isx_count_values(bucketed + starts[b], starts[b + 1] - starts[b], first, buckets.width, values);
+        isx_count_values(bucketed + starts[b], starts[b + 1] - starts[b], first, buckets.width,
+                         values);
         for (uint32_t v = 0; v < buckets.width && v < RANGE; v += 13) {
             uint32_t expected = 0;
             for (int i = 0; i < COUNT; i++) {
@@ -85,7 +86,8 @@ static void check_sort(const uint32_t *keys, uint32_t *bucketed, size_t number)
 }
 
 /* The check's words of keys that were broken by hand. */
-static const char *fault_of(const uint32_t *keys, size_t count, const uint32_t *broken, size_t broken_count)
+static const char *fault_of(const uint32_t *keys, size_t count, const uint32_t *broken,
+                            size_t broken_count)
 {
     isx_buckets_t buckets = isx_buckets(RANGE, 2);
     isx_summary_t before = {0}, after = {0};
@@ -97,15 +99,16 @@ static const char *fault_of(const uint32_t *keys, size_t count, const uint32_t *
 
 static void check_faults(void)
 {
-    const uint32_t right[] = {3, 400, 77, 12}, moved[] = {3, 500, 77, 12}, changed[] = {3, 400, 77, 13},
-                   balanced[] = {4, 399, 77, 12}, outside[] = {3, 400, 77, RANGE}, permuted[] = {12, 77, 400, 3};
+    const uint32_t right[] = {3, 400, 77, 12}, moved[] = {3, 500, 77, 12};
+    const uint32_t changed[] = {3, 400, 77, 13}, balanced[] = {4, 399, 77, 12};
+    const uint32_t outside[] = {3, 400, 77, RANGE}, permuted[] = {12, 77, 400, 3};
     expect(strcmp(fault_of(right, 4, permuted, 4), "nothing") == 0, "order does not matter");
     expect(strstr(fault_of(right, 4, right, 3), "missing") != NULL, "a missing key");
     expect(strstr(fault_of(right, 3, right, 4), "more") != NULL, "a key too many");
     expect(strstr(fault_of(right, 4, moved, 4), "wrong bucket") != NULL, "a key of another bucket");
     expect(strstr(fault_of(right, 4, outside, 4), "wrong bucket") != NULL, "a key out of range");
     expect(strstr(fault_of(right, 4, changed, 4), "changed") != NULL, "a changed key");
-    expect(strstr(fault_of(right, 4, balanced, 4), "changed") != NULL, "two changes with the same sum");
+    expect(strstr(fault_of(right, 4, balanced, 4), "changed") != NULL, "the same sum");
 }
 
 int main(void)

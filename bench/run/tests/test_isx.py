@@ -99,6 +99,8 @@ def test_speedup_is_that_of_the_runs_medians() -> None:
     assert found is not None and found.middle == pytest.approx(2.0) and found.low == pytest.approx(2.0)
     assert isx_figures.milliseconds(of_times(stock=[2.0, 4.0, 9.0]), "1x2", "weak-1000", "stock", "total") == 4.0
     assert isx_figures.speedup(of_times(shnode=[1.0]), "1x2", "weak-1000", "shnode", "total") is None
+    planned = of_times(stock=[2.0], direct=[1.0])
+    assert isx_figures.speedup(planned, "1x2", "weak-1000", "direct", "puts") is None, "its puts are elsewhere"
 
 
 def test_the_page_has_bars_and_speedups() -> None:
