@@ -111,7 +111,7 @@ static void apart(const isx_job_t *job)
     }
 }
 
-/* 3.  Between nodes the barrier of OpenSHMEM took half as long (README.md). */
+/* 3.  Between nodes the barrier of OpenSHMEM takes half as long (README.md). */
 static void meet_by_shnode(void)
 {
     bool is_one_node = true;
