@@ -37,12 +37,13 @@ def bars(document: Dict[str, Any], benchmark: str) -> Picture:
     picture = Picture(f"Figure: time by phase. {title}", f"{figures.NOTE} {figures.EMULATED}",
                       f"Bars of the time of each way by phase, a panel for each of: {', '.join(figures.places(document))}.")  # fmt: skip
     ways = figures.ways(document)
+    labels = [way.replace("-", "-\n") for way in ways]
     figure, axes = panels([f"nodes x PEs: {place}" for place in figures.places(document)], _HEIGHT_IN)
     for place, axis in zip(figures.places(document), axes):
         bottom = [0.0] * len(ways)
         for phase, (colour, hatch) in zip(PHASES, _BARS):
             heights = [figures.milliseconds(document, place, benchmark, way, phase) or 0.0 for way in ways]
-            axis.bar(ways, heights, bottom=bottom, color=colour, hatch=hatch, edgecolor="#333333", linewidth=0.5, label=phase)
+            axis.bar(labels, heights, bottom=bottom, color=colour, hatch=hatch, edgecolor="#333333", linewidth=0.5, label=phase)
             bottom = [low + height for low, height in zip(bottom, heights)]
         axis.set(title=f"nodes x PEs: {place}", ylabel="ms")
         from_zero(axis)
@@ -68,6 +69,6 @@ def speedups(document: Dict[str, Any], benchmark: str) -> Picture:
         axis.axhline(1, color="#999999", linewidth=0.8)
         axis.set(title=phase, ylabel="times as fast as stock", xticks=range(len(places)), xticklabels=places)
         from_zero(axis)
-    legend_above(figure, axes[0])
+    legend_above(figure, axes[-1])  # the puts have not all ways
     picture.svg = render_figure(figure)
     return picture
