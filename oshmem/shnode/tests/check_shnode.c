@@ -297,11 +297,9 @@ static void transfer(unsigned char *target, unsigned char *source)
 
 static void query(void)
 {
-    int same = 0;
     for (int pe = -1; pe <= pes; pe++) {
         int member = shnode_is_team_member(pe);
         void *there = shnode_get_member_remote_addr(pe, heap_source);
-        same += member;
         expect_equal("an address is known of members alone", there != NULL, member);
         expect_equal("of others", pe < 0 || pe == pes ? member : 0, 0);
         if (there != NULL && pe != me) {
