@@ -5,13 +5,14 @@
  *
  * All of them are alike: the operation begins, an algorithm is chosen if one of ours may pay,
  * levers go down; then the algorithm runs, or the saved function is called with the arguments as
- * they came.
+ * they came.  Buffers in the memory of a GPU are staged (staging.h).
  */
 #include "call.h"
 #include "choose/choose.h"
 #include "choose/learn.h"
 #include "repeat.h"
 #include "signatures.h"
+#include "staging.h"
 
 /* Which algorithm depends only on what all ranks know equally; how many bytes this one moves
    decides alone on its levers. */
@@ -48,7 +49,8 @@ static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_algorithm_t *algorithm;                                              \
-        const coll_poweraware_args_t args = {MEMBERS_##arguments};                                 \
+        coll_poweraware_args_t args = {MEMBERS_##arguments};                                       \
+        coll_poweraware_staging_t staging;                                                         \
         pwr_operation_t operation;                                                                 \
         const size_t own_bytes = BYTES_##its_bytes;                                                \
         const size_t bytes = (known) ? own_bytes : PWR_BYTES_UNKNOWN;                              \
@@ -56,9 +58,17 @@ static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         const bool repeats = coll_poweraware_repeats(m, collective, &args, bytes, own_bytes);      \
         algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
-        int rc = NULL != algorithm                                                                 \
+        const bool staged =                                                                        \
+            pwr_device_memory_may_be() &&                                                          \
+            coll_poweraware_stage(&staging, comm, collective, algorithm, &args);                   \
+        TAKE_##arguments;                                                                          \
+        int rc = staged && staging.cannot ? staging.rc                                             \
+                 : NULL != algorithm                                                               \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
+        if (staged) {                                                                              \
+            rc = coll_poweraware_unstage(&staging, rc);                                            \
+        }                                                                                          \
         if (repeats) {                                                                             \
             pwr_operation_repeat_end(&operation);                                                  \
         } else {                                                                                   \

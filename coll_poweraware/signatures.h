@@ -24,11 +24,14 @@ typedef ompi_disp_array_t byte_displs_t;
 typedef const MPI_Aint *byte_displs_t;
 #endif
 
-/* What a collective is passed before the communicator. */
+/* What a collective is passed before the communicator.  TAKE: buffers of args, which may be others
+   than those passed. */
+#define TAKE_BUFFERS sbuf = args.sbuf, rbuf = args.rbuf
 #define PARAMS_ALLGATHER                                                                           \
     const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf, pwr_count_t rcount,      \
         datatype_t *rdtype,
 #define ARGS_ALLGATHER sbuf, scount, sdtype, rbuf, rcount, rdtype,
+#define TAKE_ALLGATHER TAKE_BUFFERS
 #define MEMBERS_ALLGATHER                                                                          \
     .sbuf = sbuf, .scount = (size_t)scount, .sdtype = sdtype, .rbuf = rbuf,                        \
     .rcount = (size_t)rcount, .rdtype = rdtype
@@ -37,6 +40,7 @@ typedef const MPI_Aint *byte_displs_t;
     const void *sbuf, pwr_count_t scount, datatype_t *sdtype, void *rbuf, pwr_counts_t rcounts,    \
         pwr_displs_t rdispls, datatype_t *rdtype,
 #define ARGS_ALLGATHERV sbuf, scount, sdtype, rbuf, rcounts, rdispls, rdtype,
+#define TAKE_ALLGATHERV TAKE_BUFFERS
 #define MEMBERS_ALLGATHERV                                                                         \
     .sbuf = sbuf, .scount = (size_t)scount, .sdtype = sdtype, .rbuf = rbuf, .rcounts = rcounts,    \
     .rdispls = rdispls, .rdtype = rdtype
@@ -45,6 +49,7 @@ typedef const MPI_Aint *byte_displs_t;
     const void *sbuf, pwr_counts_t scounts, pwr_displs_t sdispls, datatype_t *sdtype, void *rbuf,  \
         pwr_counts_t rcounts, pwr_displs_t rdispls, datatype_t *rdtype,
 #define ARGS_ALLTOALLV sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype,
+#define TAKE_ALLTOALLV TAKE_BUFFERS
 #define MEMBERS_ALLTOALLV                                                                          \
     .sbuf = sbuf, .scounts = scounts, .sdispls = sdispls, .sdtype = sdtype, .rbuf = rbuf,          \
     .rcounts = rcounts, .rdispls = rdispls, .rdtype = rdtype
@@ -53,35 +58,42 @@ typedef const MPI_Aint *byte_displs_t;
     const void *sbuf, pwr_counts_t scounts, pwr_displs_t sdispls, datatype_t *const *sdtypes,      \
         void *rbuf, pwr_counts_t rcounts, pwr_displs_t rdispls, datatype_t *const *rdtypes,
 #define ARGS_ALLTOALLW sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes,
+#define TAKE_ALLTOALLW TAKE_BUFFERS
 #define MEMBERS_ALLTOALLW                                                                          \
     .sbuf = sbuf, .scounts = scounts, .sdispls = sdispls, .sdtypes = sdtypes, .rbuf = rbuf,        \
     .rcounts = rcounts, .rdispls = rdispls, .rdtypes = rdtypes
 
 #define PARAMS_BARRIER
 #define ARGS_BARRIER
+#define TAKE_BARRIER
 #define MEMBERS_BARRIER .root = 0
 
 #define PARAMS_BCAST void *rbuf, pwr_count_t rcount, datatype_t *rdtype, int root,
 #define ARGS_BCAST rbuf, rcount, rdtype, root,
+#define TAKE_BCAST rbuf = args.rbuf
 #define MEMBERS_BCAST .rbuf = rbuf, .rcount = (size_t)rcount, .rdtype = rdtype, .root = root
 
 #define PARAMS_GATHER PARAMS_ALLGATHER int root,
 #define ARGS_GATHER ARGS_ALLGATHER root,
+#define TAKE_GATHER TAKE_BUFFERS
 #define MEMBERS_GATHER MEMBERS_ALLGATHER, .root = root
 
 #define PARAMS_REDUCTION                                                                           \
     const void *sbuf, void *rbuf, pwr_count_t rcount, datatype_t *rdtype, op_t *op,
 #define ARGS_REDUCTION sbuf, rbuf, rcount, rdtype, op,
+#define TAKE_REDUCTION TAKE_BUFFERS
 #define MEMBERS_REDUCTION                                                                          \
     .sbuf = sbuf, .rbuf = rbuf, .rcount = (size_t)rcount, .rdtype = rdtype, .op = op
 
 #define PARAMS_REDUCE PARAMS_REDUCTION int root,
 #define ARGS_REDUCE ARGS_REDUCTION root,
+#define TAKE_REDUCE TAKE_BUFFERS
 #define MEMBERS_REDUCE MEMBERS_REDUCTION, .root = root
 
 #define PARAMS_REDUCE_SCATTER                                                                      \
     const void *sbuf, void *rbuf, pwr_counts_t rcounts, datatype_t *rdtype, op_t *op,
 #define ARGS_REDUCE_SCATTER sbuf, rbuf, rcounts, rdtype, op,
+#define TAKE_REDUCE_SCATTER TAKE_BUFFERS
 #define MEMBERS_REDUCE_SCATTER                                                                     \
     .sbuf = sbuf, .rbuf = rbuf, .rcounts = rcounts, .rdtype = rdtype, .op = op
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pwr_ompi/device_memory.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/first_here.h"
@@ -209,6 +210,7 @@ void pwr_process_open(bool mpi_threads)
     }
     opened = true;
     pwr_process.mpi_threads = mpi_threads;
+    pwr_device_memory_open(pwr_process.env.root);
     pwr_policy_t *policy = load_policy();
     open_power(policy, mpi_threads);
     pwr_waits_prepare(policy, mpi_threads);

@@ -46,8 +46,10 @@ static size_t largest_of(const char *wish)
     }
     unsigned long bytes = strtoul(wish, &end, 10);
     if (*wish < '0' || *wish > '9' || *end != '\0' || bytes > BUFFER) {
-        fprintf(stderr, "pwr_shmem_coalesce: PWR_SHMEM_COALESCE=%s: not a number of bytes from 0 to %d; "
-                "puts of up to %d bytes are held\n", wish, BUFFER, LARGEST);
+        fprintf(stderr,
+                "pwr_shmem_coalesce: PWR_SHMEM_COALESCE=%s: not a number of bytes from 0 to %d; puts "
+                "of up to %d bytes are held\n",
+                wish, BUFFER, LARGEST);
         return LARGEST;
     }
     return bytes;
@@ -179,8 +181,8 @@ static bool continue_latest(shmem_ctx_t ctx, void *dest, const void *source, siz
     return does;
 }
 
-/* Symmetric addresses of a PE that can be stored to, and what is to be added to them.  All between two
- * with the same distance have it (ways.c). */
+/* Symmetric addresses of a PE that can be stored to, and what is to be added to them.  All between
+ * two with the same distance have it (ways.c). */
 typedef struct mapping {
     const char *low, *high; /* NULL: none yet; high is the address of a byte */
     ptrdiff_t distance;
@@ -202,7 +204,8 @@ static void look_at(mapping_t *mapping, const char *dest, int pe)
 
 static bool has(const mapping_t *mapping, const char *dest, int pe)
 {
-    return mapping->pe == pe && mapping->low <= dest && dest <= mapping->high && mapping->low != NULL;
+    return mapping->pe == pe && mapping->low != NULL && mapping->low <= dest &&
+           dest <= mapping->high;
 }
 
 /* Stores, where the PE's memory is mapped. */
@@ -244,7 +247,8 @@ void pwr_coalesce_put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
         pthread_once(&once, start);
     }
     bool is_ours = largest > 0 && is_right(bytes, pe);
-    if (is_ours && (continue_latest(ctx, dest, source, bytes, pe) || store(dest, source, bytes, pe))) {
+    if (is_ours && (continue_latest(ctx, dest, source, bytes, pe) ||
+                    store(dest, source, bytes, pe))) {
         return;
     }
     if (is_ours && may_hold(ctx, bytes)) {

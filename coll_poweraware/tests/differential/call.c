@@ -5,6 +5,8 @@
  */
 #include "call.h"
 
+#include "device.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +90,12 @@ bool diff_call_start(diff_call_t *call)
 {
     diff_mode_t mode = call->plan->mode;
     be_late(call);
+    diff_device_t device;
+    diff_device_enter(&device, call);
     call->enter_ns = now_ns();
     int rc =
         diff_mpi_call(call->plan->collective, mode, &call->args, call->comm->size, &call->request);
+    diff_device_leave(&device, call);
     if (!fine(call, "the call", rc)) {
         return false;
     }

@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "device.h"
 #include "layouts.h"
 #include "operators.h"
 #include "run.h"
@@ -97,6 +98,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "check_collectives: this MPI has no MPI_THREAD_MULTIPLE\n");
         MPI_Finalize();
         return 77;
+    }
+    if (options.device) {
+        diff_device_open();
     }
     drawn_from = &options.choice;
     diff_watch_start(&watched, rank, options.threads, options.limit_s);
