@@ -10,6 +10,7 @@
  */
 #include "../../oshmem/shnode/shnode.h"
 
+#include <getopt.h>
 #include <math.h>
 #include <shmem.h>
 #include <stdbool.h>
@@ -322,10 +323,21 @@ static void allocate(void)
     shmem_barrier_all();
 }
 
+static const char usage[] =
+    "usage: shnode_bench [options] [call...]    stock OpenSHMEM and libshnode; all calls, or those named\n"
+    "  -r N      rounds, 1 to 1000 (31)\n"
+    "  -b MS     duration of a batch (4)\n"
+    "  -m BYTES  largest size (1048576)\n"
+    "  --help    this\n";
+
 int main(int argc, char **argv)
 {
-    for (int option; (option = getopt(argc, argv, "r:b:m:")) != -1;) {
+    static const struct option longs[] = {{"help", 0, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "r:b:m:h", longs, NULL)) != -1;) {
         switch (option) {
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
         case 'r':
             rounds = atoi(optarg);
             break;
@@ -336,6 +348,7 @@ int main(int argc, char **argv)
             most = strtoul(optarg, NULL, 10);
             break;
         default:
+            fputs(usage, stderr);
             return 2;
         }
     }

@@ -60,6 +60,27 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_true(fixture_eventually(record_has_no_pages, fixture));
 }
 
+/* A component that is loaded late has operations of its own. */
+static void test_names_of_operations_may_come_later(void **state)
+{
+    fixture_t *fixture = *state;
+    char why[RECORD_WHY];
+    pwr_record_t *leader = record_open_page(fixture, "1@2", 0);
+    assert_int_equal(record_lead(fixture, leader, 1, "summary"), PWR_OK);
+    record_count(leader, RECORD_CALLS);
+    record_finish(leader);
+    json_t *names = json_pack("{s:[s, s, s]}", "collectives", "barrier", "shmem_wait", "shmem_get");
+    assert_int_equal(pwr_record_add_facts(leader, names), PWR_OK);
+    free(record_publish_ledger(leader, why));
+    json_t *document = record_load(fixture, "job.json");
+    json_t *class = json_array_get(json_object_get(document, "calls"), 0);
+    assert_string_equal(json_string_value(json_object_get(class, "collective")), "shmem_wait");
+    assert_null(json_object_get(document, "collectives"));
+    json_decref(document);
+    pwr_record_close(leader);
+    assert_true(fixture_eventually(record_has_no_pages, fixture));
+}
+
 /* What the recorder reads is told to all processes; time counts from the first page, and what was
    used before the first reading is no more than the uncertainty. */
 static void test_energy_counts_from_the_first_page(void **state)
@@ -246,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORD_TEST(test_processes_add_up_to_a_document),
+        RECORD_TEST(test_names_of_operations_may_come_later),
         RECORD_TEST(test_energy_counts_from_the_first_page),
         RECORD_TEST(test_who_is_late_is_waited_for),
         RECORD_TEST(test_where_no_page_can_be_made_calls_still_count),
