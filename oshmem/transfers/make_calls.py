@@ -29,9 +29,11 @@ class Call(NamedTuple):
 
 
 def calls_of(header: str) -> Iterator[Call]:
-    """The functions that a preprocessed pshmem.h declares."""
+    """The functions that a preprocessed pshmem.h declares; shmem_pcontrol, with a list without end, is a query."""
     for found in PROTOTYPE.finditer(header):
         parameters = [each.strip() for each in found["parameters"].split(",")]
+        if "..." in parameters:
+            continue
         yield Call(found["result"].replace("extern ", "").strip(), found["name"], parameters)
 
 
