@@ -3,16 +3,18 @@
 # Copyright (c) 2026 The poweraware authors
 """Writes the functions of OpenSHMEM that stand before the library's own.
 
-    cc -E -P pshmem.h | make_calls.py >calls.c
+    cc -E -P pshmem.h | make_calls.py SYMBOLS >calls.c
 
 The library's functions have a second name, pshmem_..., for such layers.  Puts without waiting go to
-pwr_coalesce_put, queries stay as they are, and all others first send what is held.
+pwr_coalesce_put, queries stay as they are, and all others first send what is held.  SYMBOLS: what the library
+defines, by nm; headers of Open MPI 5.0 declare more.
 """
 from __future__ import annotations
 
 import re
 import sys
-from typing import Iterator, List, NamedTuple, Optional
+from pathlib import Path
+from typing import Iterator, List, NamedTuple, Optional, Set
 
 PROTOTYPE = re.compile(r"^(?P<result>[\w ]+?[ *]+)p(?P<name>sh\w+)\((?P<parameters>[^()]*)\);", re.M)
 PUT = re.compile(r"shmem_(?P<ctx>ctx_)?(put(?P<what>mem|\d+)|\w+_put)_nbi")
@@ -64,18 +66,19 @@ def _body_of(call: Call) -> Optional[str]:
     return f"    pwr_coalesce_send();\n    {value}p{call.name}({', '.join(names)});\n"
 
 
-def source_of(header: str) -> str:
-    """The C source of all functions, for a preprocessed pshmem.h."""
+def source_of(header: str, defined: Set[str]) -> str:
+    """The C source of all functions, for a preprocessed pshmem.h and the symbols of the library."""
     lines = ['/* Made by make_calls.py.  Extensions have their prototypes elsewhere. */\n#include "coalesce.h"\n'
              '#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n']  # fmt: skip
-    done = set()
+    wanted = {name[1:] for name in defined if name.startswith("psh")}
     for call in calls_of(header):
         body = _body_of(call)
-        if body is not None and call.name not in done:
-            done.add(call.name)
+        if body is not None and call.name in wanted:
+            wanted.remove(call.name)  # some are declared twice
             lines.append(f"{call.result} ({call.name})({', '.join(call.parameters)})\n{{\n{body}}}\n")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(source_of(sys.stdin.read()))
+    names = {line.split()[-1] for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines() if line.strip()}
+    sys.stdout.write(source_of(sys.stdin.read(), names))
