@@ -8,6 +8,8 @@
 
 #include "pwr_ompi/compat.h"
 
+#include "ompi/communicator/communicator.h"
+
 /* Blocking collectives we have algorithms for: X(constant, name as in MPI_<name>, arguments as in
    signatures.h, how many bytes this rank moves as in signatures.h, whether all ranks know them). */
 #define COLL_POWERAWARE_HANDLED(X)                                                                 \
@@ -117,6 +119,16 @@ typedef struct coll_poweraware_args {
     struct ompi_op_t *op;
     int root;
 } coll_poweraware_args_t;
+
+/* Of the counts of all ranks. */
+static inline size_t coll_poweraware_sum_of(pwr_counts_t counts, struct ompi_communicator_t *comm)
+{
+    size_t sum = 0;
+    for (int i = 0; i < ompi_comm_size(comm); ++i) {
+        sum += pwr_ompi_count(counts, i);
+    }
+    return sum;
+}
 
 /* Numbers of operations, from the first of this component on (pwr_process_add_names): first
    the collectives, then those that are counted. */

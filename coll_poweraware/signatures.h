@@ -126,15 +126,6 @@ static inline size_t bytes_of(size_t count, datatype_t *datatype)
     return count * size;
 }
 
-static inline size_t sum_of(pwr_counts_t counts, comm_t *comm)
-{
-    size_t sum = 0;
-    for (int i = 0; i < ompi_comm_size(comm); ++i) {
-        sum += pwr_ompi_count(counts, i);
-    }
-    return sum;
-}
-
 static inline size_t bytes_of_each(pwr_counts_t counts, datatype_t *const *datatypes, comm_t *comm)
 {
     size_t bytes = 0;
@@ -153,7 +144,7 @@ static inline size_t size_of(comm_t *comm)
 #define BYTES_MESSAGE bytes_of((size_t)rcount, rdtype)
 /* The sender's type means nothing when sbuf is MPI_IN_PLACE. */
 #define BYTES_BLOCKS (bytes_of((size_t)rcount, rdtype) * size_of(comm))
-#define BYTES_COUNTS bytes_of(sum_of(rcounts, comm), rdtype)
+#define BYTES_COUNTS bytes_of(coll_poweraware_sum_of(rcounts, comm), rdtype)
 #define BYTES_COUNTS_AND_TYPES bytes_of_each(rcounts, rdtypes, comm)
 /* At the root one side may be MPI_IN_PLACE, elsewhere the other side means nothing. */
 #define BYTES_BLOCKS_AT_ROOT                                                                       \

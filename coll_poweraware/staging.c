@@ -24,15 +24,6 @@ static ptrdiff_t extent_of(const struct ompi_datatype_t *datatype)
     return datatype->super.ub - datatype->super.lb;
 }
 
-static size_t sum_of(const coll_poweraware_staging_t *s)
-{
-    size_t sum = 0;
-    for (int i = 0; i < ompi_comm_size(s->comm); ++i) {
-        sum += pwr_ompi_count(s->args.rcounts, i);
-    }
-    return sum;
-}
-
 static void each_of(coll_poweraware_staging_t *s, coll_poweraware_staged_t *side, part_t *f,
                     pwr_counts_t counts, pwr_displs_t displs, struct ompi_datatype_t *datatype,
                     struct ompi_datatype_t *const *datatypes)
@@ -64,7 +55,7 @@ static void parts_sent(coll_poweraware_staging_t *s, part_t *f)
         each_of(s, side, f, a->scounts, a->sdispls, a->sdtype, a->sdtypes);
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER:
-        f(s, side, a->rdtype, sum_of(s), 0);
+        f(s, side, a->rdtype, coll_poweraware_sum_of(a->rcounts, s->comm), 0);
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER_BLOCK:
         f(s, side, a->rdtype, a->rcount * size, 0);
@@ -93,7 +84,7 @@ static void parts_received(coll_poweraware_staging_t *s, part_t *f)
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER:
         f(s, side, a->rdtype,
-          in_place ? sum_of(s) : pwr_ompi_count(a->rcounts, ompi_comm_rank(s->comm)), 0);
+          in_place ? coll_poweraware_sum_of(a->rcounts, s->comm) : pwr_ompi_count(a->rcounts, ompi_comm_rank(s->comm)), 0);
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER_BLOCK:
         f(s, side, a->rdtype, in_place ? a->rcount * size : a->rcount, 0);

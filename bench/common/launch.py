@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 from typing import Dict, List
 
+# Stock OpenSHMEM: that of 4.1 crashes at the end of every program where UCX watches memory by Open MPI's hooks.
+STOCK_OPENSHMEM = {"scoll": "^poweraware", "opal_common_ucx_opal_mem_hooks": "0"}
+
 _ALLOW_ROOT = {
     f"{owner}_ALLOW_RUN_AS_ROOT{end}": "1" for owner in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
 }

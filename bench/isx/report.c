@@ -9,9 +9,9 @@
 
 #include "options.h"
 
-#include <math.h>
+#include "../common/order.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 10000 };
@@ -32,38 +32,20 @@ void isx_report_sort(int way, int iteration, const double *ms, const char *fault
     }
 }
 
-static int by_value(const void *first, const void *second)
-{
-    double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
-static double at(const double *sorted, double rank)
-{
-    int last = isx_options.iterations - 1;
-    return sorted[rank < 0 ? 0 : rank > last ? last : (int)rank];
-}
-
 /* Stock's over this way's times, sort by sort: median and 95 % interval (order statistics). */
 static void print_ratio(int way, isx_phase_t phase)
 {
     static double ratios[MOST];
-    int n = isx_options.iterations;
-    double middle = (n - 1) / 2.0, half = 0.98 * sqrt(n);
-    for (int i = 0; i < n; i++) {
-        ratios[i] = times[0][phase][i] / times[way][phase][i];
-    }
-    qsort(ratios, (size_t)n, sizeof ratios[0], by_value);
-    printf("  %5.2f [%.2f, %.2f]", at(ratios, middle), at(ratios, floor(middle - half)),
-           at(ratios, ceil(middle + half)));
+    pwr_order_ratio_t ratio =
+        pwr_order_ratio(times[0][phase], times[way][phase], ratios, isx_options.iterations);
+    printf("  %5.2f [%.2f, %.2f]", ratio.median, ratio.low, ratio.high);
 }
 
 static double median(int way, int phase)
 {
     static double sorted[MOST];
     memcpy(sorted, times[way][phase], sizeof sorted);
-    qsort(sorted, (size_t)isx_options.iterations, sizeof sorted[0], by_value);
-    return at(sorted, (isx_options.iterations - 1) / 2.0);
+    return pwr_order_median(sorted, isx_options.iterations);
 }
 
 static void print_row(int way)

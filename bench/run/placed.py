@@ -9,14 +9,14 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
+from bench.common.launch import STOCK_OPENSHMEM
 from bench.common.values import different_of
 from bench.run.family import Family, Outcome
 from poweraware.session.document import NodeEnergy
 
 RESULT = "result.json"  # which the program leaves in its folder
 
-# Debian's 4.1.4 crashes in each shmem_finalize where UCX watches memory by Open MPI's hooks.
-STOCK = {"coll": "^poweraware", "opal_common_ucx_opal_mem_hooks": "0"}
+STOCK = {"coll": "^poweraware", **STOCK_OPENSHMEM}
 LAYOUTS_ARE_THEIRS = "nodes and ranks are those of the places: --nodes, --ppn and --layout are not used"
 
 

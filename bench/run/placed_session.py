@@ -23,6 +23,7 @@ from bench.run.options import Options
 from bench.run.placed import PlacedFamily, read_rows
 from bench.run.places import Places
 from bench.run.sampler import Samplers
+from poweraware.documents import replace
 from poweraware.session.document import NodeEnergy, Run
 
 
@@ -138,10 +139,7 @@ class Session:
         if self._runs or "energy" not in self.document:
             origin = facts.provenance(self._options, self._runs).energy
             self.document["energy"] = {"kind": origin.kind, "note": origin.note}
-        path = self._options.output / self._family.document_name
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(self.document, indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
+        replace(self._options.output / self._family.document_name, json.dumps(self.document, indent=1) + "\n")
 
 
 def _as_run(energies: List[NodeEnergy]) -> Run:

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from bench.common.launch import STOCK_OPENSHMEM
 from bench.common.values import different_of, positive
 from bench.run.family import OURS, Family, Outcome, executable, output_of
 from bench.run.osu import add_calls
@@ -20,8 +21,6 @@ _USUAL = ["allreduce", "barrier", "shmem-sum", "shmem-barrier-all", "shmem-wait-
 
 # UCX carries OpenSHMEM; every PE of a node has symmetric memory of its own.
 _VARIABLES = ["UCX_TLS=self,sm,tcp", "SHMEM_SYMMETRIC_SIZE=16M"]
-# Stock OpenSHMEM.  That of 4.1 crashes at the end where UCX watches memory by Open MPI's hooks.
-_STOCK = {"scoll": "^poweraware", "opal_common_ucx_opal_mem_hooks": "0"}
 
 
 class Waits(Family):
@@ -51,7 +50,7 @@ class Waits(Family):
             self._take_program(benchmark, executable([folder / name]), OURS, f"{name} of poweraware", f"{name} in {folder}")
 
     def parameters(self, scheme: str) -> Dict[str, str]:
-        return {**super().parameters(scheme), **(_STOCK if scheme == self.schemes[0] else {"scoll": "poweraware"})}
+        return {**super().parameters(scheme), **(STOCK_OPENSHMEM if scheme == self.schemes[0] else {"scoll": "poweraware"})}
 
     def prepare(self, benchmark: str, folder: Path) -> List[str]:
         program = str(self.programs[benchmark].path)

@@ -9,9 +9,9 @@
  * interval (order statistics).  Times are those of PE 0. Results of both are compared once per row.
  */
 #include "../../oshmem/shnode/shnode.h"
+#include "../common/order.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -219,31 +219,13 @@ static long calls_of_batch(const struct kind *kind, void (*call)(size_t), size_t
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double at(const double *sorted, double rank)
-{
-    int i = (int)rank;
-    return sorted[i < 0 ? 0 : i >= rounds ? rounds - 1 : i];
-}
-
 static void print(const struct kind *kind, size_t bytes, double *stock, double *ours)
 {
-    double ratios[1000], half = 0.98 * sqrt(rounds);
-    for (int i = 0; i < rounds; i++) {
-        ratios[i] = stock[i] / ours[i];
-    }
-    qsort(stock, (size_t)rounds, sizeof *stock, by_value);
-    qsort(ours, (size_t)rounds, sizeof *ours, by_value);
-    qsort(ratios, (size_t)rounds, sizeof *ratios, by_value);
-    double middle = (rounds - 1) / 2.0;
+    double ratios[1000];
+    pwr_order_ratio_t ratio = pwr_order_ratio(stock, ours, ratios, rounds);
     printf("%-22s %3d %8zu %12.4f %12.4f %8.2f [%.2f, %.2f]\n", kind->name, pes,
-           bytes == 1 ? 0 : bytes, 1e6 * at(stock, middle), 1e6 * at(ours, middle),
-           at(ratios, middle), at(ratios, floor(middle - half)), at(ratios, ceil(middle + half)));
+           bytes == 1 ? 0 : bytes, 1e6 * pwr_order_median(stock, rounds),
+           1e6 * pwr_order_median(ours, rounds), ratio.median, ratio.low, ratio.high);
     fflush(stdout);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "stamps.h"
 
+#include "../common/order.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,13 +64,6 @@ void stamps_print_head(const char *load, const char *collective, int ranks, int 
            library, load, collective, ranks, iterations, late_us, yields());
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(const double *sorted, int count, double q)
 {
     return sorted[(int)(q * (count - 1) + 0.5)];
@@ -80,7 +75,7 @@ void stamps_print_times(const char *name, double *us, int count)
     for (int i = 0; i < count; ++i) {
         sum += us[i];
     }
-    qsort(us, (size_t)count, sizeof *us, by_value);
+    qsort(us, (size_t)count, sizeof *us, pwr_order);
     printf(", \"%s\": {\"mean\": %.4f, \"p25\": %.4f, \"p50\": %.4f, \"p75\": %.4f, \"p95\": %.4f}",
            name, sum / count, quantile(us, count, 0.25), quantile(us, count, 0.5),
            quantile(us, count, 0.75), quantile(us, count, 0.95));

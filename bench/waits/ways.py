@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Dict, List, Mapping, Sequence, Tuple
 
+from bench.common.launch import STOCK_OPENSHMEM
+
 Parameters = Dict[str, str]
 
 STOCK = ("spin", "yield", "stock", "nanosleep")
@@ -35,9 +37,7 @@ _NANOSLEEP = {
 }
 _POWERAWARE = {"coll": "poweraware", "coll_poweraware_priority": "77"}
 
-# OpenSHMEM, which has MPI beneath it.  Stock 4.1 crashes at the end of every program where UCX watches memory by hooks.
-_MEMORY_HOOKS = "opal_common_ucx_opal_mem_hooks"
-_STOCK_OPENSHMEM = {"scoll": "^poweraware", _MEMORY_HOOKS: "0"}
+# OpenSHMEM, which has MPI beneath it.
 _OUR_OPENSHMEM = {"scoll": "poweraware"}
 
 
@@ -53,7 +53,7 @@ def parameters(way: str, nodes: int, fits: bool, users: Sequence[Tuple[str, str]
     which looks large enough to it, bench/testbed/cluster does.  Where ranks fit, Open MPI would spin, on emulated nodes too.
     """
     unsaid = {_YIELD: "0"} if fits else {}
-    theirs = {**_NO_POWERAWARE, **(_STOCK_OPENSHMEM if openshmem else {})}
+    theirs = {**_NO_POWERAWARE, **(STOCK_OPENSHMEM if openshmem else {})}
     if way == "spin":
         return {**theirs, _YIELD: "0"}
     if way == "yield":
@@ -73,7 +73,7 @@ def yields(way: str) -> int:
 
 def without_ours(environment: Mapping[str, str]) -> Dict[str, str]:
     """An environment without the parameters that ways are made of."""
-    names = {f"OMPI_MCA_{name}" for name in ("coll", "scoll", _MEMORY_HOOKS, *_NANOSLEEP)}
+    names = {f"OMPI_MCA_{name}" for name in ("coll", *STOCK_OPENSHMEM, *_NANOSLEEP)}
     kept = ("OMPI_MCA_coll_poweraware_helper_dir", "OMPI_MCA_coll_poweraware_knowledge")
     return {
         name: value

@@ -19,9 +19,7 @@ def command(world: World, *extra: str) -> List[str]:  # noqa: F811
 
 
 def document(world: World) -> Dict[str, Any]:  # noqa: F811
-    found = json.loads((world.output / isx.Isx.document_name).read_text())
-    assert isinstance(found, dict)
-    return found
+    return world.placed_document(isx.Isx.document_name)
 
 
 def test_all_places_and_scalings_are_run(world: World) -> None:  # noqa: F811

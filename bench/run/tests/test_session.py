@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import pytest
 
@@ -79,6 +79,12 @@ class World:
 
     def document(self) -> Document:
         return load(self.output / "document.json")
+
+    def placed_document(self, name: str) -> Dict[str, Any]:
+        """Of a family with a document of its own."""
+        found = json.loads((self.output / name).read_text())
+        assert isinstance(found, dict)
+        return found
 
     def calls(self) -> List[str]:
         return (self.state / "calls").read_text().splitlines()
