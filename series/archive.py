@@ -47,6 +47,9 @@ PACKAGES = (
     "valgrind",
 )
 
+# What the archive of packages itself wants, where nothing of ours is to be found.
+BARE = ("ca-certificates",)
+
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 # 'http://mirror/debian/dists/bookworm/InRelease' mirror_debian_dists_bookworm_InRelease 0

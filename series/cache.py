@@ -6,6 +6,7 @@
     <cache>/<suite>/root          what is used; root/made.json says of what it was made, and when
     <cache>/<suite>/root.new      half made; never used, removed by the next run
     <cache>/<suite>/trees/<hash>  of one source tree: its copy (src) and its build, for the next run
+    <cache>/<suite>-bare          the same of a root file system without anything that we need
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MAKING_S = 1200  # half a minute where the archive is near
 _KEPT_TREES_DAYS = 14  # of source trees that no longer come
 
 Say = Callable[[str], None]
-Maker = Callable[[str, Path, IO[str]], None]
+Maker = Callable[[str, Sequence[str], Path, IO[str]], None]
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def key_of(suite: str, packages: Sequence[str]) -> str:
     return hashlib.sha256("\n".join([suite, *packages]).encode()).hexdigest()[:16]
 
 
-def bootstrap(suite: str, target: Path, log: IO[str]) -> None:
-    """Makes a root file system with what this machine's apt knows."""
+def bootstrap(suite: str, packages: Sequence[str], target: Path, log: IO[str]) -> None:
+    """Makes a root file system with what this machine's apt knows: what is essential, apt, and packages."""
     if shutil.which("mmdebstrap") is None:
         raise Unavailable("mmdebstrap is not installed")
     mirror = archive.this_mirror()
@@ -72,7 +73,7 @@ def bootstrap(suite: str, target: Path, log: IO[str]) -> None:
         "mmdebstrap",
         "--mode=root",
         "--variant=minbase",
-        f"--include={','.join(archive.PACKAGES)}",
+        f"--include={','.join(packages)}",
         f"--aptopt={options}",
         suite,
         str(target),
@@ -82,14 +83,17 @@ def bootstrap(suite: str, target: Path, log: IO[str]) -> None:
 
 
 class Distribution:
-    """One suite's part of the cache."""
+    """One suite's part of the cache, with what our sources need to be built; bare: without."""
 
-    def __init__(self, cache: Path, suite: str, say: Say, maker: Maker = bootstrap) -> None:
-        self._folder = cache / suite
+    def __init__(
+        self, cache: Path, suite: str, say: Say, maker: Maker = bootstrap, bare: bool = False
+    ) -> None:
+        self._folder = cache / (f"{suite}-bare" if bare else suite)
         self._suite = suite
+        self._packages = archive.BARE if bare else archive.PACKAGES
         self._say = say
         self._make = maker
-        self._key = key_of(suite, archive.PACKAGES)
+        self._key = key_of(suite, self._packages)
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.mkdir(exist_ok=True)
 
@@ -164,7 +168,7 @@ class Distribution:
         self._say(f"making a root file system of {self._suite} in {self._folder}, about a minute")
         try:
             with log_path.open("w", encoding="utf-8") as log:
-                self._make(self._suite, new, log)
+                self._make(self._suite, self._packages, new, log)
         except subprocess.TimeoutExpired as error:
             raise Unavailable(f"mmdebstrap took more than {_MAKING_S} s, see {log_path}") from error
         except subprocess.CalledProcessError as error:

@@ -42,7 +42,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--but-own", action="store_true", help="leave out the series installed here")
     parser.add_argument(
-        "--cache", type=Path, default=_default_cache(), help="where root file systems are kept [%(default)s]"
+        "--cache", type=Path, default=default_cache(), help="where root file systems are kept [%(default)s]"
     )
     parser.add_argument(
         "--results",
@@ -60,7 +60,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _default_cache() -> Path:
+def default_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "poweraware" / "series"
 

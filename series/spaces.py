@@ -13,20 +13,27 @@ from series.errors import Unavailable
 _ENTER = Path(__file__).resolve().parent / "enter"
 
 
-def isolated(*command: str) -> list[str]:
-    """The command line that runs a command as root, with own mounts and processes.
+def isolated(*command: str, offline: bool = False) -> list[str]:
+    """The command line that runs a command as root, with own mounts and processes; offline: without a network.
 
     An ordinary user is root of a user namespace, which has the sub-uids of /etc/subuid for the other
     users of a distribution. A caller that is killed takes the whole along.
     """
     user = [] if privileged() else ["unshare", "--user", "--map-root-user", "--map-auto", "--"]
-    mounts = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"]
+    mounts = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    mounts += ["--net"] * offline + ["--"]
     return [*user, "setpriv", "--pdeathsig", "KILL", "--", *mounts, *command]
 
 
-def inside(root: Path, work: Path, *command: str) -> list[str]:
-    """The command line that runs a command in a root file system, where work is /poweraware."""
-    return isolated(str(_ENTER), str(root), str(work), *command)
+def inside(
+    root: Path, work: Path, *command: str, writable: bool = False, offline: bool = False
+) -> list[str]:
+    """The command line that runs a command in a root file system, where work is /poweraware.
+
+    Writable: the command may change the root file system, for itself and for as long as it runs.
+    """
+    options = ["--writable"] * writable
+    return isolated(str(_ENTER), *options, str(root), str(work), *command, offline=offline)
 
 
 def require() -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Optional
 
@@ -24,7 +25,7 @@ class Maker:
         self.made = 0
         self.failure: Optional[Exception] = None
 
-    def __call__(self, _suite: str, target: Path, log: IO[str]) -> None:
+    def __call__(self, _suite: str, _packages: Sequence[str], target: Path, log: IO[str]) -> None:
         target.mkdir()  # fails where something half made is left
         log.write("I: begun\nE: first reason\nE: second\n")
         if self.failure:
@@ -134,6 +135,13 @@ def test_it_is_not_exchanged_under_a_user(tmp_path: Path, maker: Maker) -> None:
         assert (root / "number").read_text() == "1" and maker.made == 1
     thread.join(60)
     assert numbers == ["2"]
+
+
+def test_a_bare_one_is_another(tmp_path: Path, maker: Maker) -> None:
+    used(tmp_path, maker)
+    with Distribution(tmp_path / "cache", "trixie", print, maker, bare=True).used(7) as root:
+        assert (root / "number").read_text() == "2"
+    assert used(tmp_path, maker) == "1"
 
 
 def test_a_build_that_was_interrupted_is_not_used(tmp_path: Path, maker: Maker) -> None:
