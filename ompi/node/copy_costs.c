@@ -14,7 +14,7 @@ enum {
 
 /* In messages.  The other way is taken for some messages in a row, because the first ones find
    caches as the usual way leaves them. */
-static const uint32_t by_size[PWR_COPY_SIZES] = {8, 4, 1, 1};
+static const uint32_t by_size[PWR_COPY_SIZES] = {8, 4, 2, 2};
 enum {
     FIRST_EXPLORED = 4, /* these times as many as are explored: few messages are not worth it */
     LEAST_GAP = 16,
@@ -58,13 +58,15 @@ int pwr_copy_class(int kind, size_t message_bytes)
     return kind * PWR_COPY_SIZES + size;
 }
 
-/* Who lost its CPU in the middle of a copy has measured something else: what is much dearer than
-   usual counts as twice the usual, so that only what comes again is believed. */
+/* What disturbs a copy only adds to its cost.  So a lower cost is believed at once: the first copy of
+   a way meets memory that nobody has touched.  Who lost its CPU in the middle of a copy has measured
+   something else: what is much dearer than usual counts as twice the usual, so that only what comes
+   again is believed. */
 static uint32_t new_mean(uint32_t old, size_t bytes, uint64_t ns)
 {
     const uint64_t most = UINT32_MAX / 2;
     uint64_t cost = ns < UINT64_MAX / UNIT_BYTES ? ns * UNIT_BYTES / bytes : most;
-    if (0 != old) {
+    if (0 != old && cost > old) {
         cost = cost > 2 * (uint64_t)old ? 2 * (uint64_t)old : cost;
         cost = ((SHARE - 1) * (uint64_t)old + cost) / SHARE;
     }
@@ -147,5 +149,7 @@ bool pwr_copier_measures(const pwr_copier_t *c, int class)
 {
     const pwr_copy_choice_t *choice = &c->choices[class];
     uint32_t message = choice->messages - 1;
-    return message - choice->explore_at < explored_messages(class) || 0 == message % MEASURE_GAP;
+    bool early = message < FIRST_EXPLORED * explored_messages(class);
+    bool explores = message - choice->explore_at < explored_messages(class);
+    return early || explores || 0 == message % MEASURE_GAP;
 }
