@@ -2,6 +2,8 @@
 # Copyright (c) 2026 The poweraware authors
 """From measurements to ratios: ours over the best of Open MPI's own, with intervals.
 
+A copy of the message by one rank is what a collective between two ranks can reach at best.
+
 The best stock variant of a point is the one with the lowest median over all blocks of all jobs. A ratio is the median
 of ours over it, block by block, because blocks of one number ran next to each other; its interval comes from
 resampling those ratios.
@@ -12,10 +14,10 @@ import math
 import random
 import statistics
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from bench.common import intervals
-from poweraware.measurements import COMPONENTS, STOCK
+from poweraware.measurements import COMPONENTS, COPY, STOCK
 
 STOCK_NAMES = (STOCK, *COMPONENTS)
 
@@ -39,6 +41,7 @@ class Ratio:
     high: float
     cpu_ratio: float
     blocks: int
+    copy_us: Optional[float]  # None: not measured
 
     @property
     def layout(self) -> str:
@@ -77,15 +80,16 @@ def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) ->
         return
     best = min(stocks, key=lambda name: statistics.median(variants[name].us))
     theirs = variants[best]
+    copied = statistics.median(variants[COPY].us) if COPY in variants else None
     for name, series in variants.items():
-        if name in STOCK_NAMES or len(series.us) != len(theirs.us):
+        if name in (*STOCK_NAMES, COPY) or len(series.us) != len(theirs.us):
             continue
         pairs = [a / b for a, b in zip(series.us, theirs.us) if b > 0]
         low, high = intervals.of_median(pairs, chance)
         cpu = statistics.median(theirs.cpu_us)
         yield Ratio(
             *key, name, statistics.median(series.us), best, statistics.median(theirs.us), statistics.median(pairs), low,
-            high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0, len(pairs),
+            high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0, len(pairs), copied,
         )  # fmt: skip
 
 

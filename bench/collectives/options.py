@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from bench.common.options import JobOptions, Layout, add_job_options, job_options, layouts
+from poweraware.measurements import COPY
 
 # Han of 4.1 is broken across nodes: its data would be wrong or the job would crash.
 STOCK: Dict[int, Tuple[str, ...]] = {
@@ -37,7 +38,7 @@ class Options(JobOptions):
     @property
     def variants(self) -> Optional[str]:
         """The --variants of poweraware-tune; None: its default, stock and all of ours."""
-        return None if self.table else ",".join(["stock", *self.stock, *self.ours])
+        return None if self.table else ",".join(["stock", *self.stock, *self.ours, COPY])
 
 
 def parse(arguments: Sequence[str], series: int) -> Options:

@@ -24,6 +24,8 @@ def page(found: Sequence[Ratio], head: Dict[str, Any], wrong: Sequence[str]) -> 
         parts.append(as_box("Wrong data, left out", wrong, "box warning"))
     for ours in text.names_of(found):
         parts.append(as_table(_table(text.means(found, ours))))
+        over_copy = text.copies(found, ours)
+        parts += [as_table(_table(over_copy))] if over_copy else []
     for layout in text.layouts_of(found):
         parts.append(as_picture(ratios_of_layout([ratio for ratio in found if ratio.layout == layout], layout, head)))
     parts.append(as_table(_points(found)))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""The comparison in words: geometric means and the worst points."""
+"""The comparison in words: geometric means, the worst points, and copies of the messages."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Sequence
 
 from bench.collectives.figures import Ratio, geometric_mean
+from poweraware import wording
 
 _WORST = 12
 
@@ -40,6 +41,19 @@ def means(found: Sequence[Ratio], ours: str) -> List[List[str]]:
     return table
 
 
+def copies(found: Sequence[Ratio], ours: str) -> List[List[str]]:
+    """A table of two ranks on one node: time over that of a copy of the message, collectives by sizes."""
+    mine = [r for r in found if r.ours == ours and r.layout == "1x2" and r.size > 0 and r.copy_us]
+    if not mine:
+        return []
+    sizes = sorted({ratio.size for ratio in mine})
+    times = {(r.collective, r.size): f"{r.us / r.copy_us:.2f}" for r in mine if r.copy_us}
+    table = [[f"{ours} over a copy", *(wording.size(size) for size in sizes)]]
+    for collective in sorted({ratio.collective for ratio in mine}):
+        table.append([collective, *(times.get((collective, size), "-") for size in sizes)])
+    return table
+
+
 def render(found: Sequence[Ratio], head: Dict[str, Any], wrong: Sequence[str]) -> str:
     """The summary."""
     lines = [f"{head['library']} on {head['host']} ({head['cpus']} CPUs), {head['date']}",
@@ -50,12 +64,13 @@ def render(found: Sequence[Ratio], head: Dict[str, Any], wrong: Sequence[str]) -
         slower = [ratio for ratio in mine if ratio.ratio > 1.05]
         lines.append(f"{len(mine)} points, {len(slower)} above 1.05; the worst:")
         lines += [_point(ratio) for ratio in mine[:_WORST]] + [""]
+        lines += [_line(cells) for cells in copies(found, ours)] + [""]
     lines += [f"WRONG DATA, left out: {text}" for text in wrong]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"{cells[0]:28}" + "".join(f"{cell:>8}" for cell in cells[1:])
+    return f"{cells[0]:28}" + "".join(f"{cell:>9}" for cell in cells[1:])
 
 
 def _point(ratio: Ratio) -> str:

@@ -8,6 +8,8 @@
  * 2. Each makes a few calls, from which follows how many calls a block has.
  * 3. Blocks: in each, every variant has its turn, in a random order, so that what changes slowly on
  *    the machine (heat, other load) favours none.
+ * Variant copy is what any of them could reach at best between two ranks: each rank copies a message
+ * of its own.
  * Each call is timed by itself and a barrier of the stock functions follows, as in OSU's programs;
  * a block counts with the mean over ranks of their mean per call.  CPU time is read around the
  * calls, so that the barriers' is no part of it.
@@ -18,6 +20,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pwr/clock.h"
 #include "pwr_verify/buffer.h"
@@ -47,6 +50,7 @@ typedef struct cell {
     size_t recv_bytes;
     pwr_buffer_t send;
     pwr_buffer_t recv;
+    pwr_buffer_t copied; /* by variant copy */
     series_t series[TUNE_VARIANTS_MAX];
     int num;
     int blocks;
@@ -72,6 +76,16 @@ static pwr_osu_call_t call_of(const cell_t *cell, const series_t *series, unsign
     };
 }
 
+static void run(const cell_t *cell, const series_t *series, const pwr_osu_call_t *call)
+{
+    if (series->variant->copies) {
+        const pwr_buffer_t *from = cell->send_bytes >= cell->size ? &cell->send : &cell->recv;
+        memcpy(cell->copied.data, from->data, cell->size);
+    } else {
+        cell->benchmark->run(call);
+    }
+}
+
 /* Seconds of this rank inside the calls. */
 static spent_t timed_calls(const cell_t *cell, const series_t *series, unsigned long count)
 {
@@ -80,7 +94,7 @@ static spent_t timed_calls(const cell_t *cell, const series_t *series, unsigned 
     for (unsigned long i = 0; i < count; i++) {
         uint64_t cpu_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         double begin = MPI_Wtime();
-        cell->benchmark->run(&call);
+        run(cell, series, &call);
         spent.wall_s += MPI_Wtime() - begin;
         spent.cpu_s += 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns);
         MPI_Barrier(cell->place->neutral);
@@ -242,7 +256,9 @@ static void measure(cell_t *cell)
     double round_s = 0;
     pwr_osu_call_t call = call_of(cell, &cell->series[0], 0);
     for (int i = 0; i < cell->num; i++) {
-        check(cell, &cell->series[i]);
+        if (!cell->series[i].variant->copies) {
+            check(cell, &cell->series[i]);
+        }
     }
     cell->benchmark->data->fill(&call);
     for (int i = 0; i < cell->num; i++) {
@@ -262,11 +278,13 @@ static void measure(cell_t *cell)
 static bool open_buffers(cell_t *cell)
 {
     int ok = pwr_buffer_open(&cell->send, cell->send_bytes) &&
-             pwr_buffer_open(&cell->recv, cell->recv_bytes);
+             pwr_buffer_open(&cell->recv, cell->recv_bytes) &&
+             pwr_buffer_open(&cell->copied, cell->size);
     MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, cell->place->neutral);
     if (ok) {
         pwr_buffer_use(&cell->send, cell->send_bytes);
         pwr_buffer_use(&cell->recv, cell->recv_bytes);
+        pwr_buffer_use(&cell->copied, cell->size);
     }
     return ok != 0;
 }
@@ -298,5 +316,6 @@ json_t *tune_measure(tune_place_t *place, const pwr_osu_benchmark_t *collective,
     }
     pwr_buffer_release(&cell.send);
     pwr_buffer_release(&cell.recv);
+    pwr_buffer_release(&cell.copied);
     return point;
 }

@@ -55,7 +55,8 @@ static const pwr_option_t table[] = {
     {'c', "collectives", "C,...", "default: all", pwr_option_text, AT(collectives)},
     {'s', "sizes", "BYTES,...", "message sizes (default: 8 to 4194304)", .set = set_sizes},
     {'V', "variants", "V,...",
-     "stock, our algorithms, auto, tuned, basic, sm, adapt, xhc, han (default: stock and ours)",
+     "stock, our algorithms, auto, tuned, basic, sm, adapt, xhc, han, copy: of the message by each "
+     "rank (default: stock and ours)",
      pwr_option_text, AT(variants)},
     {0, "seconds", "S", "time for each collective and size (default 0.5)", pwr_option_real,
      AT(seconds), 0.001, 3600},

@@ -60,6 +60,7 @@ typedef struct tune_variant {
     const char *preference;         /* ompi_comm_coll_preference, or NULL */
     bool has[TUNE_COLLECTIVES_MAX]; /* which of pwr_osu_benchmarks it does */
     bool is_ours;                   /* an algorithm, which may decline a call */
+    bool copies;                    /* no collective: each rank copies the message once */
 } tune_variant_t;
 
 typedef struct tune_variants {

@@ -38,6 +38,7 @@ static const struct {
 enum { COMPONENTS = sizeof components / sizeof components[0] };
 
 static const char stock[] = "stock";
+static const char copy[] = "copy";
 static const char left_alone[] = "off"; /* the word for a communicator without us */
 
 static void set_parameter(const char *name, const char *value)
@@ -172,13 +173,23 @@ static void add_stock(tune_variants_t *variants, const char *name, const char *w
     }
 }
 
+/* Where there is a message. */
+static void add_copy(tune_variants_t *variants)
+{
+    tune_variant_t *variant = add(variants, copy, left_alone, NULL);
+    for (int c = 0; variant && c < pwr_osu_num_benchmarks; c++) {
+        variant->copies = true;
+        variant->has[c] = pwr_osu_benchmarks[c].data->unit > 0;
+    }
+}
+
 /* Every word of the option must have become a variant. */
 static bool all_found(tune_variants_t *variants, const char *list)
 {
     char name[TUNE_NAME_MAX];
     while (tune_list_next(&list, name)) {
         if (!find(variants, name)) {
-            return tune_refuse("option --variants: \"%s\" is neither stock, auto, one of our "
+            return tune_refuse("option --variants: \"%s\" is neither stock, auto, copy, one of our "
                                "algorithms nor a component of Open MPI known here",
                                name);
         }
@@ -198,6 +209,9 @@ bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options
     }
     if (tune_list_has(options->variants, "auto")) {
         add_stock(variants, "auto", "choose", NULL, NULL);
+    }
+    if (tune_list_has(options->variants, copy)) {
+        add_copy(variants);
     }
     int provided;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);

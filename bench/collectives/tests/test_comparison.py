@@ -76,6 +76,7 @@ def test_document_page_and_summary(world: World) -> None:
     lines = [line.split() for line in summary.splitlines()]
     assert ["bcast", "0.500", "0.500", "0.500"] in lines and ["barrier", "2.000", "2.000", "2.000"] in lines
     assert ["all", "0.794", "0.794", "0.794"] in lines  # (0.5 * 0.5 * 2) ** (1 / 3)
+    assert ["auto", "over", "a", "copy", "8", "B", "4", "KiB"] in lines and ["bcast", "2.50", "2.50"] in lines
     page = (world.output / "page.html").read_text()
     tree.fromstring(page.partition("\n")[2])
     assert page.count("<img src=") == 2 and "16 ranks shared" in page
@@ -90,7 +91,7 @@ def test_every_layout_has_its_job_and_clusters_go(world: World) -> None:
     assert [line.split(" --")[0] for line in calls] == ["tune", "up 4", "run", "tune", "tune", "run", "tune", "down"]
     assert "run --name NAME --ppn 4 --timeout 3600 --mca pml ob1" in calls[2]
     assert "--layouts 4x4 --seed 7 " in calls[3] and "--layouts 4x4 --seed 8 " in calls[6]
-    assert "--variants stock,tuned,basic," in calls[3] and ",auto " in calls[3] and "--sizes 8,64" in calls[3]
+    assert "--variants stock,tuned,basic," in calls[3] and ",auto,copy " in calls[3] and "--sizes 8,64" in calls[3]
 
 
 def test_a_failing_job_ends_it_and_the_cluster(world: World) -> None:
