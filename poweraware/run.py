@@ -26,6 +26,7 @@ _RECORDERS_S = 8.0  # they wait five seconds for the last processes
 _PAGE = "page.html"
 _BATCH_JOBS = ("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")
 _NOT_FOUND, _NOT_RUN = 127, 126  # exit status of a command that cannot be started, as shells have it
+_EVENTS = "OMPI_MCA_opal_event_include"  # of 4.1, whose default asks all sockets in each look; later ones do not know it
 _PRIORITY = "77"  # above Open MPI's own components, below those that stage GPU buffers
 
 
@@ -79,7 +80,7 @@ def say(line: str) -> None:
 
 def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
     """Environment variables that switch the plug-in on."""
-    found = {_PARAMETER + "priority": _PRIORITY}
+    found = {_PARAMETER + "priority": _PRIORITY, _EVENTS: "epoll"}
     if folder is not None:
         found[_PARAMETER + "report_dir"] = str(folder)
         found[_PARAMETER + "report"] = "summary"

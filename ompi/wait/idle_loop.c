@@ -73,6 +73,7 @@ static void begin(pwr_idle_loop_t *loop, uint64_t now)
             loop->expected_ns = pwr_history_expected_ns(loop->site);
         }
     }
+    loop->spin_ns = loop->policy.spin_ns;
 }
 
 /* ---- levers ----
@@ -111,7 +112,28 @@ static void count_sleep(pwr_idle_loop_t *loop, uint64_t before)
     loop->looks = LOOKS_AWAKE;
 }
 
-/* 4. What ended a sleep early, and was no ring, was a message: more may come.  Who asks stays
+/* Something has come; more may. */
+static void come(pwr_idle_loop_t *loop, uint64_t now)
+{
+    loop->spin_ns = pwr_wait_next_spin_ns(loop->spin_ns, now - loop->moved_ns, &loop->policy);
+    loop->moved_ns = now;
+    loop->next_ns = loop->policy.sleep_min_ns;
+    move_full(loop);
+}
+
+/* 2. */
+static void announce(pwr_idle_loop_t *loop)
+{
+    loop->heard = pwr_doorbell_counts().heard;
+    loop->announced = pwr_doorbell_may_sleep(&loop->ends->group);
+    loop->answers = 0;
+    loop->looks = PASSES;
+    if (!loop->announced) {
+        pwr_doorbell_awake();
+    }
+}
+
+/* 4. What ended a sleep early, and was no ring, was a message.  Who asks stays
    announced until a ring or the end of a rest: the next question is asked after that. */
 static void sleep_in_event_loop(pwr_idle_loop_t *loop)
 {
@@ -131,24 +153,13 @@ static void sleep_in_event_loop(pwr_idle_loop_t *loop)
     loop->announced = false;
     loop->rests_until_ns = 0;
     if (after < until && loop->heard == pwr_doorbell_counts().heard) {
-        loop->moved_ns = after;
-        loop->next_ns = loop->policy.sleep_min_ns;
-        move_full(loop);
+        come(loop, after);
+        if (0 == loop->spin_ns) {
+            announce(loop);
+        }
     } else {
         uint64_t since_ns = loop->asks ? loop->begun_ns : loop->moved_ns;
         loop->next_ns = pwr_wait_next_sleep_ns(loop->next_ns, before - since_ns, &loop->policy);
-    }
-}
-
-/* 2. */
-static void announce(pwr_idle_loop_t *loop)
-{
-    loop->heard = pwr_doorbell_counts().heard;
-    loop->announced = pwr_doorbell_may_sleep(&loop->ends->group);
-    loop->answers = 0;
-    loop->looks = PASSES;
-    if (!loop->announced) {
-        pwr_doorbell_awake();
     }
 }
 
@@ -180,16 +191,14 @@ static bool look_is_due(pwr_idle_loop_t *loop, unsigned passes)
     return !goes_on;
 }
 
-/* More may come. */
 static void see_move(pwr_idle_loop_t *loop, uint64_t now)
 {
     loop->moved = false;
-    loop->moved_ns = now;
     if (loop->asks) {
+        loop->moved_ns = now;
         return;
     }
-    loop->next_ns = loop->policy.sleep_min_ns;
-    move_full(loop);
+    come(loop, now);
     if (loop->announced) {
         loop->announced = false;
         pwr_doorbell_awake();
@@ -209,7 +218,7 @@ static void see_answer(pwr_idle_loop_t *loop, uint64_t now)
     if (!loop->woken) {
         uint64_t length_ns = pwr_wait_blind_ns(lasted_ns, &loop->policy);
         loop->rests_until_ns = 0 != length_ns ? now + length_ns : 0;
-    } else if (lasted_ns >= loop->policy.spin_ns) {
+    } else if (lasted_ns >= loop->spin_ns) {
         if (!loop->announced) {
             announce(loop);
         } else if (0 != loop->answers++) {
@@ -221,11 +230,11 @@ static void see_answer(pwr_idle_loop_t *loop, uint64_t now)
 static void rest(pwr_idle_loop_t *loop, uint64_t now)
 {
     if (loop->woken && (now >= loop->rests_until_ns || !pwr_doorbell_is_quiet() ||
-                        now - loop->moved_ns >= loop->policy.spin_ns)) {
+                        now - loop->moved_ns >= loop->spin_ns)) {
         sleep_in_event_loop(loop);
     } else if (now >= loop->rests_until_ns) {
         loop->rests_until_ns = 0;
-    } else if (!loop->woken && now - loop->moved_ns >= loop->policy.spin_ns) {
+    } else if (!loop->woken && now - loop->moved_ns >= loop->spin_ns) {
         sleep_blindly(loop, now, loop->rests_until_ns - now);
     }
 }
@@ -242,9 +251,9 @@ static void climb(pwr_idle_loop_t *loop, uint64_t now)
     if (!loop->woken) {
         uint64_t length_ns = pwr_wait_blind_ns(lasted_ns, &loop->policy);
         sleep_blindly(loop, now, length_ns < LONGEST_NS ? length_ns : LONGEST_NS);
-    } else if (lasted_ns >= loop->policy.spin_ns && loop->announced) {
+    } else if (lasted_ns >= loop->spin_ns && loop->announced) {
         sleep_in_event_loop(loop);
-    } else if (lasted_ns >= loop->policy.spin_ns) {
+    } else if (lasted_ns >= loop->spin_ns) {
         announce(loop);
     }
 }

@@ -115,6 +115,54 @@ static void test_long_sleeps_are_a_part_of_the_wait(void **state)
     assert_int_equal(pwr_wait_next_sleep_ns(5 * MS, 0, &one_length), 5 * MS);
 }
 
+static void test_what_comes_late_is_not_spun_for(void **state)
+{
+    const uint32_t spin_ns = alone.spin_ns;
+    uint32_t next_ns = spin_ns;
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        uint32_t before_ns = next_ns;
+        next_ns = pwr_wait_next_spin_ns(next_ns, spin_ns, &alone);
+        assert_true(next_ns < before_ns || next_ns == 0);
+    }
+    assert_int_equal(next_ns, 0);
+    assert_int_equal(pwr_wait_next_spin_ns(0, spin_ns - 1, &alone), spin_ns);
+    assert_int_equal(pwr_wait_next_spin_ns(spin_ns, 0, &alone), spin_ns);
+    assert_int_equal(pwr_wait_next_spin_ns(0, 0, &at_once), 0);
+}
+
+/* A message that comes in pieces: each ends a sleep, and none the wait. */
+static int piece(void *arg)
+{
+    thing_t *thing = arg;
+    bool comes = fake_clock_now_ns() >= thing->began_ns + (uint64_t)thing->moves_at * 2 * MS;
+    thing->moves_at += comes;
+    return comes;
+}
+
+static void doze_to_the_next_piece(void *arg, uint64_t longest_ns)
+{
+    thing_t *thing = arg;
+    uint64_t next_ns = thing->began_ns + (uint64_t)thing->moves_at * 2 * MS;
+    (void)longest_ns;
+    thing->num_sleeps++;
+    fake_clock_pass(next_ns - fake_clock_now_ns());
+}
+
+static void test_pieces_that_come_slowly_are_slept_for(void **state)
+{
+    enum { PIECES = 100 };
+    pwr_wait_stats_t stats = {0};
+    thing_t thing = {.moves_at = 1, .began_ns = fake_clock_now_ns()};
+    thing.over_at_ns = thing.began_ns + (uint64_t)PIECES * 2 * MS;
+    const pwr_waitable_t waitable = {
+        .over = over, .progress = piece, .sleep = doze_to_the_next_piece, .arg = &thing};
+    (void)state;
+    assert_int_equal(pwr_wait_for(&waitable, &alone, 0, &stats), PWR_OK);
+    assert_in_range(thing.num_sleeps, PIECES - 1, PIECES + 1);
+    assert_true(stats.spin_ns < 4 * MS); /* one and a half full spins, not a hundred */
+}
+
 static void test_a_cpu_of_its_own_polls_first(void **state)
 {
     thing_t thing = {.steps_left = 0, .over_at_ns = fake_clock_now_ns() + 200 * MS};
@@ -279,6 +327,8 @@ int main(void)
         FAKE_CLOCK_TEST(test_sleeps_grow_until_something_moves),
         FAKE_CLOCK_TEST(test_long_sleeps_are_a_part_of_the_wait),
         FAKE_CLOCK_TEST(test_a_cpu_of_its_own_polls_first),
+        FAKE_CLOCK_TEST(test_what_comes_late_is_not_spun_for),
+        FAKE_CLOCK_TEST(test_pieces_that_come_slowly_are_slept_for),
         FAKE_CLOCK_TEST(test_polling_never_sleeps),
         FAKE_CLOCK_TEST(test_polls_first_and_sleeps_then),
         FAKE_CLOCK_TEST(test_deadline),

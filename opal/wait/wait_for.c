@@ -15,6 +15,7 @@ typedef struct waiting {
     uint64_t end_ns;
     uint64_t now_ns;
     uint64_t moved_ns; /* when something moved last, or the wait began */
+    uint32_t spin_ns;  /* before the next sleep, if it is one that is woken */
     uint64_t next_ns;  /* length of the next sleep, if it is one that is woken */
     uint64_t slept_ns; /* altogether */
     uint64_t sleeps;
@@ -28,6 +29,7 @@ static bool is_over(const waiting_t *w)
 static void make_progress(waiting_t *w)
 {
     if (w->waitable->progress(w->waitable->arg) > 0) {
+        w->spin_ns = pwr_wait_next_spin_ns(w->spin_ns, w->now_ns - w->moved_ns, w->policy);
         w->moved_ns = w->now_ns;
         w->next_ns = w->policy->sleep_min_ns;
     }
@@ -41,7 +43,7 @@ static uint64_t sleep_length(const waiting_t *w)
         return 0;
     }
     if (w->waitable->sleep && !w->waitable->blind) {
-        return lasted_ns >= w->policy->spin_ns ? w->next_ns : 0;
+        return lasted_ns >= w->spin_ns ? w->next_ns : 0;
     }
     return pwr_wait_blind_ns(lasted_ns, w->policy);
 }
@@ -73,6 +75,7 @@ pwr_status_t pwr_wait_for(const pwr_waitable_t *waitable, const pwr_wait_policy_
         .end_ns = pwr_wait_end_ns(begin, longest_ns, deadline_ns != 0 ? deadline_ns : UINT64_MAX),
         .now_ns = begin,
         .moved_ns = begin,
+        .spin_ns = policy->spin_ns,
         .next_ns = policy->sleep_min_ns};
     bool over = is_over(&w);
     while (!over && w.now_ns < w.end_ns) {

@@ -12,7 +12,7 @@ import sys
 import time
 from html import unescape
 from pathlib import Path
-from typing import List
+from typing import List, Optional
 
 import pytest
 
@@ -90,6 +90,16 @@ def test_a_plugin_that_open_mpi_does_not_look_for_is_found(monkeypatch: pytest.M
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "plugin").symlink_to("elsewhere")
     assert run.parameters(None, run.Switches())["OMPI_MCA_mca_base_component_path"] == f"{tmp_path}/elsewhere:SYS_DEFAULT:USER_DEFAULT"
+
+
+@pytest.mark.parametrize("users, found", [(None, "epoll"), ("poll", "poll")])
+def test_sockets_are_not_asked_one_by_one(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+                                          users: Optional[str], found: str) -> None:  # fmt: skip
+    monkeypatch.delenv("OMPI_MCA_opal_event_include", raising=False)
+    if users is not None:
+        monkeypatch.setenv("OMPI_MCA_opal_event_include", users)
+    assert run.run(["sh", "-c", "echo $OMPI_MCA_opal_event_include"], None, run.Switches()) == 0
+    assert capfd.readouterr().out == f"{found}\n"
 
 
 @pytest.mark.parametrize("status", [0, 7])

@@ -124,6 +124,7 @@ struct pwr_idle_loop {
     pwr_wait_policy_t policy;
     pwr_wait_stats_t stats;
     uint64_t moved_ns;       /* when something moved last */
+    uint32_t spin_ns;        /* before the next sleep */
     uint64_t next_ns;        /* length of the next sleep */
     uint64_t expected_ns;    /* of the whole wait; 0: not known */
     uint64_t next_low_ns;    /* when it has lasted so long, it may be worth to move levers */

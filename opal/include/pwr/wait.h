@@ -101,6 +101,17 @@ static inline uint64_t pwr_wait_next_sleep_ns(uint64_t length_ns, uint64_t laste
     return next > policy->sleep_min_ns ? next : policy->sleep_min_ns;
 }
 
+/* How long to spin before the next sleep of a wait that needs several messages: spun before, and
+   now something has come gap_ns after the last thing that came.  Where one came too late for a full
+   spin, the next one is expected to, too: each of them would cost a spin besides the sleep. */
+static inline uint32_t pwr_wait_next_spin_ns(uint32_t spin_ns, uint64_t gap_ns,
+                                             const pwr_wait_policy_t *policy)
+{
+    enum { SHRINKS = 4, SHORTEST_NS = 1000 };
+    uint32_t next = gap_ns < policy->spin_ns ? policy->spin_ns : spin_ns / SHRINKS;
+    return next < SHORTEST_NS ? 0 : next;
+}
+
 /* The end of what begins at begin_ns and lasts for length_ns, or deadline_ns if that comes first.
  */
 static inline uint64_t pwr_wait_end_ns(uint64_t begin_ns, uint64_t length_ns, uint64_t deadline_ns)
