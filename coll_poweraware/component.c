@@ -117,6 +117,8 @@ static int register_component(void)
         return rc;
     }
     SELF->scheme = scheme_of(SELF->settings.scheme);
+    pwr_process.unasked = PWR_DEFAULT_PRIORITY > 0 &&
+                          PWR_DEFAULT_PRIORITY == SELF->settings.priority && !is_named();
     if (SELF->settings.priority < 0) {
         SELF->settings.priority = is_named() ? PRIORITY_WHEN_NAMED : 0;
     }

@@ -50,7 +50,7 @@ static const mca_base_var_enum_value_t alltoall_schedules[] = {
 static coll_poweraware_settings_t registered;
 
 static const coll_poweraware_settings_t defaults = {
-    .priority = -1,
+    .priority = PWR_DEFAULT_PRIORITY,
     .scheme = COLL_POWERAWARE_AUTO,
     .tstate_scope = COLL_POWERAWARE_SCOPE_CORE,
     .tstate = 7,

@@ -128,6 +128,19 @@ AC_DEFUN([PWR_CHECK_OSHMEM], [
     AC_SUBST([OSHMEM_CFLAGS])
 ])
 
+# PWR_DEFAULT_PRIORITY: whether jobs that do not name the component use it.
+AC_DEFUN([PWR_DEFAULT_PRIORITY], [
+    AC_ARG_WITH([default-priority],
+        [AS_HELP_STRING([--with-default-priority=N],
+            [default of coll_poweraware_priority. -1 (the default): jobs use the component that name it; 77: all jobs
+             on machines that have it, for packages])],
+        [AS_CASE([$with_default_priority],
+            [-1|@<:@0-9@:>@|@<:@1-9@:>@@<:@0-9@:>@|100], [pwr_default_priority=$with_default_priority],
+            [AC_MSG_ERROR([--with-default-priority needs -1, or a number from 0 to 100])])],
+        [pwr_default_priority=-1])
+    AC_SUBST([pwr_default_priority])
+])
+
 # PWR_PLUGIN_DIR: where mca_coll_poweraware.so and the other plug-ins go; pwr_plugin_note says what users need where Open MPI does not look.
 AC_DEFUN([PWR_PLUGIN_DIR], [
     AC_ARG_WITH([plugin-dir],

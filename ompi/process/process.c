@@ -159,7 +159,8 @@ void pwr_process_arm_levers(void)
     const char *why =
         NULL == pwr_process.power ? pwr_process.no_power_why : pwr_power_why_off(pwr_process.power);
     if (NULL != why && '\0' != why[0]) {
-        pwr_say(pwr_level_alike(1), "no levers, waiting ranks still give the CPU back: %s", why);
+        pwr_say(pwr_level_alike(pwr_process.unasked ? 2 : 1),
+                "no levers, waiting ranks still give the CPU back: %s", why);
     }
 }
 
