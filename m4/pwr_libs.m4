@@ -40,6 +40,17 @@ AC_DEFUN([PWR_CHECK_UCX], [
     AM_CONDITIONAL([HAVE_UCX], [test "x$pwr_ucx" != xno])
 ])
 
+# Slurm loads plug-ins of its own version only: this is the one that was built for.
+AC_DEFUN([PWR_CHECK_SLURM], [
+    pwr_slurm=no
+    AC_ARG_WITH([slurm-plugin-dir],
+        [AS_HELP_STRING([--with-slurm-plugin-dir=DIR], [folder of spank_poweraware.so @<:@PKGLIBDIR/slurm@:>@])],
+        [slurmplugindir=$withval], [slurmplugindir='${pkglibdir}/slurm'])
+    AC_CHECK_HEADER([slurm/spank.h], [pwr_slurm=yes], [], [#include <stddef.h>])
+    AC_SUBST([slurmplugindir])
+    AM_CONDITIONAL([HAVE_SPANK], [test "x$pwr_slurm" != xno])
+])
+
 # Each of these is optional; PWR_SUMMARY tells what is lost without it.
 AC_DEFUN([PWR_CHECK_OPTIONAL], [
     PKG_CHECK_MODULES([FUSE3], [fuse3], [pwr_fuse3=`$PKG_CONFIG --modversion fuse3`], [pwr_fuse3=no])
@@ -59,6 +70,7 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
          AC_SUBST([CPUPOWER_LIBS], [-lcpupower])
          AC_DEFINE([HAVE_LIBCPUPOWER], [1], [poweraware-inspect describes cpufreq by libcpupower])])])
     PWR_CHECK_UCX
+    PWR_CHECK_SLURM
 
     pwr_matplotlib=no
     AS_IF([$PYTHON -c 'import matplotlib' 2>/dev/null],

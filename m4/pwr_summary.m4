@@ -25,5 +25,6 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([libcpupower], [$pwr_libcpupower], [poweraware-info says less about cpufreq])
     PWR_ROW([OpenSHMEM], [$pwr_oshmem], [nothing of oshmem/: no component for OpenSHMEM, no libshnode])
     PWR_ROW([UCX], [$pwr_ucx], [coll_poweraware_ucx_min_bytes has no effect])
+    PWR_ROW([Slurm], [$pwr_slurm], [no option --poweraware of srun and sbatch (libslurm-dev)])
     printf '\n'
 ])
