@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Dict, List, Optional, Tuple
 
-from poweraware.job import CallClass, Job
+from poweraware.job import CallClass, Job, Sums
 from poweraware.wording import levers_off, number
 
 _LITTLE = 0.005  # of the job's energy: not worth a sentence
@@ -33,7 +33,7 @@ def result(job: Job) -> str:
 
 def advice(job: Job) -> List[str]:
     """Sentences, at least one."""
-    joules = _PerSecond.of(job)
+    joules = PerSecond.of(job)
     lines = [] if joules is None else [*_of_sleep(job, joules), *_of_levers(job, joules)]
     lines += _of_late_ranks(job)
     if job.totals.setup_s > _SHORT * job.totals.process_s:
@@ -43,8 +43,8 @@ def advice(job: Job) -> List[str]:
     return lines
 
 
-class _PerSecond:
-    """Joules of a second of a call, by the document's own weights."""
+class PerSecond:
+    """Joules of a second of a call, by the document's own weights: always modelled."""
 
     def __init__(self, job: Job, asleep: float, joules: float) -> None:
         self.asleep = asleep
@@ -53,7 +53,7 @@ class _PerSecond:
         self.awake = joules / weight if weight > 0 else 0.0
 
     @classmethod
-    def of(cls, job: Job) -> Optional["_PerSecond"]:
+    def of(cls, job: Job) -> Optional["PerSecond"]:
         """None: there is no energy, or nothing was called."""
         found = re.search(r"a second asleep ([\d.]*\d)", job.provenance.attribution.note)
         joules = job.all_calls().joules
@@ -63,8 +63,12 @@ class _PerSecond:
         """Of so many seconds that are spent asleep instead of spinning."""
         return (1.0 - self.asleep) * seconds * self.awake
 
+    def of_waiting(self, calls: Sums) -> float:
+        """Spent while ranks waited."""
+        return (calls.spin_s + calls.monitor_s + self.asleep * calls.sleep_s) * self.awake
 
-def _of_sleep(job: Job, joules: _PerSecond) -> List[str]:
+
+def _of_sleep(job: Job, joules: PerSecond) -> List[str]:
     calls = job.all_calls()
     saved = joules.saved_by_sleep(calls.sleep_s)
     lines = [f"Sleeping in collectives saved about {number(saved)} J (modelled)."] if _counts(job, saved) else []
@@ -74,7 +78,7 @@ def _of_sleep(job: Job, joules: _PerSecond) -> List[str]:
     return lines
 
 
-def _of_levers(job: Job, joules: _PerSecond) -> List[str]:
+def _of_levers(job: Job, joules: PerSecond) -> List[str]:
     """Of each lever that is off, with the reason that most nodes have."""
     lines = []
     for title, weight in _weights(job).items():

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, Iterable, Tuple, Union, get_type_hints
 
@@ -68,15 +69,27 @@ def refuse(problems: Iterable[Problem], origin: str) -> None:
 def read_json(path: Path) -> Any:
     """A file's content; a DocumentError says what keeps it from being read."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_bytes(), path)
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse_json(content: bytes, path: Path) -> Any:
+    """The same of what was read already; numbers that JSON does not know, and nesting without end, are refused."""
+    try:
+        return json.loads(content.decode("utf-8"), parse_constant=_no_number)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path}: is not UTF-8 text: {error.reason}") from error
     except json.JSONDecodeError as error:
         raise DocumentError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
         ) from error
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"{path}: not JSON: {error}") from error
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def replace(path: Path, content: Union[str, bytes]) -> None:
@@ -94,12 +107,15 @@ def replace(path: Path, content: Union[str, bytes]) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+_hints = lru_cache(maxsize=None)(get_type_hints)  # they take longer than all the rest
+
+
 def convert(hint: Any, value: Any) -> Any:
     """A checked JSON value as the dataclass, list or plain value that hint asks for."""
     if value is None:
         return None
     if dataclasses.is_dataclass(hint):
-        hints = get_type_hints(hint)
+        hints = _hints(hint)
         return hint(**{name: convert(hints[name], member) for name, member in value.items()})
     origin = getattr(hint, "__origin__", None)
     if origin is Union:  # Optional[X]

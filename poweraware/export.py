@@ -8,11 +8,13 @@ them. Prometheus: a text file for the textfile collector of node_exporter, one s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Optional, Sequence
 
-from poweraware.job import CallClass, Job, Region
+from poweraware import columns
+from poweraware.columns import Value, domain_joules
+from poweraware.job import CallClass, Job
 
-_OF_SYSTEM = ("platform", "package", "dram", "gpu")
+_OF_SYSTEM = ("package", "dram", "gpu")
 _TAGS = ("job", "scheme", "benchmark", "repetition")  # what tells lines of several jobs apart
 
 
@@ -76,12 +78,12 @@ def regions_csv(jobs: Sequence[Exported]) -> str:
 def prometheus(jobs: Sequence[Exported]) -> str:
     """Gauges with labels that tell jobs apart; those of calls by collective."""
     lines: List[str] = []
-    for name, text, value in _GAUGES:
-        lines += [f"# HELP poweraware_job_{name} {text}", f"# TYPE poweraware_job_{name} gauge"]
-        for each in jobs:
-            found = value(each.job)
-            if found is not None:
-                lines.append(f"poweraware_job_{name}{_labels(each)} {_number(found)}")
+    of_jobs = [columns.of_job(each.job) for each in jobs]
+    for name in _GAUGES:
+        lines += [f"# HELP poweraware_job_{name} {_TEXTS[name]}", f"# TYPE poweraware_job_{name} gauge"]
+        for each, found in zip(jobs, of_jobs):
+            if found[name] is not None:
+                lines.append(f"poweraware_job_{name}{_labels(each)} {_gauge(found[name])}")
     for name, text in (("seconds", "Time of all processes in a collective."), ("calls", "Calls of all processes."),
                        ("joules", "Energy attributed to a collective (modelled).")):  # fmt: skip
         lines += [f"# HELP poweraware_collective_{name} {text}", f"# TYPE poweraware_collective_{name} gauge"]
@@ -90,35 +92,18 @@ def prometheus(jobs: Sequence[Exported]) -> str:
                 found = getattr(sums, name)
                 if found is not None:
                     lines.append(f"poweraware_collective_{name}{_labels(each, collective=collective)} {_number(found)}")
-    for name, text, of_region in _OF_REGION:
-        lines += [f"# HELP poweraware_region_{name} {text}", f"# TYPE poweraware_region_{name} gauge"]
-        for each in jobs:
-            for region in each.job.regions:
-                found = of_region(region)
-                if found is not None:
-                    lines.append(f"poweraware_region_{name}{_labels(each, region=region.name or '')} {_number(found)}")
+    for column in columns.REGION:
+        if column.name in _OF_REGION:
+            lines += [f"# HELP poweraware_region_{column.name} {column.text}", f"# TYPE poweraware_region_{column.name} gauge"]
+            lines += [f"poweraware_region_{column.name}{_labels(each, region=region.name or '')} {_gauge(column.value(region))}"
+                      for each in jobs for region in each.job.regions if column.value(region) is not None]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
-_OF_REGION: Tuple[Tuple[str, str, Callable[[Region], Optional[float]]], ...] = (
-    ("seconds", "Time of all processes in a region.", lambda region: region.process_s),
-    ("collective_seconds", "Of that, in collectives.", lambda region: region.calls.seconds),
-    ("joules", "Energy attributed to a region (modelled).", lambda region: region.joules),
-)
-
-_GAUGES: Tuple[Tuple[str, str, Callable[[Job], Optional[float]]], ...] = (
-    ("joules", "Energy of the job's nodes while it ran.", lambda job: job.totals.joules),
-    ("uncertainty_joules", "The energy is off by so much at most.", lambda job: job.totals.uncertainty_j),
-    ("seconds", "From the job's begin to its end.", lambda job: job.totals.seconds),
-    ("cpu_seconds", "User and system time of all processes.", lambda job: job.totals.cpu_s),
-    ("setup_seconds", "Time of all processes that went to setting up poweraware.", lambda job: job.totals.setup_s),
-    ("collective_seconds", "Time of all processes in collectives.", lambda job: job.all_calls().seconds),
-    ("asleep_seconds", "Of that, with the CPU given back.", lambda job: job.all_calls().sleep_s),
-    ("processes", "Processes of the job.", lambda job: float(job.processes)),
-    ("nodes", "Nodes in the job's document.", lambda job: float(len(job.nodes))),
-    ("complete", "1 when all processes are in the document.", lambda job: float(job.complete)),
-    ("begin_time_seconds", "When the job began, since 1970.", lambda job: job.begin_ns * 1e-9),
-)
+_OF_REGION = ("seconds", "collective_seconds", "joules")
+_GAUGES = ("joules", "uncertainty_joules", "seconds", "cpu_seconds", "setup_seconds", "collective_seconds", "asleep_seconds",
+           "processes", "nodes", "complete", "begin_time_seconds")  # fmt: skip
+_TEXTS = {column.name: column.text for column in columns.JOB}
 
 
 FORMATS: Dict[str, Callable[[Sequence[Exported]], str]] = {
@@ -131,7 +116,7 @@ FORMATS: Dict[str, Callable[[Sequence[Exported]], str]] = {
 
 
 def _summary_row(job: Job) -> List[str]:
-    joules = {kind: _domain_joules(job, kind) for kind in _OF_SYSTEM}
+    joules = {kind: domain_joules(job, kind) for kind in _OF_SYSTEM}
     energies = [joules["package"], joules["dram"], joules["gpu"], job.totals.joules]
     seconds = job.totals.seconds
     in_calls = job.all_calls().seconds
@@ -175,9 +160,9 @@ def _call_row(each: CallClass, levers: Sequence[str]) -> List[str]:
     ]
 
 
-def _domain_joules(job: Job, kind: str) -> Optional[float]:
-    found = [node.energy.domains[kind].joules for node in job.nodes if kind in node.energy.domains]
-    return sum(found) if found else None
+def _gauge(value: Value) -> str:
+    assert isinstance(value, (bool, int, float))
+    return _number(float(value))
 
 
 def _number(value: Optional[float]) -> str:

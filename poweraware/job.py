@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -278,9 +279,10 @@ class Job:
         return dict(sorted(found.items(), key=lambda item: -item[1].seconds))
 
 
+@lru_cache(maxsize=1)
 def load_schema() -> Schema:
-    """The schema of a job's document: in the source tree, or two folders up where it is installed."""
-    places = [_HERE.parent / "opal" / "tools" / "record" / _NAME, _HERE.parents[1] / _NAME]
+    """The schema of a job's document: in the source tree, beside us in a wheel, or two folders up where it is installed."""
+    places = [_HERE.parent / "opal" / "tools" / "record" / _NAME, _HERE / _NAME, _HERE.parents[1] / _NAME]
     for path in places:
         if path.exists():
             schema: Schema = json.loads(path.read_text(encoding="utf-8"))
