@@ -35,7 +35,7 @@ def advice(job: Job) -> List[str]:
     """Sentences, at least one."""
     joules = PerSecond.of(job)
     lines = [] if joules is None else [*_of_sleep(job, joules), *_of_levers(job, joules)]
-    lines += _of_late_ranks(job)
+    lines += of_late_ranks(job)
     if job.totals.setup_s > _SHORT * job.totals.process_s:
         lines.append(f"Setting up poweraware took {_percent(job.totals.setup_s, job.totals.process_s)} of the time: this job is short.")
     if not lines:
@@ -90,7 +90,7 @@ def _of_levers(job: Job, joules: PerSecond) -> List[str]:
     return lines
 
 
-def _of_late_ranks(job: Job) -> List[str]:
+def of_late_ranks(job: Job) -> List[str]:
     """Of each communicator the rank that spends least time in calls that end for all at once: the others wait for it there."""
     found: Dict[Tuple[Optional[str], int], List[CallClass]] = {}
     for each in job.calls:

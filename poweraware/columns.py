@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Generic, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, Generic, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from poweraware import decisions
 from poweraware.advice import PerSecond
@@ -55,6 +55,15 @@ def domain_joules(job: Job, kind: str) -> Optional[float]:
     return sum(found) if found else None
 
 
+def _effect(name: str, text: str) -> List[Column[_Known]]:
+    def part(index: int) -> Callable[[_Known], Value]:
+        return lambda of: of.effects[name][index] if name in of.effects else None
+
+    return [Column(f"{name}_effect", "1", float, text, part(0)),
+            Column(f"{name}_effect_low", "1", float, "Of its interval of 3.5 standard errors.", part(1)),
+            Column(f"{name}_effect_high", "1", float, "Of its interval of 3.5 standard errors.", part(2))]  # fmt: skip
+
+
 JOB: Tuple[Column[_Known], ...] = (
     Column("job", "", str, "Name of the job, as mpirun gives it.", lambda of: of.job.job.id),
     Column("batch_job", "", str, "Identifier that the batch system gave.", lambda of: of.job.job.batch_job),
@@ -90,10 +99,9 @@ JOB: Tuple[Column[_Known], ...] = (
            lambda of: of.modelled(lambda model: model.saved_by_sleep(of.calls.sleep_s))),
     Column("savable_joules", "J", float, "What sleeping would save where ranks spun (modelled).",
            lambda of: of.modelled(lambda model: model.saved_by_sleep(of.calls.spin_s))),
-    Column("time_effect", "1", float, "Saving over not saving, less 1, in time of the calls where auto tried both (measured).",
-           lambda of: of.effects.get("time")),
-    Column("cpu_effect", "1", float, "The same of CPU time (measured).", lambda of: of.effects.get("cpu")),
-    Column("energy_effect", "1", float, "The same of energy (measured or emulated, as joules).", lambda of: of.effects.get("energy")),
+    *_effect("time", "Time while calls save, over that while they do not, less 1, where auto has tried both (measured)."),
+    *_effect("cpu", "The same of CPU time (measured)."),
+    *_effect("energy", "The same of energy (measured or emulated, as joules are)."),
     Column("open_mpi", "", str, "Version of Open MPI.", lambda of: of.job.software.open_mpi),
     Column("poweraware", "", str, "Version of the plug-in.", lambda of: of.job.software.poweraware),
 )  # fmt: skip

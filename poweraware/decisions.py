@@ -120,12 +120,14 @@ def sentence(job: Job) -> str:
     return f"Saving against not saving, as rank 0 has measured it in calls with {covered} of the time in collectives: {said}{_of_given_up(job, weights)}{_of_trials(job)}."
 
 
-def effects(job: Job) -> Dict[str, float]:
-    """The same in figures, measured: of time, cpu and energy the ratio less 1 of saving to not saving; what is not known is missing."""
+def effects(job: Job) -> Dict[str, Tuple[float, float, float]]:
+    """The same in figures, measured: of time, cpu and energy the ratio less 1 of saving to not saving, and its interval; what is
+    not known is missing."""
     known = _known(_weights(job)) if job.settings.scheme == "auto" and job.settings.max_slowdown_percent > 0 else []
     means = {name: _mean([(getattr(each, field), weight) for each, weight in known])
              for name, field in (("time", "slowdown"), ("cpu", "cpu"), ("energy", "energy"))}  # fmt: skip
-    return {name: math.expm1(mean[0]) for name, mean in means.items() if mean is not None}
+    return {name: (math.expm1(mean[0]), math.expm1(mean[0] - mean[1]), math.expm1(mean[0] + mean[1]))
+            for name, mean in means.items() if mean is not None}  # fmt: skip
 
 
 def _known(weights: List[Tuple[DecidedClass, float]]) -> List[Tuple[DecidedClass, float]]:
@@ -141,7 +143,8 @@ def _weights(job: Job) -> List[Tuple[DecidedClass, float]]:
 
 def _mean(found: List[Tuple[Optional[Estimate], float]]) -> Optional[Tuple[float, float, float]]:
     """Over classes that have an interval, by their time: middle, reach, and that time; None if none has."""
-    known = [(estimate, weight) for estimate, weight in ((each and _logarithms(each), weight) for each, weight in found) if estimate is not None]
+    tried = [(None if each is None else _logarithms(each), weight) for each, weight in found]
+    known = [(estimate, weight) for estimate, weight in tried if estimate is not None]
     whole = sum(weight for _, weight in known)
     if whole <= 0:
         return None

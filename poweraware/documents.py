@@ -107,14 +107,17 @@ def replace(path: Path, content: Union[str, bytes]) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-_hints = lru_cache(maxsize=None)(get_type_hints)  # they take longer than all the rest
+@lru_cache(maxsize=None)
+def _hints(hint: Any) -> Dict[str, Any]:
+    """They take longer than all the rest."""
+    return get_type_hints(hint)
 
 
 def convert(hint: Any, value: Any) -> Any:
     """A checked JSON value as the dataclass, list or plain value that hint asks for."""
     if value is None:
         return None
-    if dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         hints = _hints(hint)
         return hint(**{name: convert(hints[name], member) for name, member in value.items()})
     origin = getattr(hint, "__origin__", None)

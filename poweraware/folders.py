@@ -39,12 +39,12 @@ class Folder:
         heads = self._heads.of(stamps)
         if not heads:
             return None, []
-        newest = min(heads, key=lambda name: (-heads[name].begin_ns, _is_part(name), name))
+        newest = min(heads, key=lambda name: (-heads[name].begin_ns, is_part(name), name))
         chosen = [newest]
-        if _is_part(newest):
-            chosen = sorted(name for name in heads if _is_part(name) and heads[name].id == heads[newest].id)
+        if is_part(newest):
+            chosen = sorted(name for name in heads if is_part(name) and heads[name].id == heads[newest].id)
         found = [*self._documents.of({name: stamps[name] for name in chosen}).values()]
-        return (None, found) if _is_part(newest) else (found[0], [])
+        return (None, found) if is_part(newest) else (found[0], [])
 
 
 def load(path: Path) -> Job:
@@ -53,25 +53,28 @@ def load(path: Path) -> Job:
         return job.from_json(read_json(path), str(path))
     whole, parts = Folder(path).latest()
     if whole is None and not parts:
-        raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it")
+        raise DocumentError(f"{path}: there is neither a job.json nor a job.*.partial.json in it "
+                            "(poweraware fleet adds up the jobs below a folder)")  # fmt: skip
     return whole or partial.merge(parts)
 
 
 def whole_documents(folder: Path, spawned: bool = True) -> List[Path]:
     """Of the jobs of a folder, and of those that they have spawned."""
-    return [path for path in sorted(folder.glob("job*.json")) if _is_whole(path.name, spawned)]
+    return [path for path in sorted(folder.glob("job*.json")) if is_whole(path.name, spawned)]
 
 
 def partial_documents(folder: Path) -> List[Path]:
     """What jobs that were killed have left, a document per node."""
-    return [path for path in sorted(folder.glob("job*.json")) if _is_part(path.name)]
+    return [path for path in sorted(folder.glob("job*.json")) if is_part(path.name)]
 
 
-def _is_whole(name: str, spawned: bool) -> bool:
+def is_whole(name: str, spawned: bool = True) -> bool:
+    """Whether the document of a job is called so; spawned: those of jobs that jobs have spawned count, too."""
     return _WHOLE.match(name) is not None and (spawned or not _SPAWNED.match(name))
 
 
-def _is_part(name: str) -> bool:
+def is_part(name: str) -> bool:
+    """Whether what a node has left of a killed job is called so."""
     return name.startswith("job") and name.endswith(".partial.json")
 
 
@@ -81,7 +84,7 @@ def _is_part(name: str) -> bool:
 def _stamps(folder: Path) -> Dict[str, _Stamp]:
     """Of all documents but those of spawned jobs; without a Path for each, of which there may be 100,000."""
     with os.scandir(folder) as entries:
-        found = {each.name: each.stat() for each in entries if _is_part(each.name) or _is_whole(each.name, spawned=False)}
+        found = {each.name: each.stat() for each in entries if is_part(each.name) or is_whole(each.name, spawned=False)}
     return {name: (status.st_size, status.st_mtime_ns) for name, status in found.items()}
 
 
@@ -95,11 +98,11 @@ class _Head:
 
 def _head(path: Path) -> _Head:
     """Of a whole document from its first lines; the job's id is near the end."""
-    is_part = _is_part(path.name)
+    part = is_part(path.name)
     with path.open(encoding="utf-8", errors="replace") as file:
-        text = file.read(-1 if is_part else _HEAD)
-    begin_ns, name = _BEGIN.search(text), _ID.search(text) if is_part else None
-    if begin_ns is not None and (name is not None or not is_part):
+        text = file.read(-1 if part else _HEAD)
+    begin_ns, name = _BEGIN.search(text), _ID.search(text) if part else None
+    if begin_ns is not None and (name is not None or not part):
         return _Head(int(begin_ns.group(1)), name and name.group(1))
     document = load(path)
     return _Head(document.begin_ns, document.job.id)

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, decisions, export, folders, knowledge, run, sessions, tables, top, trace
+from poweraware import advice, compare, decide, decisions, export, fleet, folders, knowledge, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
+from poweraware.index import Index, usual_path
 from poweraware.session import text
 
 _DOCUMENTS = "a job.json, or a folder with one or with what is left of a job that was killed; or a session of bench/run"
@@ -29,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     _add_top(commands)
     _add_report(commands)
     _add_show(commands)
+    _add_fleet(commands)
     _add_compare(commands)
     _add_timeline(commands)
     _add_export(commands)
@@ -189,6 +191,35 @@ def _show(options: argparse.Namespace) -> int:
 
 def _shown(path: Path) -> str:
     return text.render(sessions.load(path)).rstrip() if sessions.is_one(path) else tables.as_text(folders.load(path))
+
+
+def _add_fleet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    found = commands.add_parser(
+        "fleet",
+        help="many jobs together: who waited, and what that cost",
+        description="Adds up the documents of jobs in a folder and all folders below it, by user, application, node and time, and "
+        "says which jobs to look at first. An index keeps what was read, so only new and changed documents are read again. "
+        "Documents that are wrong are left out and named.",
+        epilog="example: poweraware fleet /srv/poweraware -o fleet.html",
+    )
+    found.add_argument("folder", type=Path, metavar="DIR")
+    found.add_argument("-o", "--output", type=Path, metavar="PAGE.html", help="write a page with pictures; replaced as a whole")
+    found.add_argument("--index", type=Path, metavar="FILE", help="one for each DIR (default: in $XDG_CACHE_HOME/poweraware)")
+    found.add_argument("--rows", type=int, default=20, metavar="N", help="of each table (default 20)")
+    found.set_defaults(function=_fleet)
+
+
+def _fleet(options: argparse.Namespace) -> int:
+    if options.rows < 1:
+        raise DocumentError(f"fleet: --rows {options.rows} is not a positive number")
+    with Index(options.index or usual_path(options.folder)) as index:
+        index.update(options.folder)
+        print(fleet.as_text(index, options.rows))
+        if options.output is not None:
+            from poweraware import fleet_page  # here, so that the rest works without matplotlib
+
+            replace(options.output, fleet_page.render_page(index, options.folder.resolve().name, options.rows))
+    return 0
 
 
 def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

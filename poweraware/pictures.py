@@ -16,7 +16,7 @@ _MOST_NODES = 12
 _MOST_ROWS = 14
 
 # Of time in calls, from what costs nothing to what costs most; colours of Okabe and Ito.
-_STATES: Tuple[Tuple[str, str, str], ...] = (
+STATES: Tuple[Tuple[str, str, str], ...] = (
     ("asleep", "#56B4E9", ""),
     ("resting on a cache line", "#009E73", "..."),
     ("spinning", "#D55E00", "xxx"),
@@ -60,14 +60,14 @@ def regions(job: Job) -> Picture:
     """What ranks did in the regions that the program has marked."""
     found = sorted(job.regions, key=lambda each: -each.process_s)[:_MOST_ROWS]
     rows = [(each.name or "(others)", [max(0.0, each.process_s - each.calls.seconds), *_parts(each.calls)]) for each in found]
-    states_of = (("outside of collectives", "#E69F00", "\\\\"), *_STATES)
+    states_of = (("outside of collectives", "#E69F00", "\\\\"), *STATES)
     picture = Picture(
         title="Where time in regions went",
         caption=f"All processes together, the regions in which most time was spent. Time: {job.provenance.time.kind}.",
         alt="Horizontal bars, one per region, of seconds outside of collectives and of those in them: "
         + ", ".join(f"{name} {number(sum(parts))} s" for name, parts in rows) + ".",
     )  # fmt: skip
-    picture.svg = _stacked(rows, states_of)
+    picture.svg = stacked(rows, states_of)
     return picture
 
 
@@ -79,22 +79,22 @@ def states(job: Job) -> Picture:
         caption="All processes together, the classes of calls in which most time was spent. Asleep: the CPU was "
         f"given back. Time: {job.provenance.time.kind}.",
         alt="Horizontal bars, one per class of calls, of seconds asleep, resting, spinning and the rest; in all "
-        + ", ".join(f"{label} {number(sum(_parts(each)[k] for _, each in rows))} s" for k, (label, *_) in enumerate(_STATES))
+        + ", ".join(f"{label} {number(sum(_parts(each)[k] for _, each in rows))} s" for k, (label, *_) in enumerate(STATES))
         + ".",
         why_absent=None if rows else "there were no calls",
     )
     if rows:
-        picture.svg = _stacked([(name, _parts(each)) for name, each in rows], _STATES)
+        picture.svg = stacked([(name, _parts(each)) for name, each in rows], STATES)
     return picture
 
 
-def _stacked(rows: Sequence[Tuple[str, List[float]]], states_of: Sequence[Tuple[str, str, str]]) -> bytes:
-    """A bar per row, of the seconds in each of the states."""
+def stacked(rows: Sequence[Tuple[str, List[float]]], states_of: Sequence[Tuple[str, str, str]], label_of_axis: str = "time, all processes (s)") -> bytes:
+    """A bar per row, of the time in each of the states."""
     figure, axis = _bars(len(rows))
     for k, (label, colour, hatch) in enumerate(states_of):
         left = [sum(parts[:k]) for _, parts in rows]
         axis.barh(range(len(rows)), [parts[k] for _, parts in rows], left=left, color=colour, hatch=hatch, edgecolor="white", label=label)
-    _finish_bars(figure, axis, [name for name, _ in rows], "time, all processes (s)")
+    _finish_bars(figure, axis, [name for name, _ in rows], label_of_axis)
     legend_above(figure, axis)
     return render(figure)
 
