@@ -157,7 +157,7 @@ AC_DEFUN([PWR_PLUGIN_DIR], [
     pwr_plugin_note=
     AS_CASE([$plugindir],
         ["$pwr_ompi_plugindir"|"$HOME/.openmpi/components"], [],
-        [pwr_plugin_note="Open MPI does not look there by itself: export OMPI_MCA_mca_base_component_path=$plugindir:SYS_DEFAULT:USER_DEFAULT (poweraware run does)"])
+        [pwr_plugin_note="Open MPI does not look there by itself: export OMPI_MCA_mca_base_component_path=SYS_DEFAULT:$plugindir:USER_DEFAULT PMIX_MCA_mca_base_component_path= (poweraware run and module load poweraware do)"])
     AM_CONDITIONAL([PLUGIN_ELSEWHERE], [test "x$pwr_plugin_note" != x])
     AC_SUBST([plugindir])
     AC_SUBST([pwr_plugin_note])

@@ -20,6 +20,7 @@ from poweraware.documents import DocumentError
 
 _PARAMETER = "OMPI_MCA_coll_poweraware_"
 _PATH = "OMPI_MCA_mca_base_component_path"
+_PMIX_PATH = "PMIX_MCA_mca_base_component_path"  # PMIx of 5.0 and later would take ours for its own; empty: where it looks by itself
 _DEFAULT_PATH = "SYS_DEFAULT:USER_DEFAULT"
 _PLUGIN = Path(__file__).resolve().parent / "plugin"  # a link, where it is installed in a folder that Open MPI does not search
 _RECORDERS_S = 8.0  # they wait five seconds for the last processes
@@ -98,6 +99,8 @@ def parameters(folder: Optional[Path], switches: Switches) -> Dict[str, str]:
         others = [build.resolve() / part / "component" for part in ("osc_poweraware", "oshmem/scoll_poweraware")]
         found[_PATH] = ":".join([str(component), *(str(folder) for folder in others if folder.is_dir()), _DEFAULT_PATH])
         found[_PARAMETER + "helper_dir"] = str(build.resolve() / "opal")
+    if _PATH in found:
+        found[_PMIX_PATH] = ""
     return found
 
 

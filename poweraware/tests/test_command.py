@@ -89,7 +89,9 @@ def test_a_plugin_that_open_mpi_does_not_look_for_is_found(monkeypatch: pytest.M
     assert "OMPI_MCA_mca_base_component_path" not in run.parameters(None, run.Switches())
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "plugin").symlink_to("elsewhere")
-    assert run.parameters(None, run.Switches())["OMPI_MCA_mca_base_component_path"] == f"{tmp_path}/elsewhere:SYS_DEFAULT:USER_DEFAULT"
+    found = run.parameters(None, run.Switches())
+    assert found["OMPI_MCA_mca_base_component_path"] == f"{tmp_path}/elsewhere:SYS_DEFAULT:USER_DEFAULT"
+    assert found["PMIX_MCA_mca_base_component_path"] == ""
 
 
 @pytest.mark.parametrize("users, found", [(None, "epoll"), ("poll", "poll")])
