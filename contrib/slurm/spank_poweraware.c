@@ -316,6 +316,22 @@ static void wait_for(pid_t child)
     (void)waitpid(child, NULL, 0);
 }
 
+// For scontrol, to whom the number alone means the whole array or heterogeneous job.
+static void name_of_job(spank_t sp, char *name, size_t room)
+{
+    char leader[LONGEST_VALUE];
+    uint32_t array = 0;
+    uint32_t task = NO_VAL;
+    if (get(sp, "SLURM_HET_JOB_ID", leader)) {
+        snprintf(name, room, "%u+0", job_of(sp));
+    } else if (spank_get_item(sp, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 &&
+               spank_get_item(sp, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS && task != NO_VAL) {
+        snprintf(name, room, "%u_%u", array, task);
+    } else {
+        snprintf(name, room, "%u", job_of(sp));
+    }
+}
+
 // Before Slurm hears that the step is over, so before the job is and accounting gets its comment. With the rights of
 // the user, who may set it: documents are his, and nothing that he writes is read by root.
 int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
@@ -332,10 +348,10 @@ int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
         spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &user.groups, &user.num_groups) != ESPANK_SUCCESS) {
         return ESPANK_SUCCESS;
     }
-    char id[16];
-    snprintf(id, sizeof id, "%u", job_of(sp));
     char program[] = COMMENT_PROGRAM;
-    char *const arguments[] = {program, id, job_reports, NULL};
+    char name[32];
+    name_of_job(sp, name, sizeof name);
+    char *const arguments[] = {program, name, job_reports, NULL};
     pid_t child = fork();
     if (child == 0) {
         become(&user, arguments);
