@@ -316,15 +316,12 @@ static void wait_for(pid_t child)
     (void)waitpid(child, NULL, 0);
 }
 
-// For scontrol, to whom the number alone means the whole array or heterogeneous job.
+// For scontrol, to whom the number of an array's first job means all of them.
 static void name_of_job(spank_t sp, char *name, size_t room)
 {
-    char leader[LONGEST_VALUE];
     uint32_t array = 0;
     uint32_t task = NO_VAL;
-    if (get(sp, "SLURM_HET_JOB_ID", leader)) {
-        snprintf(name, room, "%u+0", job_of(sp));
-    } else if (spank_get_item(sp, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 &&
+    if (spank_get_item(sp, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 &&
                spank_get_item(sp, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS && task != NO_VAL) {
         snprintf(name, room, "%u_%u", array, task);
     } else {
