@@ -3,11 +3,13 @@
 //
 // Slurm's option --poweraware: environment of a job's tasks, and the job's joules in its comment.
 //
-// On the nodes, before tasks start, slurm_spank_user_init takes back what an enclosing batch script has got from us,
-// and sets anew what the option, or the site's default, says. Of each variable that we set, SPANK_<name> has the
-// value, too. One that differs from it is the user's own and stays, but for --poweraware=off.
+// On the nodes, before tasks start, slurm_spank_user_init takes back what an enclosing batch script
+// has got from us, and sets anew what the option, or the site's default, says. Of each variable
+// that we set, SPANK_<name> has the value, too. One that differs from it is the user's own and
+// stays, but for --poweraware=off.
 //
-// Nothing here fails a job. Only a wrong value of the option is an error, and that where the job is submitted.
+// Nothing here fails a job. Only a wrong value of the option is an error, and that where the job is
+// submitted.
 #include <stddef.h> // before spank.h, which needs it
 
 #include <errno.h>
@@ -38,10 +40,19 @@ SPANK_PLUGIN(poweraware, 1)
 
 enum { LONGEST_NAME = 80, LONGEST_VALUE = PATH_MAX + 64, COMMENT_MAX_S = 30 };
 
-typedef enum choice { CHOICE_NONE, CHOICE_OFF, CHOICE_AUTO, CHOICE_THROTTLE, CHOICE_REPORT } choice_t;
+typedef enum choice {
+    CHOICE_NONE,
+    CHOICE_OFF,
+    CHOICE_AUTO,
+    CHOICE_THROTTLE,
+    CHOICE_REPORT
+} choice_t;
 
 static const char *const words[] = {
-    [CHOICE_OFF] = "off", [CHOICE_AUTO] = "auto", [CHOICE_THROTTLE] = "throttle", [CHOICE_REPORT] = "report"};
+    [CHOICE_OFF] = "off",
+    [CHOICE_AUTO] = "auto",
+    [CHOICE_THROTTLE] = "throttle",
+    [CHOICE_REPORT] = "report"};
 
 static const char *const frameworks[] = {"OMPI_MCA_coll", "OMPI_MCA_osc", "OMPI_MCA_scoll"};
 
@@ -170,7 +181,8 @@ static void take_back(spank_t sp)
     }
 }
 
-// Against modules and files of Open MPI, too: an exclusion in the environment wins over what a file selects.
+// Against modules and files of Open MPI, too: an exclusion in the environment wins over what a file
+// selects.
 static void switch_off(spank_t sp)
 {
     for (size_t i = 0; i < COUNT(frameworks); i++) {
@@ -245,7 +257,8 @@ static void switch_on(spank_t sp, choice_t choice)
         set_unless_there(sp, PARAMETER "report", "summary");
     }
     char path[LONGEST_VALUE];
-    if (site_path != NULL && snprintf(path, sizeof path, "%s:SYS_DEFAULT:USER_DEFAULT", site_path) < (int)sizeof path) {
+    if (site_path != NULL && snprintf(path, sizeof path, "%s:SYS_DEFAULT:USER_DEFAULT",
+                                 site_path) < (int)sizeof path) {
         set_unless_there(sp, COMPONENT_PATH, path);
     }
     set_report_dir(sp, choice == CHOICE_REPORT);
@@ -295,8 +308,8 @@ static void become(const user_t *user, char *const *arguments)
         (void)dup2(null, fd);
     }
     setpgid(0, 0);
-    if (chdir("/") == 0 && setgroups((size_t)user->num_groups, user->groups) == 0 && setgid(user->gid) == 0 &&
-        setuid(user->uid) == 0) {
+    if (chdir("/") == 0 && setgroups((size_t)user->num_groups, user->groups) == 0 &&
+        setgid(user->gid) == 0 && setuid(user->uid) == 0) {
         execve(arguments[0], arguments, environment);
     }
     _exit(127);
@@ -329,8 +342,9 @@ static void name_of_job(spank_t sp, char *name, size_t room)
     }
 }
 
-// Before Slurm hears that the step is over, so before the job is and accounting gets its comment. With the rights of
-// the user, who may set it: documents are his, and nothing that he writes is read by root.
+// Before Slurm hears that the step is over, so before the job is and accounting gets its comment.
+// With the rights of the user, who may set it: documents are his, and nothing that he writes is
+// read by root.
 int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
 {
     (void)argc;
@@ -342,7 +356,8 @@ int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
         spank_get_item(sp, S_TASK_GLOBAL_ID, &task) != ESPANK_SUCCESS || task != 0 ||
         spank_get_item(sp, S_JOB_UID, &user.uid) != ESPANK_SUCCESS ||
         spank_get_item(sp, S_JOB_GID, &user.gid) != ESPANK_SUCCESS ||
-        spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &user.groups, &user.num_groups) != ESPANK_SUCCESS) {
+        spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &user.groups, &user.num_groups) !=
+            ESPANK_SUCCESS) {
         return ESPANK_SUCCESS;
     }
     char program[] = COMMENT_PROGRAM;
