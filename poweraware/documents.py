@@ -17,6 +17,7 @@ import jsonschema
 Schema = Dict[str, Any]
 Problem = Tuple[str, str]  # JSON path, what is wrong there
 
+_HERE = Path(__file__).resolve().parent
 _SHOWN_PROBLEMS = 5
 _LONGEST = 120  # letters of what is wrong: it may quote half the document
 
@@ -43,6 +44,14 @@ class Origin:
     def sentence(self, name: str) -> str:
         """The same in a sentence or two; name: of the figures."""
         return f"{name}: {self.kind} - {_KIND_WORDS[self.kind]}. {self.note}"
+
+
+@lru_cache(maxsize=None)
+def load_schema(part: str, name: str) -> Schema:
+    """One of ours: in a part of the source tree, beside us in a wheel, or two folders up where it is installed."""
+    places = [_HERE.parent / part / name, _HERE / name, _HERE.parents[1] / name]
+    schema: Schema = read_json(next((place for place in places if place.exists()), places[-1]))
+    return schema
 
 
 def check(data: Any, schema: Schema, origin: str) -> None:

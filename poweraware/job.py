@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, refuse
+from poweraware import documents
+from poweraware.documents import Origin, Problem, Schema, check, convert, refuse
 
 FORMAT = "poweraware-job"
 _NAME = "poweraware-job.schema.json"
-_HERE = Path(__file__).resolve().parent
 _ROUNDING = 1e-6  # relative: figures have nine digits
 _IN_REGIONS = 0.01  # relative, and seconds: of a killed process both are as the recorder saw them last
 
@@ -279,15 +276,9 @@ class Job:
         return dict(sorted(found.items(), key=lambda item: -item[1].seconds))
 
 
-@lru_cache(maxsize=1)
 def load_schema() -> Schema:
-    """The schema of a job's document: in the source tree, beside us in a wheel, or two folders up where it is installed."""
-    places = [_HERE.parent / "opal" / "tools" / "record" / _NAME, _HERE / _NAME, _HERE.parents[1] / _NAME]
-    for path in places:
-        if path.exists():
-            schema: Schema = json.loads(path.read_text(encoding="utf-8"))
-            return schema
-    raise DocumentError(f"{places[-1]}: is not installed")
+    """Of a job's document."""
+    return documents.load_schema("opal/tools/record", _NAME)
 
 
 def from_json(data: Any, origin: str) -> Job:

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
-from poweraware.documents import DocumentError, Schema, check, read_json, refuse, replace
+from poweraware.documents import DocumentError, check, load_schema, read_json, refuse, replace
 from poweraware.table import Table, as_table
 from poweraware.wording import number, plural
 
 Json = Dict[str, Any]
 
-_NAME = "knowledge.schema.json"
-_HERE = Path(__file__).resolve().parent
 _KEY = ("nodes", "ranks_per_node", "transport", "operation", "size_class")
 _EPOCH = datetime.date(1970, 1, 1)
 _LAST_CLASS = 15  # of sizes (pwr_ompi/size_class.h): no limit above
@@ -62,17 +60,11 @@ def load(path: Path) -> Json:
     if not path.exists():
         return {"format_version": 1, "machines": []}
     document: Json = read_json(path)
-    check(document, _schema(), str(path))
+    check(document, load_schema("opal/policy", "knowledge.schema.json"), str(path))
     for i, machine in enumerate(document["machines"]):
         keys = [tuple(entry[key] for key in _KEY) for entry in machine["entries"]]
         refuse(((f"$.machines[{i}].entries[{j}]", "is there twice") for j, key in enumerate(keys) if key in keys[:j]), str(path))
     return document
-
-
-def _schema() -> Schema:
-    places = [_HERE.parent / "opal" / "policy" / _NAME, _HERE.parents[1] / _NAME]  # source tree, installed
-    schema: Schema = read_json(next((place for place in places if place.exists()), places[0]))
-    return schema
 
 
 # ---- show ----
