@@ -70,7 +70,7 @@ def _stamp(each: "os.DirEntry[str]") -> str:
 
 def load(path: str) -> Job:
     """A document that may be anybody's."""
-    return job.from_json(parse_json(_bytes(path), Path(path)), path)
+    return job.from_json(parse_json(_bytes(path), Path(path)), path, one_of_many=True)
 
 
 def jobs_of(entry: Entry) -> Iterator[Union[Job, str]]:

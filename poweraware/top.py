@@ -72,7 +72,7 @@ def look(helper_dir: Optional[Path], run_dir: Optional[str]) -> Look:
     try:
         found = subprocess.run([program, run_dir or ""], stdout=subprocess.PIPE, check=False)
     except FileNotFoundError as error:
-        raise DocumentError(f"top: there is no {program}: it comes with the plug-in, not with the Python package (--build says where "
+        raise DocumentError(f"{program}: No such file or directory: it comes with the plug-in, not with the Python package (--build says where "
                             "poweraware was built)") from error  # fmt: skip
     except OSError as error:
         raise DocumentError(f"{program}: {error.strerror} (--build says where poweraware was built)") from error

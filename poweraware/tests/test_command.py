@@ -38,7 +38,7 @@ def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[st
 
 
 def test_help_everywhere(tmp_path: Path) -> None:
-    names = ("run", "top", "report", "show", "compare", "timeline", "export", "validate", "decide", "knowledge")
+    names = ("run", "top", "report", "show", "fleet", "compare", "timeline", "export", "validate", "decide", "knowledge")
     for arguments in (["--help"], *([name, "--help"] for name in names)):
         done = poweraware(*arguments, folder=tmp_path)
         assert done.returncode == 0 and "usage: poweraware" in done.stdout, done.stderr
