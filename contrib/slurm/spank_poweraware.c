@@ -1,16 +1,17 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Copyright (c) 2026 The poweraware authors
-//
-// Slurm's option --poweraware: environment of a job's tasks, and the job's joules in its comment.
-//
-// On the nodes, before tasks start, slurm_spank_user_init takes back what an enclosing batch script
-// has got from us, and sets anew what the option, or the site's default, says. Of each variable
-// that we set, SPANK_<name> has the value, too. One that differs from it is the user's own and
-// stays, but for --poweraware=off.
-//
-// Nothing here fails a job. Only a wrong value of the option is an error, and that where the job is
-// submitted.
-#include <stddef.h> // before spank.h, which needs it
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Slurm's option --poweraware: environment of a job's tasks, and the job's joules in its comment.
+ *
+ * On the nodes, before tasks start, slurm_spank_user_init takes back what an enclosing batch script
+ * has got from us, and sets anew what the option, or the site's default, says. Of each variable
+ * that we set, SPANK_<name> has the value, too. One that differs from it is the user's own and
+ * stays, but for --poweraware=off.
+ *
+ * Nothing here fails a job. Only a wrong value of the option is an error, and that where the job is
+ * submitted.
+ */
+#include <stddef.h> /* before spank.h, which needs it */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ SPANK_PLUGIN(poweraware, 1)
 #define PARAMETER "OMPI_MCA_coll_poweraware_"
 #define REPORT_DIR PARAMETER "report_dir"
 #define COMPONENT_PATH "OMPI_MCA_mca_base_component_path"
-#define BATCH "SPANK_POWERAWARE_BATCH" // the job whose batch script it is
+#define BATCH "SPANK_POWERAWARE_BATCH" /* the job whose batch script it is */
 #define EXCLUDED "^poweraware"
 
 enum { LONGEST_NAME = 80, LONGEST_VALUE = PATH_MAX + 64, COMMENT_MAX_S = 30 };
@@ -56,20 +57,20 @@ static const char *const words[] = {
 
 static const char *const frameworks[] = {"OMPI_MCA_coll", "OMPI_MCA_osc", "OMPI_MCA_scoll"};
 
-// All variables that we may set.
+/* All variables that we may set. */
 static const char *const variables[] = {"OMPI_MCA_coll", "OMPI_MCA_osc", "OMPI_MCA_scoll",
     PARAMETER "priority", PARAMETER "scheme", PARAMETER "report", REPORT_DIR, COMPONENT_PATH};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static choice_t asked;           // by the option
-static choice_t site_default;    // of plugstack.conf
-static const char *site_path;    // likewise
-static const char *site_reports; // likewise
-static bool comment_later;         // not when this step ends
-static char job_reports[PATH_MAX]; // where documents of this job go because we said so; else empty
+static choice_t asked;           /* by the option */
+static choice_t site_default;    /* of plugstack.conf */
+static const char *site_path;    /* likewise */
+static const char *site_reports; /* likewise */
+static bool comment_later;         /* not when this step ends */
+static char job_reports[PATH_MAX]; /* where documents of this job go because we said so; else empty */
 
-// ---- what is wanted ----
+/* ---- what is wanted ---- */
 
 static choice_t choice_of(const char *word)
 {
@@ -132,7 +133,7 @@ int slurm_spank_init(spank_t sp, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
-// ---- the environment of tasks ----
+/* ---- the environment of tasks ---- */
 
 static bool get(spank_t sp, const char *name, char *value)
 {
@@ -153,7 +154,7 @@ static void set(spank_t sp, const char *name, const char *value)
     }
 }
 
-// Outcome: whether it has this value now because of us.
+/* Outcome: whether it has this value now because of us. */
 static bool set_unless_there(spank_t sp, const char *name, const char *value)
 {
     char present[LONGEST_VALUE];
@@ -181,8 +182,8 @@ static void take_back(spank_t sp)
     }
 }
 
-// Against modules and files of Open MPI, too: an exclusion in the environment wins over what a file
-// selects.
+/* Against modules and files of Open MPI, too: an exclusion in the environment wins over what a file
+   selects. */
 static void switch_off(spank_t sp)
 {
     for (size_t i = 0; i < COUNT(frameworks); i++) {
@@ -196,7 +197,7 @@ static void switch_off(spank_t sp)
     set(sp, PARAMETER "scheme", "off");
 }
 
-// Components of a heterogeneous job have one folder, as they have one MPI job.
+/* Components of a heterogeneous job have one folder, as they have one MPI job. */
 static uint32_t job_of(spank_t sp)
 {
     char leader[LONGEST_VALUE];
@@ -213,7 +214,7 @@ static bool is_own_folder(const char *path)
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-// Called with the user's rights. Another user may have made a folder of this name in the site's.
+/* Called with the user's rights. Another user may have made a folder of this name in the site's. */
 static void set_report_dir(spank_t sp, bool wanted)
 {
     char path[PATH_MAX];
@@ -236,7 +237,7 @@ static void set_report_dir(spank_t sp, bool wanted)
     }
 }
 
-// Steps of a batch script need not care for the comment: it does when it ends.
+/* Steps of a batch script need not care for the comment: it does when it ends. */
 static bool is_left_to_batch(spank_t sp, uint32_t step)
 {
     char job[16];
@@ -289,7 +290,7 @@ int slurm_spank_user_init(spank_t sp, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
-// ---- joules in the comment ----
+/* ---- joules in the comment ---- */
 
 typedef struct user {
     uid_t uid;
@@ -298,7 +299,7 @@ typedef struct user {
     int num_groups;
 } user_t;
 
-// Between fork and exec of a process with threads: system calls only.
+/* Between fork and exec of a process with threads: system calls only. */
 static void become(const user_t *user, char *const *arguments)
 {
     static char path[] = "PATH=" BINDIR ":/usr/local/bin:/usr/bin:/bin";
@@ -329,7 +330,7 @@ static void wait_for(pid_t child)
     (void)waitpid(child, NULL, 0);
 }
 
-// For scontrol, to whom the number of an array's first job means all of them.
+/* For scontrol, to whom the number of an array's first job means all of them. */
 static void name_of_job(spank_t sp, char *name, size_t room)
 {
     uint32_t array = 0;
@@ -342,9 +343,9 @@ static void name_of_job(spank_t sp, char *name, size_t room)
     }
 }
 
-// Before Slurm hears that the step is over, so before the job is and accounting gets its comment.
-// With the rights of the user, who may set it: documents are his, and nothing that he writes is
-// read by root.
+/* Before Slurm hears that the step is over, so before the job is and accounting gets its comment.
+   With the rights of the user, who may set it: documents are his, and nothing that he writes is
+   read by root. */
 int slurm_spank_task_exit(spank_t sp, int argc, char **argv)
 {
     (void)argc;

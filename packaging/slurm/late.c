@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Copyright (c) 2026 The poweraware authors
-//
-// late SECONDS: the last rank comes so much later to a barrier. Says how many ranks there are when it is over.
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * late SECONDS: the last rank comes so much later to a barrier. Says how many ranks there are when it is over.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
