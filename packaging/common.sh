@@ -4,8 +4,9 @@
 #
 # For checks of modules and recipes: what users do, and what must come of it.  WORK is theirs.
 FAILURES=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+HERE=$(dirname "${BASH_SOURCE[0]}") # with late.c
+# shellcheck source=packaging/jobs.sh
+. "$HERE/jobs.sh"
 
 verdict() { # text, exit status
     if [ "$2" = 0 ]; then
@@ -31,38 +32,9 @@ same_as() { # environment
     verdict "unloaded, the environment is as before" $?
 }
 
-# One of two ranks is two seconds late to an Allreduce and a fence: the other one sleeps.
+# The last of two ranks is late to collectives and a fence: the other one sleeps.
 ranks_sleep() {
-    cat >"$WORK/late.c" <<'EOF'
-#include <mpi.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-
-int main(void)
-{
-    int rank, sum;
-    MPI_Win win;
-    void *base;
-    MPI_Init(NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    for (int fence = 0; fence < 2; fence++) {
-        clock_t begin = clock();
-        if (0 == rank) {
-            sleep(2);
-        }
-        fence ? MPI_Win_fence(0, win) : MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        double share = (double)(clock() - begin) / CLOCKS_PER_SEC / 2;
-        if (1 == rank) {
-            printf("%s %s: %.3f of a CPU\n", share < 0.05 ? "slept" : "spun", fence ? "fence" : "allreduce", share);
-        }
-    }
-    MPI_Win_free(&win);
-    MPI_Finalize();
-}
-EOF
-    mpicc -o "$WORK/late" "$WORK/late.c" && mpirun -np 2 --oversubscribe "$WORK/late" >"$WORK/late.out" 2>&1
-    [ "$(grep -c ^slept "$WORK/late.out")" = 2 ]
-    verdict "a rank that waits sleeps: $(grep -e ^slept -e ^spun "$WORK/late.out" | tr '\n' ';')" $? || cat "$WORK/late.out"
+    mpicc -o "$WORK/late" "$HERE/late.c" &&
+        mpirun -np 2 "$WORK/late" 2 >"$WORK/late.out" 2>&1 && slept "$WORK/late.out"
+    verdict "a rank that waits sleeps" $?
 }
