@@ -159,7 +159,7 @@ static void test_pieces_that_come_slowly_are_slept_for(void **state)
         .over = over, .progress = piece, .sleep = doze_to_the_next_piece, .arg = &thing};
     (void)state;
     assert_int_equal(pwr_wait_for(&waitable, &alone, 0, &stats), PWR_OK);
-    assert_in_range(thing.num_sleeps, PIECES - 1, PIECES + 1);
+    assert_between(thing.num_sleeps, PIECES - 1, PIECES + 1);
     assert_true(stats.spin_ns < 4 * MS); /* one and a half full spins, not a hundred */
 }
 
