@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from bench.testbed.emulator.tests.conftest import need_emulator
+
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
@@ -88,15 +90,6 @@ def folder() -> Iterator[Path]:
         shutil.copy(BUILD / "opal" / program, made / program)
     yield made
     shutil.rmtree(made)
-
-
-def need_emulator() -> None:
-    if not (BUILD / "bench" / "testbed" / "emulator" / "pwr-emulator").exists():
-        pytest.skip("no pwr-emulator is built: needs fuse3, and 'make' before 'make check'")
-    try:
-        os.close(os.open("/dev/fuse", os.O_RDWR))
-    except OSError:
-        pytest.skip("/dev/fuse cannot be opened: 'modprobe fuse', or run as root")
 
 
 def run_on(machine: str, folder: Path, *command: str) -> Run:

@@ -32,12 +32,6 @@ needs_liblikwid = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(autouse=True)
-def _emulator() -> None:
-    if not (BUILD.parent / "bench" / "testbed" / "emulator" / "pwr-emulator").exists():
-        pytest.skip("no pwr-emulator is built: needs fuse3, and 'make' before 'make check'")
-
-
 def program(name: str) -> str:
     found = shutil.which(name, path=SBIN)
     if found is None:

@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.testbed.emulator.tests.conftest import need_emulator
+
 SRC = Path(os.environ["PWR_SRCDIR"])
 BUILD = Path(os.environ["PWR_BUILDDIR"])
 EMULATE = SRC / "bench" / "testbed" / "emulator" / "emulate"
@@ -180,8 +182,7 @@ class Machine:
 def machine() -> Iterator[Machine]:
     if os.getuid() != 0:
         pytest.skip("needs root, to be two kinds of user")
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        pytest.skip("/dev/fuse cannot be opened")
+    need_emulator()
     folder = Path(tempfile.mkdtemp(prefix="pwr-machines-"))
     folder.chmod(0o1777)
     yield Machine(folder)
