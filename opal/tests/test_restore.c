@@ -19,12 +19,14 @@
 #include <unistd.h>
 
 #include "guard/journal_file.h"
+#include "record/page.h"
 
 enum { THEIRS = 2000000, CLOCK_MODULATION = 0x19a };
 
 static const char *const no_options[] = {NULL};
 static const char *const verbose[] = {"--verbose", NULL};
 static const char *const dry_run[] = {"--dry-run", NULL};
+static const char *const of_13[] = {"--job", "13", NULL};
 static const char *const dry_run_of_13[] = {"--dry-run", "--job", "13", NULL};
 
 static void leave(fixture_t *fixture, const char *job, unsigned cpu)
@@ -145,6 +147,33 @@ static void test_somebody_elses_value_stays(void **state)
     expect(fixture, no_options, 0, "left CPU 3 ceiling at 2000000 kHz, which somebody else");
     assert_int_equal(leftover_ceiling(fixture, 3), THEIRS);
     assert_int_equal(journals(fixture), 0);
+}
+
+static bool has(fixture_t *fixture, const char *name)
+{
+    pwr_rundir_t *rundir = open_rundir(fixture);
+    bool there = faccessat(pwr_rundir_fd(rundir), name, F_OK, 0) == 0;
+    pwr_rundir_close(rundir);
+    return there;
+}
+
+static void test_pages_of_the_dead_are_removed(void **state)
+{
+    fixture_t *fixture = *state;
+    char why[512];
+    pwr_mapped_page_t lives;
+    put_file(fixture, "calls.12.0", "");
+    expect(fixture, dry_run, 0, "nothing to restore\n");
+    expect(fixture, of_13, 0, "");
+    assert_true(has(fixture, "calls.12.0"));
+    pwr_rundir_t *rundir = open_rundir(fixture);
+    assert_int_equal(pwr_page_create(rundir, "12", 1, why, sizeof why, &lives), PWR_OK);
+    expect_silence(fixture);
+    assert_false(has(fixture, "calls.12.0"));
+    assert_true(has(fixture, "calls.12.1"));
+    pwr_page_remove(rundir, &lives);
+    pwr_page_close(&lives);
+    pwr_rundir_close(rundir);
 }
 
 static void test_original_is_there_already(void **state)
@@ -436,6 +465,7 @@ int main(void)
         LEFTOVER_TEST(test_both_were_killed),
         LEFTOVER_TEST(test_dry_run_changes_nothing),
         LEFTOVER_TEST(test_somebody_elses_value_stays),
+        LEFTOVER_TEST(test_pages_of_the_dead_are_removed),
         LEFTOVER_TEST(test_original_is_there_already),
         LEFTOVER_TEST(test_a_living_job_is_left_alone),
         LEFTOVER_TEST(test_what_a_stopped_guardian_has_is_left_and_said),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * poweraware-restore: all journals of one run-time directory, as the user who owns it.
+ * poweraware-restore: all journals and pages of one run-time directory, as the user who owns it.
  */
 #include "config.h"
 
 #include "tools/poweraware_restore.h"
 
 #include "guard/restore.h"
+#include "record/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -320,6 +321,9 @@ bool restore_directory(const restore_request_t *request)
         done = restore_journal(request, rundir, list.found[i].name) && done;
     }
     free(list.found);
+    if (!request->dry_run && !request->job) {
+        pwr_page_sweep(rundir, NULL); /* recorders may have been killed, too */
+    }
     pwr_rundir_close(rundir);
     return done;
 }
