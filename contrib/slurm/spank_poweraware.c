@@ -309,6 +309,7 @@ static void become(const user_t *user, char *const *arguments)
         (void)dup2(null, fd);
     }
     setpgid(0, 0);
+    signal(SIGTERM, SIG_IGN); /* which descendants of a step get when the job is over */
     if (chdir("/") == 0 && setgroups((size_t)user->num_groups, user->groups) == 0 &&
         setgid(user->gid) == 0 && setuid(user->uid) == 0) {
         execve(arguments[0], arguments, environment);
