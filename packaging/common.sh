@@ -38,3 +38,8 @@ ranks_sleep() {
         mpirun -np 2 "$WORK/late" 2 >"$WORK/late.out" 2>&1 && slept "$WORK/late.out"
     verdict "a rank that waits sleeps" $?
 }
+
+job_reported() { # after ranks_sleep
+    poweraware run --output "$WORK/job" -- mpirun -np 2 "$WORK/late" 1 >"$WORK/job.out" 2>&1 && [ -s "$WORK/job/job.json" ]
+    verdict "poweraware run reports a job" $? || cat "$WORK/job.out"
+}
