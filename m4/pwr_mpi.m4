@@ -158,7 +158,15 @@ AC_DEFUN([PWR_PLUGIN_DIR], [
     AS_CASE([$plugindir],
         ["$pwr_ompi_plugindir"|"$HOME/.openmpi/components"], [],
         [pwr_plugin_note="Open MPI does not look there by itself: export OMPI_MCA_mca_base_component_path=SYS_DEFAULT:$plugindir:USER_DEFAULT PMIX_MCA_mca_base_component_path= (poweraware run and module load poweraware do)"])
+    # Debian 13: PMIx's parameter file has PMIx's folder as mca_base_component_path, and mpirun makes it Open MPI's only one
+    pwr_pmix_params=`$OMPI_INFO --parsable --path libdir 2>/dev/null | sed -n 's/^path:libdir://p'`/../../pmix2/share/pmix-mca-params.conf
+    AS_IF([grep '^mca_base_component_path' "$pwr_pmix_params" >/dev/null 2>&1], [
+        pwr_pmix_params=`realpath "$pwr_pmix_params"`
+        AS_IF([test "x$pwr_plugin_note" = x],
+            [pwr_plugin_note="mpirun does not look there, due to mca_base_component_path in $pwr_pmix_params: remove that line, or export OMPI_MCA_mca_base_component_path=SYS_DEFAULT:USER_DEFAULT PMIX_MCA_mca_base_component_path= (poweraware run and module load poweraware do)"])
+    ], [pwr_pmix_params=])
     AM_CONDITIONAL([PLUGIN_ELSEWHERE], [test "x$pwr_plugin_note" != x])
     AC_SUBST([plugindir])
     AC_SUBST([pwr_plugin_note])
+    AC_SUBST([pwr_pmix_params])
 ])
