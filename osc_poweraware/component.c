@@ -56,7 +56,7 @@ mca_osc_poweraware_component_t mca_osc_poweraware_component = {
                 {
                     PWR_OSC_VERSION,
                     .mca_component_name = "poweraware",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    MCA_BASE_MAKE_VERSION(component, PWR_MAJOR, PWR_MINOR, PWR_RELEASE),
                     .mca_open_component = open_component,
                     .mca_close_component = close_component,
                     .mca_register_component_params = register_component,

@@ -49,7 +49,7 @@ mca_scoll_poweraware_component_t mca_scoll_poweraware_component = {
                 {
                     MCA_SCOLL_BASE_VERSION_2_0_0,
                     .mca_component_name = "poweraware",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    MCA_BASE_MAKE_VERSION(component, PWR_MAJOR, PWR_MINOR, PWR_RELEASE),
                     .mca_open_component = open_component,
                     .mca_close_component = close_component,
                     .mca_register_component_params = register_component,
