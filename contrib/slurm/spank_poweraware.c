@@ -33,6 +33,7 @@
 
 SPANK_PLUGIN(poweraware, 1)
 
+#define COLL "OMPI_MCA_coll"
 #define PARAMETER "OMPI_MCA_coll_poweraware_"
 #define REPORT_DIR PARAMETER "report_dir"
 #define COMPONENT_PATH "OMPI_MCA_mca_base_component_path"
@@ -55,11 +56,12 @@ static const char *const words[] = {
     [CHOICE_THROTTLE] = "throttle",
     [CHOICE_REPORT] = "report"};
 
-static const char *const frameworks[] = {"OMPI_MCA_coll", "OMPI_MCA_osc", "OMPI_MCA_scoll"};
+static const char *const frameworks[] = {COLL, "OMPI_MCA_osc", "OMPI_MCA_scoll"};
 
 /* All variables that we may set. */
-static const char *const variables[] = {"OMPI_MCA_coll", "OMPI_MCA_osc", "OMPI_MCA_scoll",
-    PARAMETER "priority", PARAMETER "scheme", PARAMETER "report", REPORT_DIR, COMPONENT_PATH};
+static const char *const variables[] = {COLL, "OMPI_MCA_osc", "OMPI_MCA_scoll",
+    PARAMETER "idle", PARAMETER "priority", PARAMETER "scheme", PARAMETER "report", REPORT_DIR,
+    COMPONENT_PATH};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -183,16 +185,21 @@ static void take_back(spank_t sp)
 }
 
 /* Against modules and files of Open MPI, too: an exclusion in the environment wins over what a file
-   selects. */
+   selects. Windows and OpenSHMEM follow coll where they do not name us: a file that leaves out others,
+   as Debian's does for osc, stays in force. */
 static void switch_off(spank_t sp)
 {
+    char selected[LONGEST_VALUE];
+    if (!get(sp, COLL, selected)) {
+        set(sp, COLL, EXCLUDED);
+    }
     for (size_t i = 0; i < COUNT(frameworks); i++) {
-        char selected[LONGEST_VALUE];
-        bool there = get(sp, frameworks[i], selected);
-        if (!there || (selected[0] != '^' && strstr(selected, "poweraware") != NULL)) {
+        if (get(sp, frameworks[i], selected) && selected[0] != '^' &&
+            strstr(selected, "poweraware") != NULL) {
             set(sp, frameworks[i], EXCLUDED);
         }
     }
+    set(sp, PARAMETER "idle", "off"); /* for windows that a file gives us */
     set(sp, PARAMETER "priority", "-1");
     set(sp, PARAMETER "scheme", "off");
 }
