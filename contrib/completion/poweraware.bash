@@ -24,4 +24,4 @@ _poweraware() {
 }
 
 # Where nothing is found, names of files.
-complete -o default -F _poweraware poweraware poweraware-info poweraware-calibrate poweraware-restore poweraware-sample
+complete -o default -F _poweraware poweraware poweraware-info poweraware-calibrate poweraware-restore poweraware-sample poweraware-tune
