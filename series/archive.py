@@ -44,6 +44,7 @@ PACKAGES = (
     "python3",
     "python3-jsonschema",
     "python3-pytest",
+    "python3-seccomp",
     "valgrind",
 )
 

@@ -109,13 +109,43 @@ failed() { # what
     FAILURES=$((FAILURES + 1))
 }
 
-no_segment_is_left() { # of a process that has ended; other tests may have theirs meanwhile
-    local left='' name pid
-    while read -r name; do
+left_segments() { # of processes that have ended; other tests may have theirs meanwhile
+    local name pid
+    find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" -newer "$WORK/began" -printf '%f\n' 2>/dev/null | while read -r name; do
         pid=${name#*.*.}
-        [ -d "/proc/${pid%%.*}" ] || left="$left $name"
-    done < <(find /dev/shm -maxdepth 1 -name "poweraware.$(id -u).*" -newer "$WORK/began" -printf '%f\n' 2>/dev/null)
-    [ -z "$left" ] || failed "segments are left:$left"
+        [ -d "/proc/${pid%%.*}" ] || echo "$name"
+    done
+}
+
+no_segment_is_left() {
+    local left
+    left=$(left_segments)
+    [ -z "$left" ] || failed "segments are left: $left"
+}
+
+# What jobs have started is known by its environment, which has $WORK in it.
+processes_of_jobs() {
+    local file
+    env -i "PATH=$PATH" grep -ls -- "$WORK" /proc/[0-9]*/environ | while read -r file; do
+        file=${file#/proc/}
+        echo "${file%/environ}"
+    done
+}
+
+# Recorders and guardians may live a moment longer than their jobs.
+no_process_is_left() {
+    for _ in $(seq 600); do
+        [ -n "$(processes_of_jobs)" ] || return
+        sleep 0.1
+    done
+    # shellcheck disable=SC2046 # numbers
+    failed "processes are left: $(ps -o pid=,args= $(processes_of_jobs))"
+    kill_what_is_left
+}
+
+kill_what_is_left() {
+    # shellcheck disable=SC2046 # numbers
+    kill -KILL $(processes_of_jobs) 2>/dev/null
 }
 OK=" 0 wrong results"
 

@@ -327,6 +327,15 @@ static bool dump(FILE *file, const void *report)
     return 0 == json_dumpf(report, file, JSON_REAL_PRECISION(12));
 }
 
+/* Each component writes the file anew when it ends; the reason is said once. */
+static void complain(const char *path, int error, bool *said)
+{
+    if (!*said) {
+        pwr_say(1, "cannot write %s: %s", path, pwr_file_why(error));
+    }
+    *said = true;
+}
+
 /* Out of memory: members are missing. */
 static void write_report(const char *path)
 {
@@ -341,16 +350,18 @@ static void write_report(const char *path)
     pwr_json_take(report, power());
     int error = pwr_file_write(path, dump, report);
     if (0 != error) {
-        pwr_say(1, "cannot write %s: %s", path, pwr_file_why(error));
+        static bool said;
+        complain(path, error, &said);
     }
     json_decref(report);
 }
 
 static void write_trace(const char *path)
 {
-    int err = pwr_events_write(path);
-    if (0 != err) {
-        pwr_say(1, "cannot write %s: %s", path, pwr_file_why(err));
+    int error = pwr_events_write(path);
+    if (0 != error) {
+        static bool said;
+        complain(path, error, &said);
     }
 }
 

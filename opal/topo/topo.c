@@ -83,7 +83,8 @@ static void add_all(hwloc_const_bitmap_t from, pwr_cpuset_t *to)
     }
 }
 
-/* Systems that cannot tell do not bind either: all CPUs are everybody's. */
+/* Systems that cannot tell do not bind either: all CPUs are everybody's.  Where the kernel refuses to
+   tell, hwloc (2.9) would ask for ever. */
 static pwr_status_t ask_binding(hwloc_topology_t machine, pwr_topo_sets_t *sets)
 {
     hwloc_bitmap_t mine = hwloc_bitmap_alloc();
@@ -91,7 +92,9 @@ static pwr_status_t ask_binding(hwloc_topology_t machine, pwr_topo_sets_t *sets)
         return PWR_ERR_NOMEM;
     }
     hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(machine);
-    bool told = hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) == 0;
+    pwr_cpuset_t bound;
+    bool told = pwr_cpuset_bound(&bound) &&
+                hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_THREAD) == 0;
     hwloc_bitmap_and(mine, told ? mine : all, all); /* it may be infinite */
     add_all(mine, &sets->mine);
     hwloc_bitmap_free(mine);
