@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -367,6 +368,39 @@ static void test_guardian_inherits_no_descriptor(void **state)
     pwr_guard_stop(guard);
 }
 
+static unsigned count_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    while (readdir(directory)) {
+        count++;
+    }
+    closedir(directory);
+    return count;
+}
+
+static void test_no_descriptor_is_left(void **state)
+{
+    const pwr_guard_config_t config = {.run_directory = "/run"};
+    fixture_t *fixture = *state;
+    unsigned before = count_descriptors();
+    pwr_guard_stop(fixture_guard(fixture));
+    assert_int_equal(count_descriptors(), before);
+    pwr_guard_abandon(fixture_guard(fixture));
+    assert_int_equal(count_descriptors(), before);
+    pwr_guard_t *guard = guard_lever(fixture);
+    assert_int_equal(kill(pwr_guard_pid(guard), SIGKILL), 0);
+    assert_int_equal(tell(fixture, guard), PWR_ERR_IO);
+    assert_int_equal(pwr_guard_revive(guard), PWR_OK);
+    pwr_guard_stop(guard);
+    assert_int_equal(count_descriptors(), before);
+    fixture->env.helper_dir = fixture->root;
+    fixture_link(fixture, "/poweraware-guard", "/bin/true");
+    assert_int_equal(pwr_guard_start(&fixture->env, &config, &guard), PWR_ERR_IO);
+    assert_int_equal(count_descriptors(), before);
+}
+
 static void test_help(void **state)
 {
     (void)state;
@@ -397,6 +431,7 @@ int main(void)
         FIXTURE_TEST(test_dead_guardian_is_an_error_and_no_signal),
         FIXTURE_TEST(test_programs_that_are_no_guardian),
         FIXTURE_TEST(test_guardian_inherits_no_descriptor),
+        FIXTURE_TEST(test_no_descriptor_is_left),
         FIXTURE_TEST(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

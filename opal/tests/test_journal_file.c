@@ -73,6 +73,13 @@ static const char *path_of(const pwr_rundir_t *rundir, const char *name)
     return path;
 }
 
+static size_t size_of(const pwr_rundir_t *rundir, const char *name)
+{
+    struct stat info;
+    assert_int_equal(stat(path_of(rundir, name), &info), 0);
+    return (size_t)info.st_size;
+}
+
 static pwr_status_t open_status(const pwr_rundir_t *rundir, const char *name, char why[WHY_BYTES])
 {
     pwr_journal_file_t *file = NULL;
@@ -324,6 +331,22 @@ static void test_successor_goes_on_where_the_first_was_killed(void **state)
     pwr_rundir_close(rundir);
 }
 
+/* It may only want to know what would be done. */
+static void test_restorer_changes_no_byte(void **state)
+{
+    char name[NAME_MAX + 1];
+    pwr_rundir_t *rundir = open_rundir(*state);
+    pwr_journal_file_t *file = create(rundir);
+    name_of(file, name);
+    add(file, &original);
+    pwr_journal_close(file);
+    append_text(rundir, name, "original clock_modulation");
+    size_t size = size_of(rundir, name);
+    expect_open(rundir, name, PWR_OK, "");
+    assert_int_equal(size_of(rundir, name), size);
+    pwr_rundir_close(rundir);
+}
+
 static void test_nobody_takes_over_what_is_not_theirs(void **state)
 {
     char name[NAME_MAX + 1], why[WHY_BYTES];
@@ -346,13 +369,6 @@ static void test_nobody_takes_over_what_is_not_theirs(void **state)
 }
 
 /* ---- full disks ---- */
-
-static size_t size_of(const pwr_rundir_t *rundir, const char *name)
-{
-    struct stat info;
-    assert_int_equal(stat(path_of(rundir, name), &info), 0);
-    return (size_t)info.st_size;
-}
 
 static bool is_empty(const pwr_rundir_t *rundir)
 {
@@ -553,6 +569,7 @@ int main(void)
         FIXTURE_TEST(test_removed_while_a_restorer_waits),
         FIXTURE_TEST(test_client_waits_for_a_restorer),
         FIXTURE_TEST(test_successor_goes_on_where_the_first_was_killed),
+        FIXTURE_TEST(test_restorer_changes_no_byte),
         FIXTURE_TEST(test_nobody_takes_over_what_is_not_theirs),
         FIXTURE_TEST(test_full_at_the_first_line),
         FIXTURE_TEST(test_full_at_a_later_line),
