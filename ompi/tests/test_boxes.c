@@ -326,6 +326,21 @@ static void a_writer_waits_for_the_slowest(void **state)
     assert_int_equal(node.rank[0].known, 101); /* and nobody made it wait */
 }
 
+static void no_more_is_known_than_the_slowest_has_ended(void **state)
+{
+    (void)state;
+    static node_t node;
+    for (uint32_t ends = 0; ends < SETS * SETS; ++ends) {
+        uint32_t one = ends % SETS, two = ends / SETS;
+        make_node(&node, 3, false, 100);
+        node.rank[0].round = 100 + SETS - 1;
+        node.lines[1].left.value = 100 + one;
+        node.lines[2].left.value = 100 + two;
+        rank_posts(&node, 0);
+        assert_int_equal(node.rank[0].known, 101 + (one < two ? one : two));
+    }
+}
+
 static void who_heard_of_all_asks_nobody(void **state)
 {
     (void)state;
@@ -439,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_arrives),
         cmocka_unit_test(a_writer_waits_for_the_slowest),
+        cmocka_unit_test(no_more_is_known_than_the_slowest_has_ended),
         cmocka_unit_test(who_heard_of_all_asks_nobody),
         cmocka_unit_test(a_silent_rank_is_not_misread),
         cmocka_unit_test(an_old_end_is_not_misread),

@@ -113,6 +113,30 @@ static void test_long_sleeps_are_a_part_of_the_wait(void **state)
                          cases[i].next_ns);
     }
     assert_int_equal(pwr_wait_next_sleep_ns(5 * MS, 0, &one_length), 5 * MS);
+    thing_t thing = {.over_at_ns = fake_clock_now_ns() + 18 * MS};
+    assert_int_equal(wait_for(&thing, true, &policy, 0, NULL), PWR_OK);
+    for (int i = 3; i <= 6; i++) { /* after 2.1, 6.1, 10.1, 14.1 ms */
+        assert_int_equal(thing.slept_ns[i], PWR_WAIT_SLEEP_SHORT_NS);
+    }
+}
+
+static void test_numbers_of_waits_add_up(void **state)
+{
+    enum { WAITS = 3 };
+    pwr_wait_stats_t stats = {0};
+    uint64_t sleeps = 0;
+    (void)state;
+    for (int i = 0; i < WAITS; i++) {
+        thing_t thing = {.over_at_ns = fake_clock_now_ns() + 5 * MS};
+        assert_int_equal(wait_for(&thing, true, &alone, 0, &stats), PWR_OK);
+        sleeps += (uint64_t)thing.num_sleeps;
+    }
+    assert_int_equal(stats.waits, WAITS);
+    assert_int_equal(stats.sleeps, sleeps);
+    /* looks between sleeps count as spins */
+    assert_between(stats.spin_ns, WAITS * MS, WAITS * MS + sleeps * A_FEW_LOOKS_NS);
+    assert_between(stats.sleep_ns, WAITS * 4 * MS - sleeps * A_FEW_LOOKS_NS,
+                   WAITS * (4 * MS + MAX_NS));
 }
 
 static void test_what_comes_late_is_not_spun_for(void **state)
@@ -327,6 +351,7 @@ int main(void)
         FAKE_CLOCK_TEST(test_sleeps_grow_until_something_moves),
         FAKE_CLOCK_TEST(test_long_sleeps_are_a_part_of_the_wait),
         FAKE_CLOCK_TEST(test_a_cpu_of_its_own_polls_first),
+        FAKE_CLOCK_TEST(test_numbers_of_waits_add_up),
         FAKE_CLOCK_TEST(test_what_comes_late_is_not_spun_for),
         FAKE_CLOCK_TEST(test_pieces_that_come_slowly_are_slept_for),
         FAKE_CLOCK_TEST(test_polling_never_sleeps),
