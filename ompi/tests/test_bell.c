@@ -5,14 +5,17 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,18 @@
 #include "pwr_ompi/bell.h"
 
 enum { OWNER = 3, RINGER = 7, OTHER = 8 };
+
+static bool maps_nothing;
+
+/* In the place of libc's. */
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t from)
+{
+    if (maps_nothing) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, from);
+}
 
 typedef struct pair {
     pwr_bell_t bell;
@@ -154,6 +169,29 @@ static void numbers_have_an_end(void **state)
 
 /* ---- asking ---- */
 
+/* Who maps it cannot be hit by SIGBUS. */
+static void a_page_keeps_its_size(void **state)
+{
+    pair_t *pair = *state;
+    int page = pair->bell.address.page;
+    assert_int_equal(fcntl(page, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    assert_int_equal(ftruncate(page, 0), -1);
+}
+
+static void without_memory_there_is_no_bell(void **state)
+{
+    pair_t *pair = *state;
+    pwr_bell_t bell;
+    pwr_ringer_t ringer;
+    maps_nothing = true;
+    assert_int_equal(pwr_bell_open(&bell, OTHER), ENOMEM);
+    assert_int_equal(pwr_ringer_open(&ringer, &pair->bell.address, OTHER), EXDEV);
+    maps_nothing = false;
+    assert_null(bell.page);
+    assert_null(ringer.page);
+    assert_false(pwr_bell_is_rung_by(&pair->bell, OTHER));
+}
+
 static void an_ask_is_taken_once(void **state)
 {
     pair_t *pair = *state;
@@ -251,6 +289,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_owner_knows_who_rings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_bell_that_is_meant_is_opened, set_up, tear_down),
         cmocka_unit_test_setup_teardown(numbers_have_an_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_page_keeps_its_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_memory_there_is_no_bell, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_ask_is_taken_once, set_up, tear_down),
         cmocka_unit_test(processes_wake_each_other),
     };

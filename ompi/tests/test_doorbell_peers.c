@@ -66,6 +66,30 @@ static void a_new_peer_has_nothing_of_an_old_one(void **state)
     pwr_peers_free(&peers);
 }
 
+/* Else the owner of a bell would rely on who has gone. */
+static void who_is_taken_away_rings_no_more(void **state)
+{
+    enum { OWNER = 1, RINGERS = 3 };
+    pwr_bell_t bell;
+    pwr_peers_t peers;
+    (void)state;
+    assert_int_equal(0, pwr_bell_open(&bell, OWNER));
+    assert_true(pwr_peers_make_room(&peers, RINGERS));
+    for (int i = 0; i < RINGERS; ++i) {
+        pwr_peer_t *peer = pwr_peers_add(&peers, endpoint(i));
+        assert_int_equal(0, pwr_ringer_open(&peer->ringer, &bell.address, (uint32_t)i));
+    }
+    pwr_peers_remove(&peers, endpoint(0));
+    for (uint32_t i = 0; i < RINGERS; ++i) {
+        assert_int_equal(i > 0, pwr_bell_is_rung_by(&bell, i));
+    }
+    pwr_peers_free(&peers);
+    for (uint32_t i = 0; i < RINGERS; ++i) {
+        assert_false(pwr_bell_is_rung_by(&bell, i));
+    }
+    pwr_bell_close(&bell);
+}
+
 static void there_may_be_too_many(void **state)
 {
     pwr_peers_t peers;
@@ -79,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_there_is_found),
         cmocka_unit_test(a_new_peer_has_nothing_of_an_old_one),
+        cmocka_unit_test(who_is_taken_away_rings_no_more),
         cmocka_unit_test(there_may_be_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
