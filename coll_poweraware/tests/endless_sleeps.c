@@ -11,6 +11,7 @@
 #include <execinfo.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -46,6 +47,14 @@ __attribute__((visibility("default"))) int epoll_wait(int epoll, struct epoll_ev
 {
     bool endless = timeout_ms > 0 && is_called_by_ours();
     return (int)syscall(SYS_epoll_pwait, epoll, events, most, endless ? -1 : timeout_ms, NULL, 0);
+}
+
+__attribute__((visibility("default"))) int ppoll(struct pollfd *fds, nfds_t num,
+                                                 const struct timespec *timeout,
+                                                 const sigset_t *signals)
+{
+    return (int)syscall(SYS_ppoll, fds, num, is_called_by_ours() ? NULL : timeout, signals,
+                        sizeof(uint64_t)); /* the kernel's set */
 }
 
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *length,

@@ -533,6 +533,22 @@ static void expect_job(const char *name, const char *expected)
     assert_string_equal(job, expected);
 }
 
+static void test_who_is_there(void **state)
+{
+    enum { NOBODY = 0 };
+    pwr_journal_header_t mine, nobodys;
+    char host[PWR_JOURNAL_WORD_BYTES] = "";
+    (void)state;
+    pwr_identity_describe(getpid(), &mine);
+    pwr_identity_describe(NOBODY, &nobodys);
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    assert_string_equal(mine.host, host);
+    assert_true(mine.start > 0);
+    assert_int_equal(nobodys.start, 0);
+    assert_false(pwr_identity_is_stopped(getpid()));
+    assert_false(pwr_identity_is_stopped(NOBODY));
+}
+
 static void test_jobs(void **state)
 {
     static const char *const variables[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID",
@@ -577,6 +593,7 @@ int main(void)
         FIXTURE_TEST(test_damaged_files_are_named_with_line_and_reason),
         FIXTURE_TEST(test_other_kinds_of_files_are_refused),
         FIXTURE_TEST(test_journal_of_another_user),
+        FIXTURE_TEST(test_who_is_there),
         FIXTURE_TEST(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
