@@ -543,6 +543,8 @@ static void test_who_is_there(void **state)
     pwr_identity_describe(NOBODY, &nobodys);
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
     assert_string_equal(mine.host, host);
+    assert_string_equal(mine.job, ""); /* is not known here, as the root */
+    assert_string_equal(mine.root, "");
     assert_true(mine.start > 0);
     assert_int_equal(nobodys.start, 0);
     assert_false(pwr_identity_is_stopped(getpid()));
