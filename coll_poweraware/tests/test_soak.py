@@ -35,6 +35,7 @@ TESTS = BUILD / "coll_poweraware" / "tests"
 HANG_S = 900
 LATEST_S = 3.0  # after its start something happens to a job
 PROGRESS_S = 30.0
+LONG_S = 1800.0  # memory is judged
 LONG = "PWR_SOAK_LONG"  # in the environment of the job that lives all the time
 
 PROGRAMS = {
@@ -293,7 +294,8 @@ def test_soak(held: Held, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         say(capsys, f"  {name:25} {number:4} jobs, {tally.met[name]:4} in time")
     for name, early, late in held.early_and_late():
         say(capsys, f"  {name}: {early:.0f} early, {late:.0f} late")
-        if late > 1.03 * early + (4096 if name == "resident kB" else 4):
+        # without us memory grows for minutes, too, as Open MPI keeps what messages once needed
+        if (name != "resident kB" or SECONDS >= LONG_S) and late > 1.03 * early + 4:
             tally.failures.append(f"{name} grow: {early} early, {late} late")
     quarter = len(files) // 4
     say(capsys, f"  files in /dev/shm: {max(files[:quarter])} early, {max(files[-quarter:])} late")
