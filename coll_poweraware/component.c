@@ -75,15 +75,13 @@ static void add_names(void)
         pwr_process_add_names(PWR_OPERATION, coll_poweraware_names, COLL_POWERAWARE_NUM_OPERATIONS);
 }
 
-static int register_pvars(const mca_base_component_t *component)
+static void register_pvars(const mca_base_component_t *component)
 {
-    int rc = pwr_pvar_register(component, "handled",
-                               "Calls of this process that took an algorithm of ours, number",
-                               MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
+    pwr_pvar_register(component, "handled",
+                      "Calls of this process that took an algorithm of ours, number",
+                      MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
     const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
-    return OMPI_SUCCESS == rc ? pwr_pvars_register(component, SELF->first_operation,
-                                                   COLL_POWERAWARE_NUM_COLLECTIVES, note)
-                              : rc;
+    pwr_pvars_register(component, SELF->first_operation, COLL_POWERAWARE_NUM_COLLECTIVES, note);
 }
 
 static pwr_scheme_t scheme_of(int scheme)
@@ -110,12 +108,9 @@ static bool is_named(void)
 static int register_component(void)
 {
     add_names();
-    int rc = pwr_process_register();
-    rc = OMPI_SUCCESS == rc ? coll_poweraware_settings_register(&SELF->settings) : rc;
-    rc = OMPI_SUCCESS == rc ? register_pvars(&SELF->super.collm_version) : rc;
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
+    pwr_process_register();
+    coll_poweraware_settings_register(&SELF->settings);
+    register_pvars(&SELF->super.collm_version);
     SELF->scheme = scheme_of(SELF->settings.scheme);
     pwr_process.unasked = PWR_DEFAULT_PRIORITY > 0 &&
                           PWR_DEFAULT_PRIORITY == SELF->settings.priority && !is_named();

@@ -85,21 +85,15 @@ static int register_component(void)
     osc_poweraware_ways.first_operation =
         pwr_process_add_names(PWR_OPERATION, osc_poweraware_names, OSC_POWERAWARE_NUM_CALLS);
     SELF->named = pwr_ompi_named_in_selection(&ompi_osc_base_framework, component_name);
-    int rc = pwr_process_register();
-    rc = OMPI_SUCCESS == rc ? osc_poweraware_settings_register(&SELF->settings) : rc;
+    pwr_process_register();
+    osc_poweraware_settings_register(&SELF->settings);
     const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
-    rc = OMPI_SUCCESS == rc ? pwr_pvars_register_operations(&SELF->super.osc_version,
-                                                            osc_poweraware_ways.first_operation,
-                                                            OSC_POWERAWARE_NUM_CALLS, note)
-                            : rc;
-    rc = OMPI_SUCCESS == rc
-             ? pwr_pvar_register(&SELF->super.osc_version, "agent_served",
-                                 "How often the agent of windows was woken and served, number",
-                                 MCA_BASE_PVAR_CLASS_COUNTER, NULL, &osc_poweraware_agent_served)
-             : rc;
-    return OMPI_SUCCESS == rc
-               ? pwr_ompi_select_companions(&ompi_osc_base_framework, component_name, is_left_out)
-               : rc;
+    pwr_pvars_register_operations(&SELF->super.osc_version, osc_poweraware_ways.first_operation,
+                                  OSC_POWERAWARE_NUM_CALLS, note);
+    pwr_pvar_register(&SELF->super.osc_version, "agent_served",
+                      "How often the agent of windows was woken and served, number",
+                      MCA_BASE_PVAR_CLASS_COUNTER, NULL, &osc_poweraware_agent_served);
+    return pwr_ompi_select_companions(&ompi_osc_base_framework, component_name, is_left_out);
 }
 
 /* ---- opened ---- */

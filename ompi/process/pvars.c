@@ -82,18 +82,18 @@ static int read_variable(const mca_base_pvar_t *pvar, void *value, void *object)
     return OMPI_SUCCESS;
 }
 
-int pwr_pvar_register(const mca_base_component_t *component, const char *name, const char *help,
-                      int class, mca_base_get_value_fn_t get, void *context)
+/* Where the MCA system has no room for it, nobody can read it, and nothing else is lost. */
+void pwr_pvar_register(const mca_base_component_t *component, const char *name, const char *help,
+                       int class, mca_base_get_value_fn_t get, void *context)
 {
-    int index = mca_base_component_pvar_register(
+    (void)mca_base_component_pvar_register(
         component, name, help, OPAL_INFO_LVL_4, class, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
         MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
         get, NULL, NULL, context);
-    return index < 0 ? index : OMPI_SUCCESS;
 }
 
-static int register_field(const mca_base_component_t *component, int operation, int number,
-                          const char *note)
+static void register_field(const mca_base_component_t *component, int operation, int number,
+                           const char *note)
 {
     const field_t *field = &fields[number];
     variable_t *variable = &variables[operation + 1][number];
@@ -109,7 +109,7 @@ static int register_field(const mca_base_component_t *component, int operation, 
         snprintf(help, sizeof help, "%s (MPI_%c%s)%s", field->help, operation_name[0] - 'a' + 'A',
                  operation_name + 1, note);
     }
-    return pwr_pvar_register(component, name, help, field->class, read_variable, variable);
+    pwr_pvar_register(component, name, help, field->class, read_variable, variable);
 }
 
 static int read_node_energy(const mca_base_pvar_t *pvar, void *value, void *object)
@@ -121,29 +121,29 @@ static int read_node_energy(const mca_base_pvar_t *pvar, void *value, void *obje
     return OMPI_SUCCESS;
 }
 
-int pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
-                                  unsigned num, const char *note)
+void pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
+                                   unsigned num, const char *note)
 {
-    int rc = OMPI_SUCCESS;
     unsigned known =
         pwr_process_num_names(PWR_OPERATION); /* those beyond have no number of their own */
     for (unsigned operation = first; operation < first + num && operation < known; ++operation) {
-        for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
-            rc = fields[i].each ? register_field(component, (int)operation, i, note) : rc;
+        for (int i = 0; i < FIELDS; ++i) {
+            if (fields[i].each) {
+                register_field(component, (int)operation, i, note);
+            }
         }
     }
-    return rc;
 }
 
-int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
-                       const char *note)
+void pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
+                        const char *note)
 {
     char help[256];
     snprintf(help, sizeof help, "Energy of this node since the job began, microjoules%s", note);
-    int rc = pwr_pvar_register(component, "node_energy", help, MCA_BASE_PVAR_CLASS_COUNTER,
-                               read_node_energy, NULL);
-    for (int i = 0; i < FIELDS && OMPI_SUCCESS == rc; ++i) {
-        rc = register_field(component, ANY, i, note);
+    pwr_pvar_register(component, "node_energy", help, MCA_BASE_PVAR_CLASS_COUNTER, read_node_energy,
+                      NULL);
+    for (int i = 0; i < FIELDS; ++i) {
+        register_field(component, ANY, i, note);
     }
-    return OMPI_SUCCESS == rc ? pwr_pvars_register_operations(component, first, num, note) : rc;
+    pwr_pvars_register_operations(component, first, num, note);
 }

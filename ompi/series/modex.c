@@ -84,8 +84,11 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 {
     opal_value_t *found = NULL;
     opal_list_t how;
-    OBJ_CONSTRUCT(&how, opal_list_t);
     opal_value_t *immediate = OBJ_NEW(opal_value_t);
+    if (NULL == immediate) {
+        return false;
+    }
+    OBJ_CONSTRUCT(&how, opal_list_t);
     immediate->key = strdup(OPAL_PMIX_IMMEDIATE);
     immediate->type = OPAL_BOOL;
     immediate->data.flag = true;

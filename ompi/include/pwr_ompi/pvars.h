@@ -11,17 +11,17 @@
 #include "opal/mca/base/mca_base_pvar.h"
 
 /* In a component's register hook: sums over the accounts of this process, of all operations, and of
-   each of num from first on.  note: what all descriptions end in.  Returns an OMPI_* code. */
-int pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
-                       const char *note);
+   each of num from first on.  note: what all descriptions end in. */
+void pwr_pvars_register(const mca_base_component_t *component, unsigned first, unsigned num,
+                        const char *note);
 
 /* The latter alone, for a second component. */
-int pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
-                                  unsigned num, const char *note);
+void pwr_pvars_register_operations(const mca_base_component_t *component, unsigned first,
+                                   unsigned num, const char *note);
 
 /* One more of the component's own, unsigned long long: get with context, or, without get, what
    context points to. */
-int pwr_pvar_register(const mca_base_component_t *component, const char *name, const char *help,
-                      int class, mca_base_get_value_fn_t get, void *context);
+void pwr_pvar_register(const mca_base_component_t *component, const char *name, const char *help,
+                       int class, mca_base_get_value_fn_t get, void *context);
 
 #endif
