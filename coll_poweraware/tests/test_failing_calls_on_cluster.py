@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Levers come back, and results are right, where a function that we call fails at its n-th use: of a rank, of a guardian.
+
+Every fifth of these functions has its turn, by the day; PWR_ALL=1 (`make check-failing-calls`): all.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from differential_jobs import CHECK, SOUND_STOCK  # noqa: E402
+from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
+from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E402
+
+SHIM = BUILD / "coll_poweraware" / "tests" / ".libs" / "failing_calls.so"
+# What levers, journals and guardians are made of.
+FUNCTIONS = {
+    "openat": errno.EMFILE, "open": errno.EMFILE, "pread": errno.EIO, "pwrite": errno.EIO, "read": errno.EIO, "write": errno.EIO,
+    "fstat": errno.EACCES, "flock": errno.ENOLCK, "fcntl": errno.EINVAL, "posix_fallocate": errno.ENOSPC, "ftruncate": errno.EIO,
+    "rename": errno.EACCES, "unlinkat": errno.EACCES, "mkdir": errno.EACCES, "socketpair": errno.EMFILE, "posix_spawn": errno.EAGAIN,
+    "send": errno.EPIPE, "recv": errno.EIO, "poll": errno.EINTR, "waitpid": errno.EINTR, "syscall": errno.ENOSYS,
+    "malloc": errno.ENOMEM, "calloc": errno.ENOMEM, "realloc": errno.ENOMEM, "strdup": errno.ENOMEM, "mmap": errno.ENOMEM,
+    "opendir": errno.EMFILE, "readdir": errno.EIO, "readlinkat": errno.EACCES, "sched_getaffinity": errno.EPERM,
+    "pthread_create": errno.EAGAIN, "hwloc_topology_load": errno.ENOMEM,
+}
+TURN = int(os.environ.get("PWR_SEED", time.strftime("%j"))) % 5
+CHOSEN = [name for i, name in enumerate(FUNCTIONS) if "PWR_ALL" in os.environ or i % 5 == TURN]
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Nodes]:
+    name = f"coll-failing-{os.getpid()}"
+    yield bring_up(name, 1, "skylake.machine")
+    cluster("down", "--name", name)
+
+
+def fails_at(nodes: Nodes, function: str, n: int, told: Path) -> subprocess.CompletedProcess[str]:
+    told.write_text("")
+    told.chmod(0o666)
+    preload = f"LD_PRELOAD={BUILD}/bench/testbed/emulator/libpwr_vcpu.so:{SHIM}"
+    rank = ["--env", "PWR_FAIL_RANK=1"] if n % 2 else []
+    return nodes.run([CHECK, "--beyond-stock", "--stay", "--calls", "20", "--seed", str(n)], "--ppn", "2", "--bind", "core",
+                     "--env", preload, "--env", f"PWR_FAIL={function}:{n}:{FUNCTIONS[function]}",
+                     "--env", f"PWR_FAIL_TOLD={told}", *rank,
+                     mca={**SOUND_STOCK, "coll_poweraware_min_bytes": "0", "coll_poweraware_verbose": "0"}, timeout=600)
+
+
+@pytest.mark.parametrize("function", CHOSEN)
+def test_levers_come_back(node: Nodes, tmp_path: Path, function: str, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o777)
+    told = tmp_path / "told"
+    traces = [each / "emulator" / "trace.csv" for each in (node.state / "nodes").iterdir()]
+    hardware = [Hardware(trace) for trace in traces if trace.exists()]
+    assert hardware
+    n = reached = moved = restored = 0
+    while reached == n:
+        n = n + 1 + n // 2
+        for each in hardware:
+            each.follow()
+            each.lowered_by.clear()
+        done = fails_at(node, function, n, told)
+        assert done.returncode == 0 and " 0 wrong results" in done.stdout, f"{function}, number {n}: {done.stdout[-2000:]}"
+        left, commanded, said = wait_until_back(node, hardware, True)
+        assert left == [], f"{function}, number {n}: {said}"
+        restored += commanded
+        moved += any(each.lowered_by for each in hardware)
+        reached = n if told.read_text() else 0
+    restore_by_command(node)
+    with capsys.disabled():
+        print(f"{function}: up to number {n}, {moved} jobs moved levers, after {restored} poweraware-restore put some back")
