@@ -273,13 +273,17 @@ def test_soak(held: Held, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     generator = random.Random(SEED)
     tally = Tally()
     nodes = bring_up(f"coll-soak-{os.getpid()}", 3, "skylake.machine")
-    files = []
+    files: list[int] = []
+    told = 0
     begin = said = time.monotonic()
     try:
         traces = [node / "emulator" / "trace.csv" for node in sorted((nodes.state / "nodes").iterdir())]
         hardware = [Hardware(trace) for trace in traces if trace.exists()]
         while time.monotonic() - begin < SECONDS or len(held.samples) < 8:
             run(nodes, hardware, draw(generator), tmp_path, tally)
+            for failure in tally.failures[told:]:
+                say(capsys, failure)
+            told = len(tally.failures)
             held.sample()
             files.append(files_of(nodes))
             if time.monotonic() - said > PROGRESS_S:
