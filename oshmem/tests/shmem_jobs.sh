@@ -5,8 +5,9 @@
 # component where `ours` is among its options, or stock alone.  Environment: see jobs.sh; OSHRUN (set by make check);
 # PWR_SHMEM_STOCK=yes: judge stock alone, where ours is not built.
 # shellcheck shell=bash disable=SC2034 # for those who source this
-. "$(dirname "${BASH_SOURCE[0]}")/../../coll_poweraware/tests/jobs.sh" || exit 99
 : "${OSHRUN:?}"
+. "$(dirname "${BASH_SOURCE[0]}")/same_addresses.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../coll_poweraware/tests/jobs.sh" || exit 99
 
 MPIRUN=$OSHRUN
 SHMEM_TESTS=$PWR_BUILDDIR/oshmem/tests
