@@ -50,8 +50,11 @@ static void take(table_t *table, coll_poweraware_decision_t *decision)
 void coll_poweraware_tables_load(const char *path)
 {
     char why[512] = "";
-    take(&builtin_table,
-         coll_poweraware_decision_parse(coll_poweraware_decision_builtin, &words, why, sizeof why));
+    /* again, if memory was short for a moment: all ranks must have it */
+    for (int tries = 0; NULL == builtin_table.decision && tries < 2; ++tries) {
+        take(&builtin_table, coll_poweraware_decision_parse(coll_poweraware_decision_builtin,
+                                                            &words, why, sizeof why));
+    }
     if (NULL == builtin_table.decision) { /* out of memory, or not tested */
         pwr_say(0, "the built-in decision table cannot be used: %s", why);
     }

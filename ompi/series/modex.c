@@ -7,7 +7,6 @@
 #include "pwr_ompi/modex.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if OMPI_MAJOR_VERSION >= 5
@@ -106,28 +105,27 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 
 #endif
 
-/* "poweraware.bell", to be freed */
-static char *key_of(const char *what)
+/* "poweraware.bell".  Needs no memory: what one process does not hear of another may hold both up. */
+typedef struct key_name {
+    char text[64];
+} key_name_t;
+
+static key_name_t key_of(const char *what)
 {
-    char *key = NULL;
-    return asprintf(&key, "poweraware.%s", what) < 0 ? NULL : key;
+    key_name_t key;
+    snprintf(key.text, sizeof key.text, "poweraware.%s", what);
+    return key;
 }
 
 bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes)
 {
-    char *key = key_of(what);
-    bool ok = NULL != key && put(key, scope, data, bytes);
-    free(key);
-    return ok;
+    key_name_t key = key_of(what);
+    return put(key.text, scope, data, bytes);
 }
 
 void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_t *bytes)
 {
     void *data = NULL;
-    char *key = key_of(what);
-    if (NULL == key || !get(key, name, &data, bytes)) {
-        data = NULL;
-    }
-    free(key);
-    return data;
+    key_name_t key = key_of(what);
+    return get(key.text, name, &data, bytes) ? data : NULL;
 }
