@@ -175,6 +175,7 @@ static int init_query(bool progress_threads, bool mpi_threads)
     if (COLL_POWERAWARE_AUTO == SELF->settings.scheme) {
         coll_poweraware_tables_load(SELF->settings.decision_table);
     }
+    coll_poweraware_module_reserve();
     pwr_process_add_setup(since_ns);
     return OMPI_SUCCESS;
 }
@@ -263,6 +264,7 @@ static int close_component(void)
         pwr_process_close();
     }
     pwr_ucx_stop();
+    coll_poweraware_module_reserve_no_more();
     coll_poweraware_tables_free();
     coll_poweraware_settings_free(&SELF->settings);
     return OMPI_SUCCESS;

@@ -5,6 +5,7 @@
  */
 #include "module.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "comm/state.h"
@@ -104,6 +105,28 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
     return OMPI_SUCCESS;
 }
 
+/* A rank without a module would leave the others alone in their calls, so there is always one more
+   than there are communicators. */
+static _Atomic(mca_coll_poweraware_module_t *) spare;
+
+void coll_poweraware_module_reserve(void)
+{
+    mca_coll_poweraware_module_t *none = NULL;
+    mca_coll_poweraware_module_t *more =
+        NULL == atomic_load(&spare) ? OBJ_NEW(mca_coll_poweraware_module_t) : NULL;
+    if (NULL != more && !atomic_compare_exchange_strong(&spare, &none, more)) {
+        OBJ_RELEASE(more);
+    }
+}
+
+void coll_poweraware_module_reserve_no_more(void)
+{
+    mca_coll_poweraware_module_t *last = atomic_exchange(&spare, NULL);
+    if (NULL != last) {
+        OBJ_RELEASE(last);
+    }
+}
+
 mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicator_t *comm,
                                                          const coll_poweraware_settings_t *settings,
                                                          const pwr_scheme_t *scheme,
@@ -111,6 +134,8 @@ mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicato
                                                          unsigned first_algorithm)
 {
     mca_coll_poweraware_module_t *m = OBJ_NEW(mca_coll_poweraware_module_t);
+    m = NULL == m ? atomic_exchange(&spare, NULL) : m;
+    coll_poweraware_module_reserve();
     if (NULL != m) {
         m->comm = comm;
         m->settings = settings;

@@ -67,6 +67,11 @@ mca_coll_poweraware_module_t *coll_poweraware_module_new(struct ompi_communicato
                                                          unsigned first_operation,
                                                          unsigned first_algorithm);
 
+/* Memory for one communicator more than there are, for a moment in which there is none; from
+   init_query on, until the component closes. */
+void coll_poweraware_module_reserve(void);
+void coll_poweraware_module_reserve_no_more(void);
+
 /* Of communicators that are gone. */
 typedef struct coll_poweraware_totals {
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
