@@ -378,6 +378,8 @@ typedef long any_t;
 #define CALL_ANY(name, failed)                                                                     \
     long name(EACH(TYPED));                                                                        \
     CALL(long, name, failed, (EACH(TYPED)), EACH(NAMED))
+CALL_ANY(PMIx_Get, -1)
+CALL_ANY(PMIx_Put, -1)
 CALL_ANY(mca_base_component_find, -1)
 CALL_ANY(mca_base_component_pvar_register, -1)
 CALL_ANY(mca_base_pvar_register, -1)
