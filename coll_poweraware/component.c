@@ -108,8 +108,11 @@ static bool is_named(void)
 static int register_component(void)
 {
     add_names();
-    pwr_process_register();
-    coll_poweraware_settings_register(&SELF->settings);
+    int rc = pwr_process_register();
+    rc = OMPI_SUCCESS == rc ? coll_poweraware_settings_register(&SELF->settings) : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc; /* other ranks have other settings */
+    }
     register_pvars(&SELF->super.collm_version);
     SELF->scheme = scheme_of(SELF->settings.scheme);
     pwr_process.unasked = PWR_DEFAULT_PRIORITY > 0 &&

@@ -112,7 +112,7 @@ const char *coll_poweraware_scheme_name(int scheme)
 }
 
 /* coll_poweraware_<collective>_algorithm for every collective that we have algorithms for. */
-static void register_algorithms(void)
+static int register_algorithms(void)
 {
     enum { MOST = 16 };
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
@@ -134,8 +134,12 @@ static void register_algorithms(void)
         registered.algorithm[c] = COLL_POWERAWARE_CHOOSE;
         const pwr_param_t row = {
             name, help, MCA_BASE_VAR_TYPE_INT, words, OPAL_INFO_LVL_5, &registered.algorithm[c]};
-        pwr_params_register("coll", &row, 1);
+        int rc = pwr_params_register("coll", &row, 1);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
     }
+    return OMPI_SUCCESS;
 }
 
 static void check_ranges(coll_poweraware_settings_t *p)
@@ -161,15 +165,19 @@ void coll_poweraware_settings_free(coll_poweraware_settings_t *settings)
     settings->decision_table = NULL;
 }
 
-void coll_poweraware_settings_register(coll_poweraware_settings_t *settings)
+int coll_poweraware_settings_register(coll_poweraware_settings_t *settings)
 {
     registered = defaults;
-    pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
-    register_algorithms();
+    int rc = pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
+    rc = OMPI_SUCCESS == rc ? register_algorithms() : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
     coll_poweraware_settings_free(settings);
     *settings = registered;
     /* whoever starts a set-uid program could lend its ranks' rights to a rank of their own */
     settings->single_copy = registered.single_copy && !pwr_params_are_foreign();
     settings->decision_table = pwr_param_file("decision_table", registered.decision_table);
     check_ranges(settings);
+    return OMPI_SUCCESS;
 }

@@ -48,7 +48,7 @@ typedef struct coll_poweraware_settings {
 } coll_poweraware_settings_t;
 
 /* params.c.  *settings is a copy of our own, valid until freed. */
-void coll_poweraware_settings_register(coll_poweraware_settings_t *settings);
+int coll_poweraware_settings_register(coll_poweraware_settings_t *settings);
 void coll_poweraware_settings_free(coll_poweraware_settings_t *settings);
 /* The word for a coll_poweraware_scheme_t. */
 const char *coll_poweraware_scheme_name(int scheme);

@@ -85,8 +85,11 @@ static int register_component(void)
     osc_poweraware_ways.first_operation =
         pwr_process_add_names(PWR_OPERATION, osc_poweraware_names, OSC_POWERAWARE_NUM_CALLS);
     SELF->named = pwr_ompi_named_in_selection(&ompi_osc_base_framework, component_name);
-    pwr_process_register();
-    osc_poweraware_settings_register(&SELF->settings);
+    int rc = pwr_process_register();
+    rc = OMPI_SUCCESS == rc ? osc_poweraware_settings_register(&SELF->settings) : rc;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
     const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
     pwr_pvars_register_operations(&SELF->super.osc_version, osc_poweraware_ways.first_operation,
                                   OSC_POWERAWARE_NUM_CALLS, note);

@@ -32,9 +32,10 @@ const char *osc_poweraware_scheme_name(int scheme)
     return pwr_param_word(schemes, scheme);
 }
 
-void osc_poweraware_settings_register(osc_poweraware_settings_t *settings)
+int osc_poweraware_settings_register(osc_poweraware_settings_t *settings)
 {
     registered = (osc_poweraware_settings_t){.scheme = OSC_POWERAWARE_AUTO};
-    pwr_params_register("osc", rows, sizeof rows / sizeof rows[0]);
+    int rc = pwr_params_register("osc", rows, sizeof rows / sizeof rows[0]);
     *settings = registered;
+    return rc;
 }

@@ -23,7 +23,8 @@ typedef struct osc_poweraware_settings {
     bool agent; /* a thread serves others while the application computes */
 } osc_poweraware_settings_t;
 
-void osc_poweraware_settings_register(osc_poweraware_settings_t *settings);
+/* Returns OMPI_SUCCESS or an error of the MCA system. */
+int osc_poweraware_settings_register(osc_poweraware_settings_t *settings);
 const char *osc_poweraware_scheme_name(int scheme);
 
 #endif

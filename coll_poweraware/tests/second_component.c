@@ -60,8 +60,7 @@ static int register_component(void)
 {
     static const char *const names[] = {"second_barrier"};
     name_number = pwr_process_add_names(PWR_OPERATION, names, 1);
-    pwr_process_register();
-    return OMPI_SUCCESS;
+    return pwr_process_register();
 }
 
 static int open_component(void)

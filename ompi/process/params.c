@@ -28,31 +28,32 @@ static int add(const char *framework, const pwr_param_t *row, mca_base_var_enum_
                                  MCA_BASE_VAR_SCOPE_ALL_EQ, row->storage);
 }
 
-static void add_words(const char *framework, const pwr_param_t *row)
+static int add_words(const char *framework, const pwr_param_t *row)
 {
     mca_base_var_enum_t *words = NULL;
     int fallback = *(int *)row->storage;
-    if (OPAL_SUCCESS != mca_base_var_enum_create(row->name, row->values, &words) ||
-        add(framework, row, words) < 0) {
+    int rc = mca_base_var_enum_create(row->name, row->values, &words);
+    if (OPAL_SUCCESS != rc) {
+        return rc;
+    }
+    if (add(framework, row, words) < 0) {
         *(int *)row->storage = fallback;
         pwr_say(pwr_level_alike(0), "%s_poweraware_%s keeps its default: %s", framework, row->name,
                 pwr_param_word(row->values, fallback));
     }
-    if (NULL != words) {
-        OBJ_RELEASE(words);
-    }
+    OBJ_RELEASE(words);
+    return OMPI_SUCCESS;
 }
 
-void pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num)
+int pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num)
 {
-    for (size_t i = 0; i < num; ++i) {
-        if (NULL != rows[i].values) {
-            add_words(framework, &rows[i]);
-        } else if (add(framework, &rows[i], NULL) < 0) {
-            pwr_say(pwr_level_alike(0), "%s_poweraware_%s keeps its default", framework,
-                    rows[i].name);
-        }
+    int rc = OMPI_SUCCESS;
+    for (size_t i = 0; OMPI_SUCCESS == rc && i < num; ++i) {
+        int index = NULL != rows[i].values ? add_words(framework, &rows[i])
+                                           : add(framework, &rows[i], NULL);
+        rc = index < 0 ? index : OMPI_SUCCESS;
     }
+    return rc;
 }
 
 int pwr_param_clamp(const char *name, int value, int low, int high)

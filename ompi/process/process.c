@@ -36,12 +36,13 @@ static void log_line(void *arg, pwr_log_level_t level, const char *line)
 
 /* ---- before MPI_Init exchanges what processes know of each other ---- */
 
-void pwr_process_register(void)
+int pwr_process_register(void)
 {
-    pwr_settings_register();
-    if (0 == users) {
+    int rc = pwr_settings_register();
+    if (OMPI_SUCCESS == rc && 0 == users) {
         pwr_settings_take();
     }
+    return rc;
 }
 
 /* Of the first component that is used. */

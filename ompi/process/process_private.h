@@ -10,7 +10,7 @@
 #include "pwr_ompi/process.h"
 
 /* settings.c: what the MCA system has registered becomes the process's, as copies; these end. */
-void pwr_settings_register(void);
+int pwr_settings_register(void);
 void pwr_settings_take(void);
 void pwr_settings_drop(void);
 /* The words of two of them. */

@@ -156,10 +156,10 @@ void pwr_settings_take(void)
     check_ranges(s);
 }
 
-void pwr_settings_register(void)
+int pwr_settings_register(void)
 {
     registered = defaults;
-    pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
+    return pwr_params_register("coll", rows, sizeof rows / sizeof rows[0]);
 }
 
 const char *pwr_settings_summary(void)

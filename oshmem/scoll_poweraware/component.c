@@ -67,8 +67,10 @@ static int register_component(void)
     scoll_poweraware_ways.first_operation = pwr_process_add_names(
         PWR_OPERATION, scoll_poweraware_names, SCOLL_POWERAWARE_NUM_CALLS);
     SELF->named = pwr_ompi_named_in_selection(&oshmem_scoll_base_framework, component_name);
-    pwr_process_register();
-    return pwr_ompi_select_companions(&oshmem_scoll_base_framework, component_name, NULL);
+    int rc = pwr_process_register();
+    return OMPI_SUCCESS == rc ? pwr_ompi_select_companions(&oshmem_scoll_base_framework,
+                                                           component_name, NULL)
+                              : rc;
 }
 
 /* Not used: neither named nor beside another component of ours that is. */

@@ -34,9 +34,9 @@ typedef struct pwr_param {
     }
 
 /* In a register hook, as <framework>_poweraware_<name>.  A value that does not parse must not cost
-   the user the job: the MCA system has named it, and the default stays, as it does where there is
-   no memory for a parameter. */
-void pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num);
+   the user the job: the MCA system has named it, and the default stays.  Returns OMPI_SUCCESS or an
+   error of the MCA system. */
+int pwr_params_register(const char *framework, const pwr_param_t *rows, size_t num);
 
 /* The word for a value. */
 const char *pwr_param_word(const mca_base_var_enum_value_t *words, int value);

@@ -109,8 +109,9 @@ const char *pwr_process_name(pwr_named_t what, int number); /* "stock" for a neg
 /* All of them, for documents: a new array, in the order of their numbers. */
 json_t *pwr_process_names(pwr_named_t what);
 
-/* In a component's register hook: the parameters of the process. */
-void pwr_process_register(void);
+/* In a component's register hook: the parameters of the process.  Returns OMPI_SUCCESS or an error
+   of the MCA system. */
+int pwr_process_register(void);
 /* In a component's open hook, as its first line: the report of the job counts from here.  And the
    only time at which processes can be told something before they talk.  scheme: NULL when the
    component is not going to be used. */
