@@ -64,13 +64,13 @@ DISTURBANCES = {
     "stop guardians": [("STOP", "poweraware-guar"), ("CONT", "poweraware-guar")],
     "stop recorder": [("STOP", "poweraware-reco"), ("CONT", "poweraware-reco")],
     "stop ranks": [("STOP", RANKS), ("CONT", RANKS)],
-    "stop all": [("STOP", "check_|poweraware-"), ("CONT", "check_|poweraware-")],
+    "stop all": [("STOP", "^(ch|pow)"), ("CONT", "^(ch|pow)")],
     "kill ranks": [("KILL", RANKS)],
     "end ranks": [("TERM", RANKS)],
-    "kill ranks and guardians": [("KILL", "check_|poweraware-")],
+    "kill ranks and helpers": [("KILL", "^(ch|pow)")],
     "kill launcher": [("KILL", "orted")],
 }
-DEADLY = {"kill ranks", "end ranks", "kill ranks and guardians", "kill launcher"}
+DEADLY = {"kill ranks", "end ranks", "kill ranks and helpers", "kill launcher"}
 
 
 @dataclass
@@ -174,7 +174,7 @@ def run(nodes: Nodes, hardware: list[Hardware], job: Job, folder: Path, tally: T
     tally.failures += [f"{job}: left: {line}" for line in left_behind(nodes)]
 
 
-LEFT = (r"pgrep -la 'poweraware-|check_'; find /dev/shm -maxdepth 2 "
+LEFT = (r"pgrep -l ^poweraware-; pgrep -l ^check_; find /dev/shm -maxdepth 2 "
         r"\( -name 'poweraware.*.*.*' -o -name '*journal*' -o -name 'calls.*' -o -name 'pwr*' \) 2>/dev/null")
 
 
@@ -183,9 +183,11 @@ def left_behind(nodes: Nodes) -> list[str]:
     begin = time.monotonic()
     while True:
         done = cluster("exec", "--name", nodes.name, "--all", "--", "sh", "-c", LEFT)
-        lines = done.stdout.split("\n")
-        left = [line for line in lines if line.strip() and "pgrep" not in line]
+        left = [line for line in done.stdout.splitlines() if line.strip()]
         if not left or time.monotonic() - begin > 60:
+            remove = "rm -rf /dev/shm/poweraware.*.*.*; pkill -KILL ^poweraware-; pkill -KILL ^check_"
+            if left:  # said once
+                cluster("exec", "--name", nodes.name, "--all", "--", "sh", "-c", remove)
             return left
         restore_by_command(nodes)
         time.sleep(0.2)
@@ -237,7 +239,7 @@ def held() -> Iterator[Held]:
     token = f"{LONG}={os.getpid()}"
     nodes = bring_up(f"coll-soak-{os.getpid()}-long", 3, "skylake.machine")
     ended: list[subprocess.CompletedProcess[str]] = []
-    words = [str(TESTS / "check_collectives"), "--beyond-stock", "--stay", "--fresh", "--most-bytes", "100000", "--calls",
+    words = [str(TESTS / "check_collectives"), "--beyond-stock", "--stay", "--fresh", "--most-bytes", "4000", "--calls",
              "1000000000", "--seed", str(SEED), "--limit", str(HANG_S)]
     thread = threading.Thread(target=lambda: ended.append(
         nodes.run(words, "--layout", "2,1,1", "--bind", "core", "--env", token, mca={

@@ -176,6 +176,44 @@ static void test_pages_of_the_dead_are_removed(void **state)
     pwr_rundir_close(rundir);
 }
 
+static void make_segment(const char *folder, int pid, char *path, size_t size)
+{
+    snprintf(path, size, "%s/poweraware.%lu.%d.3.0", folder, (unsigned long)geteuid(), pid);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static void test_segments_of_the_dead_are_removed(void **state)
+{
+    fixture_t *fixture = *state;
+    char folder[PATH_MAX];
+    char ours[PATH_MAX + 64];
+    char theirs[PATH_MAX + 64];
+    char no_segment[PATH_MAX + 64];
+    pid_t dead = fork();
+    if (dead == 0) {
+        _exit(0);
+    }
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    snprintf(folder, sizeof folder, "%s/dev", fixture->root);
+    (void)mkdir(folder, 0700);
+    snprintf(folder, sizeof folder, "%s/dev/shm", fixture->root);
+    (void)mkdir(folder, 0700);
+    make_segment(folder, getpid(), ours, sizeof ours);
+    make_segment(folder, dead, theirs, sizeof theirs);
+    snprintf(no_segment, sizeof no_segment, "%s/poweraware.%lu.9", folder, 1ul + geteuid());
+    assert_int_equal(mkdir(no_segment, 0700), 0);
+    expect(fixture, of_13, 0, "");
+    assert_int_equal(access(theirs, F_OK), 0);
+    expect_silence(fixture);
+    assert_int_not_equal(access(theirs, F_OK), 0);
+    assert_int_equal(access(ours, F_OK), 0);
+    assert_int_equal(access(no_segment, F_OK), 0);
+    unlink(ours);
+    rmdir(no_segment);
+}
+
 static void test_original_is_there_already(void **state)
 {
     fixture_t *fixture = *state;
@@ -466,6 +504,7 @@ int main(void)
         LEFTOVER_TEST(test_dry_run_changes_nothing),
         LEFTOVER_TEST(test_somebody_elses_value_stays),
         LEFTOVER_TEST(test_pages_of_the_dead_are_removed),
+        LEFTOVER_TEST(test_segments_of_the_dead_are_removed),
         LEFTOVER_TEST(test_original_is_there_already),
         LEFTOVER_TEST(test_a_living_job_is_left_alone),
         LEFTOVER_TEST(test_what_a_stopped_guardian_has_is_left_and_said),

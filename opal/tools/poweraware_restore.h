@@ -28,7 +28,8 @@ typedef struct restore_request {
    Restores what journals of processes that are gone say, newest first: where two know the same
    control, the later one found what the earlier one had left.  Standard output has a line per
    journal and control, standard error what failed.  True when nothing is left to restore.
-   Pages (record/page.h) of processes that are gone are removed, too, if no job is named. */
+   Pages (record/page.h) and segments of processes that are gone are removed, too, if no job is
+   named. */
 bool restore_directory(const restore_request_t *request);
 
 /* restore_users.c, as root.  The directories of all users, below /dev/shm; request->run_directory,
