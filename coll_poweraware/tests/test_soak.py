@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from differential_jobs import SOUND_STOCK  # noqa: E402
 from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
 from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E402
+from test_rungs_on_cluster import ONE_SIDED  # noqa: E402
 
 SECONDS = float(os.environ.get("PWR_SOAK_S", "40"))
 SEED = int(os.environ.get("PWR_SEED", str(time.time_ns() % 1_000_000)))
@@ -131,7 +132,7 @@ def mca_of(job: Job, folder: Path) -> dict[str, str]:
     if job.report:
         mca |= {f"coll_poweraware_{each}": str(folder) for each in ("report_dir", "ranks_dir", "trace_dir")}
     if job.limit.startswith("--fsize"):
-        mca["btl"] = "self,tcp"  # shared memory of Open MPI is a file
+        mca |= {"btl": "self,tcp", **ONE_SIDED}  # shared memory of Open MPI is a file
     return {**SOUND_STOCK, **mca}
 
 
