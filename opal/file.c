@@ -113,6 +113,9 @@ int pwr_file_write(const char *path, bool (*fill)(FILE *file, const void *arg), 
     const pwr_growth_t growth = pwr_growth_begin();
     int error = fill_and_close(file, fill, arg);
     pwr_growth_end(&growth);
+    if (error != 0) {
+        (void)unlink(path); /* nobody is to read half of it */
+    }
     return error;
 }
 

@@ -139,9 +139,13 @@ pwr_status_t pwr_helper_wait(const pwr_env_t *env, int fd, uint64_t timeout_ns)
 pwr_status_t pwr_helper_receive(const pwr_env_t *env, int fd, uint64_t timeout_ns, void *message,
                                 size_t size)
 {
-    pwr_status_t status = pwr_helper_wait(env, fd, timeout_ns);
-    if (status != PWR_OK) {
-        return status;
-    }
-    return recv(fd, message, size, MSG_TRUNC) == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
+    ssize_t got;
+    do {
+        pwr_status_t status = pwr_helper_wait(env, fd, timeout_ns);
+        if (status != PWR_OK) {
+            return status;
+        }
+        got = recv(fd, message, size, MSG_TRUNC);
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    return got == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
 }

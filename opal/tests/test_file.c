@@ -130,6 +130,7 @@ static void test_a_file_is_written_anew(void **state)
     limit(3);
     assert_int_equal(pwr_file_write(path, fill, "short"), EFBIG);
     limit(RLIM_INFINITY);
+    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 /* Opening these would wait for ever. */

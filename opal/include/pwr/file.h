@@ -32,7 +32,7 @@ int pwr_file_allocate(int fd, size_t bytes);
 int pwr_file_extend(int fd, size_t bytes);
 
 /* Writes a file anew: opens it (1.; links are followed), lets fill write, closes it.  fill returns
-   whether it could; errno then says why not.  0, or errno. */
+   whether it could; errno then says why not.  What is not whole is removed.  0, or errno. */
 int pwr_file_write(const char *path, bool (*fill)(FILE *file, const void *arg), const void *arg);
 
 /* Of an error of pwr_file_write, for messages. */
