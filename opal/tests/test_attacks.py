@@ -280,7 +280,10 @@ LISTEN = """
 import os, socket, sys
 while True:
     with open(sys.argv[1]) as asked:
-        name = "/tmp/likwid-%d" % int(asked.readline())
+        number = asked.readline()
+    if not number:  # killed before it could say it
+        continue
+    name = "/tmp/likwid-%d" % int(number)
     trap = socket.socket(socket.AF_UNIX)
     trap.bind(name)
     os.chmod(name, 0o777)
