@@ -185,8 +185,9 @@ static int find_network(void)
 {
     opal_event_t event;
     int network = -1;
-    opal_event_set(opal_sync_event_base, &event, agent.over, OPAL_EV_READ, ignore, NULL);
-    if (0 == opal_event_add(&event, NULL)) {
+    if (0 ==
+            opal_event_set(opal_sync_event_base, &event, agent.over, OPAL_EV_READ, ignore, NULL) &&
+        0 == opal_event_add(&event, NULL)) {
         network = find_epoll(agent.over);
         opal_event_del(&event);
     }

@@ -168,8 +168,8 @@ void pwr_idle_block(uint64_t longest_ns)
     opal_event_t timer;
     struct timeval bound = {.tv_sec = (time_t)(longest_ns / NS_PER_S),
                             .tv_usec = (suseconds_t)(longest_ns % NS_PER_S / NS_PER_US)};
-    opal_event_evtimer_set(opal_sync_event_base, &timer, bound_reached, NULL);
-    if (0 == opal_event_evtimer_add(&timer, &bound)) {
+    if (0 == opal_event_evtimer_set(opal_sync_event_base, &timer, bound_reached, NULL) &&
+        0 == opal_event_evtimer_add(&timer, &bound)) {
         opal_event_loop(opal_sync_event_base, OPAL_EVLOOP_ONCE);
         opal_event_evtimer_del(&timer);
     }
