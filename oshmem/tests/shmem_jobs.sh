@@ -6,7 +6,7 @@
 # PWR_SHMEM_STOCK=yes: judge stock alone, where ours is not built.
 # shellcheck shell=bash disable=SC2034 # for those who source this
 : "${OSHRUN:?}"
-. "$(dirname "${BASH_SOURCE[0]}")/same_addresses.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/one_machine.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../../coll_poweraware/tests/jobs.sh" || exit 99
 
 MPIRUN=$OSHRUN

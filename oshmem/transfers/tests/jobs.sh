@@ -6,7 +6,7 @@
 # shellcheck shell=bash disable=SC2034 # for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${OSHRUN:?}"
-. "$(dirname "${BASH_SOURCE[0]}")/../../tests/same_addresses.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../tests/one_machine.sh"
 
 TRANSFERS=$PWR_BUILDDIR/oshmem/transfers
 JOB_LIMIT_S=300
