@@ -10,6 +10,7 @@
 #include "call.h"
 #include "choose/choose.h"
 #include "choose/learn.h"
+#include "device.h"
 #include "repeat.h"
 #include "signatures.h"
 #include "staging.h"
@@ -27,6 +28,10 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
     coll_poweraware_begin(m, operation, (int)collective, bytes, own_bytes);
     m->choice_stays = true;
     m->quiet = NULL;
+    if (m->gpu.wanted) {
+        m->choice_stays = false;
+        coll_poweraware_agree_on_gpu(m, collective, bytes);
+    }
     if (own_bytes >= m->from_bytes[collective]) {
         algorithm = coll_poweraware_choose(m, operation, collective, args, bytes);
     }
@@ -41,6 +46,22 @@ static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
     coll_poweraware_learn_end(m);
     pwr_operation_end(operation);
     coll_poweraware_remember(m, operation, collective, args, bytes, algorithm);
+}
+
+/* Whether the call is made in the memory of a GPU.  Where that was tried in vain, the stock
+   function makes it. */
+static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                          coll_poweraware_collective_t collective,
+                          const coll_poweraware_algorithm_t **algorithm,
+                          const coll_poweraware_args_t *args, size_t bytes, int *rc)
+{
+    if (NULL == *algorithm || !coll_poweraware_is_for_gpus(*algorithm)) {
+        return false;
+    }
+    *rc = coll_poweraware_run(m, operation, *algorithm, args);
+    bool done = coll_poweraware_gpu_has_done(m, collective, bytes);
+    *algorithm = done ? *algorithm : NULL;
+    return done;
 }
 
 #define HANDLED(constant, name, arguments, its_bytes, known)                                       \
@@ -58,16 +79,18 @@ static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         const bool repeats = coll_poweraware_repeats(m, collective, &args, bytes, own_bytes);      \
         algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
-        const bool staged =                                                                        \
-            pwr_device_memory_may_be() &&                                                          \
-            coll_poweraware_stage(&staging, comm, collective, algorithm, &args);                   \
-        TAKE_##arguments;                                                                          \
-        int rc = staged && staging.cannot ? staging.rc                                             \
+        int rc = OMPI_SUCCESS;                                                                     \
+        if (!on_gpu(m, &operation, collective, &algorithm, &args, bytes, &rc)) {                   \
+            const bool staged = pwr_device_memory_may_be() &&                                      \
+                                coll_poweraware_stage(&staging, m, collective, algorithm, &args);  \
+            TAKE_##arguments;                                                                      \
+            rc = staged && staging.cannot ? staging.rc                                             \
                  : NULL != algorithm                                                               \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
-        if (staged) {                                                                              \
-            rc = coll_poweraware_unstage(&staging, rc);                                            \
+            if (staged) {                                                                          \
+                rc = coll_poweraware_unstage(&staging, rc);                                        \
+            }                                                                                      \
         }                                                                                          \
         if (repeats) {                                                                             \
             pwr_operation_repeat_end(&operation);                                                  \

@@ -28,6 +28,13 @@ typedef struct coll_poweraware_repeat {
     struct coll_poweraware_learning *learning; /* that counts calls; NULL: none */
 } coll_poweraware_repeat_t;
 
+/* Calls of one collective and order of bytes, among those that a GPU could do (device.h). */
+typedef struct coll_poweraware_gpu_class {
+    uint32_t ask_at;  /* number of the call, once there were many strikes */
+    uint32_t strikes; /* calls in a row in which somebody had no buffer there */
+} coll_poweraware_gpu_class_t;
+enum { COLL_POWERAWARE_GPU_COLLECTIVES = 2, COLL_POWERAWARE_GPU_SIZES = 32 };
+
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t *comm;
@@ -54,6 +61,12 @@ typedef struct mca_coll_poweraware_module {
     coll_poweraware_repeat_t repeats[COLL_POWERAWARE_NUM_COLLECTIVES];
     pwr_operations_t operations;
     pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];
+    struct {
+        bool wanted; /* by this rank */
+        bool on;     /* all ranks ask */
+        coll_poweraware_gpu_class_t classes[COLL_POWERAWARE_GPU_COLLECTIVES]
+                                           [COLL_POWERAWARE_GPU_SIZES];
+    } gpu;
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
     uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES]; /* by our algorithm or with levers moved */
 } mca_coll_poweraware_module_t;

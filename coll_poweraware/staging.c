@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "device.h"
+
 #include "ompi/datatype/ompi_datatype.h"
 #include "opal/datatype/opal_convertor.h"
 
@@ -84,7 +86,9 @@ static void parts_received(coll_poweraware_staging_t *s, part_t *f)
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER:
         f(s, side, a->rdtype,
-          in_place ? coll_poweraware_sum_of(a->rcounts, s->comm) : pwr_ompi_count(a->rcounts, ompi_comm_rank(s->comm)), 0);
+          in_place ? coll_poweraware_sum_of(a->rcounts, s->comm)
+                   : pwr_ompi_count(a->rcounts, ompi_comm_rank(s->comm)),
+          0);
         break;
     case COLL_POWERAWARE_REDUCE_SCATTER_BLOCK:
         f(s, side, a->rdtype, in_place ? a->rcount * size : a->rcount, 0);
@@ -139,8 +143,8 @@ static void note(coll_poweraware_staging_t *s, int rc)
 static void read_block(coll_poweraware_staging_t *s, const coll_poweraware_staged_t *side,
                        char *device, size_t bytes)
 {
-    note(s, pwr_device_memory_read(side->memory + (device - side->device - side->low), device,
-                                   bytes));
+    note(s,
+         pwr_device_memory_read(side->memory + (device - side->device - side->low), device, bytes));
 }
 
 static void write_block(coll_poweraware_staging_t *s, const coll_poweraware_staged_t *side,
@@ -165,9 +169,9 @@ static void each_block(coll_poweraware_staging_t *s, const coll_poweraware_stage
         return;
     }
     OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    if (!done && OPAL_SUCCESS != opal_convertor_copy_and_prepare_for_send(
-                                     ompi_mpi_local_convertor, &datatype->super, count, from, 0,
-                                     &convertor)) {
+    if (!done && OPAL_SUCCESS != opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
+                                                                          &datatype->super, count,
+                                                                          from, 0, &convertor)) {
         note(s, OMPI_ERROR);
         done = 1;
     }
@@ -216,7 +220,7 @@ static char *stage_side(coll_poweraware_staging_t *s, coll_poweraware_staged_t *
     return side->memory - side->low;
 }
 
-bool coll_poweraware_stage(coll_poweraware_staging_t *s, struct ompi_communicator_t *comm,
+bool coll_poweraware_stage(coll_poweraware_staging_t *s, mca_coll_poweraware_module_t *m,
                            coll_poweraware_collective_t collective,
                            const coll_poweraware_algorithm_t *algorithm,
                            coll_poweraware_args_t *args)
@@ -225,14 +229,18 @@ bool coll_poweraware_stage(coll_poweraware_staging_t *s, struct ompi_communicato
         (NULL == algorithm && pwr_device_memory_is_stocks())) {
         return false;
     }
-    *s = (coll_poweraware_staging_t){.comm = comm, .collective = collective, .args = *args};
+    *s = (coll_poweraware_staging_t){.comm = m->comm, .collective = collective, .args = *args};
     if (sends(s)) {
         args->sbuf = stage_side(s, &s->send, parts_sent, args->sbuf);
     }
     if (receives(s)) {
         args->rbuf = stage_side(s, &s->receive, parts_received, args->rbuf);
     }
-    return NULL != s->send.device || NULL != s->receive.device;
+    bool staged = NULL != s->send.device || NULL != s->receive.device;
+    if (staged) {
+        coll_poweraware_want_gpu(m, collective);
+    }
+    return staged;
 }
 
 int coll_poweraware_unstage(coll_poweraware_staging_t *s, int rc)

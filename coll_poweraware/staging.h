@@ -12,6 +12,7 @@
 #define COLL_POWERAWARE_STAGING_H
 
 #include "algorithms/algorithms.h"
+#include "module.h"
 #include "pwr_ompi/device_memory.h"
 
 typedef struct coll_poweraware_staged {
@@ -31,7 +32,7 @@ typedef struct coll_poweraware_staging {
 
 /* Before a call runs algorithm (NULL: the stock function).  Returns whether args have other buffers
    now: then unstage has to follow.  For calls with pwr_device_memory_may_be. */
-bool coll_poweraware_stage(coll_poweraware_staging_t *staging, struct ompi_communicator_t *comm,
+bool coll_poweraware_stage(coll_poweraware_staging_t *staging, mca_coll_poweraware_module_t *module,
                            coll_poweraware_collective_t collective,
                            const coll_poweraware_algorithm_t *algorithm,
                            coll_poweraware_args_t *args);

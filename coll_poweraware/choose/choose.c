@@ -19,6 +19,7 @@
 
 #include "choose/learn.h"
 #include "comm/state.h"
+#include "device.h"
 #include "pwr_ompi/process.h"
 #include "repeat.h"
 
@@ -83,14 +84,14 @@ static size_t threshold(const mca_coll_poweraware_module_t *m, int collective)
     if (COLL_POWERAWARE_AUTO != settings->scheme) {
         return SIZE_MAX;
     }
-    if (NULL == m->table || may_learn(m)) {
+    if (NULL == m->table || may_learn(m) || m->gpu.on) {
         return 0;
     }
     const coll_poweraware_choices_t *choices = known_choices(m);
     return NULL == choices ? SIZE_MAX : (size_t)ours_from(choices, collective);
 }
 
-static void find_thresholds(mca_coll_poweraware_module_t *m)
+void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *m)
 {
     coll_poweraware_end_all_repeats(m);
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
@@ -110,7 +111,7 @@ bool coll_poweraware_prepare(mca_coll_poweraware_module_t *m)
             m->algorithm[c] = index_of(c, word);
         }
     }
-    find_thresholds(m);
+    coll_poweraware_find_thresholds(m);
     return true;
 }
 
@@ -122,7 +123,7 @@ static const coll_poweraware_table_t *table_of(mca_coll_poweraware_module_t *m,
         pwr_operation_set_up_begin(operation);
         m->table = coll_poweraware_table_agreed(m);
         pwr_operation_set_up_end(operation);
-        find_thresholds(m);
+        coll_poweraware_find_thresholds(m);
     }
     return m->table;
 }
@@ -188,7 +189,7 @@ static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_
     pwr_operation_set_up_begin(operation);
     const coll_poweraware_state_t *state = coll_poweraware_state_build(m, decision);
     pwr_operation_set_up_end(operation);
-    find_thresholds(m); /* the layout is known now */
+    coll_poweraware_find_thresholds(m); /* the layout is known now */
     if (NULL != state) {
         pwr_say(2, "a communicator of %d ranks on %d nodes, at most %d on one, chooses",
                 state->hierarchy->size, state->hierarchy->num_nodes, state->hierarchy->max_local);
@@ -212,8 +213,10 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     }
     coll_poweraware_call_t *call = state->call;
     coll_poweraware_call_begin(call, operation, collective);
-    algorithm_t *a = NULL;
-    if (m->algorithm[collective] >= 0) {
+    algorithm_t *a = coll_poweraware_gpu_algorithm(m, collective, args, bytes);
+    if (NULL != a) {
+        m->choice_stays = false;
+    } else if (m->algorithm[collective] >= 0) {
         a = &coll_poweraware_algorithms[m->algorithm[collective]];
         a = coll_poweraware_can(a, call, args, bytes) ? a : NULL;
     } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {

@@ -14,6 +14,9 @@
    it is to be left alone. */
 bool coll_poweraware_prepare(mca_coll_poweraware_module_t *module);
 
+/* Once more, when what they depend on has changed. */
+void coll_poweraware_find_thresholds(mca_coll_poweraware_module_t *module);
+
 /* For a call of at least module->from_bytes.  Returns NULL for the stock function, else the
    communicator has a state, and its call is ready for the algorithm; the same on every rank. */
 const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_module_t *module,

@@ -78,6 +78,8 @@ typedef struct coll_poweraware_call {
                  first; a call completes all that it used */
     int posted[COLL_POWERAWARE_LANES];
     int error;             /* the first one on this rank; its messages are empty from then on */
+    bool asks_gpu;         /* all ranks look for buffers on a GPU in this call (device.h) */
+    bool undone;           /* an algorithm for these found others, and has done nothing */
     size_t measured_bytes; /* of a message of which what it costs is to be known
                               (algorithms/single_copy), else 0 */
     uint64_t work_ns;      /* of that */

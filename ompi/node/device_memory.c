@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Memory of GPUs, by four functions of CUDA's driver API (12.x, and 13.x alike).
+ * Memory of GPUs, by CUDA's driver.
  */
 #include "pwr_ompi/device_memory.h"
 
@@ -13,63 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pwr_gpu/driver.h"
 #include "pwr_ompi/compat.h"
-
-/* cuda.h */
-enum { CUDA_SUCCESS = 0 };
-enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
-enum { CU_POINTER_ATTRIBUTE_IS_MANAGED = 8 };
-enum { CU_MEMORYTYPE_DEVICE = 2 };
-typedef unsigned long long device_pointer_t;
-
-static struct driver {
-    int (*get_attribute)(void *data, int attribute, device_pointer_t pointer);
-    int (*push)(void *context);
-    int (*pop)(void **context);
-    int (*to_host)(void *to, device_pointer_t from, size_t bytes);
-    int (*to_device)(device_pointer_t to, const void *from, size_t bytes);
-} driver;
-
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
-    {"cuPointerGetAttribute", offsetof(struct driver, get_attribute)},
-    {"cuCtxPushCurrent_v2", offsetof(struct driver, push)},
-    {"cuCtxPopCurrent_v2", offsetof(struct driver, pop)},
-    {"cuMemcpyDtoH_v2", offsetof(struct driver, to_host)},
-    {"cuMemcpyHtoD_v2", offsetof(struct driver, to_device)},
-};
 
 _Atomic int pwr_device_library;
 static _Atomic uint64_t looked_at;
 
-static bool load(void *library, struct driver *found)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {
-        /* ISO C has no cast from an object's to a function's pointer. */
-        void *address = dlsym(library, functions[i].name);
-        memcpy((char *)found + functions[i].offset, &address, sizeof address);
-        if (NULL == address) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Threads that find it at once write the same. */
 static bool find(void)
 {
-    struct driver found;
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (NULL == library) {
+    if (!pwr_gpu_driver_find()) {
         return false;
     }
-    if (!load(library, &found)) {
-        dlclose(library);
-        return false;
-    }
-    driver = found;
     atomic_store_explicit(&pwr_device_library, PWR_DEVICE_LOADED, memory_order_release);
     return true;
 }
@@ -99,7 +53,7 @@ bool pwr_device_memory_look(void)
 static int attribute_of(const void *address, int attribute)
 {
     unsigned value = 0;
-    int rc = driver.get_attribute(&value, attribute, (device_pointer_t)(uintptr_t)address);
+    int rc = pwr_gpu_driver.get_attribute(&value, attribute, (pwr_gpu_address_t)(uintptr_t)address);
     return CUDA_SUCCESS == rc ? (int)value : 0;
 }
 
@@ -125,16 +79,17 @@ bool pwr_device_memory_is_stocks(void)
 static void *enter(const void *device)
 {
     void *context = NULL;
-    int rc = driver.get_attribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
-                                  (device_pointer_t)(uintptr_t)device);
-    return CUDA_SUCCESS == rc && NULL != context && CUDA_SUCCESS == driver.push(context) ? context
-                                                                                         : NULL;
+    int rc = pwr_gpu_driver.get_attribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
+                                          (pwr_gpu_address_t)(uintptr_t)device);
+    return CUDA_SUCCESS == rc && NULL != context && CUDA_SUCCESS == pwr_gpu_driver.push(context)
+               ? context
+               : NULL;
 }
 
 static int leave(void *context, int rc)
 {
     if (NULL != context) {
-        driver.pop(&context);
+        pwr_gpu_driver.pop(&context);
     }
     return CUDA_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR;
 }
@@ -142,11 +97,12 @@ static int leave(void *context, int rc)
 int pwr_device_memory_read(void *to, const void *device, size_t bytes)
 {
     void *context = enter(device);
-    return leave(context, driver.to_host(to, (device_pointer_t)(uintptr_t)device, bytes));
+    return leave(context, pwr_gpu_driver.to_host(to, (pwr_gpu_address_t)(uintptr_t)device, bytes));
 }
 
 int pwr_device_memory_write(void *device, const void *from, size_t bytes)
 {
     void *context = enter(device);
-    return leave(context, driver.to_device((device_pointer_t)(uintptr_t)device, from, bytes));
+    return leave(context,
+                 pwr_gpu_driver.to_device((pwr_gpu_address_t)(uintptr_t)device, from, bytes));
 }

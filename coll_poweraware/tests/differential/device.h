@@ -9,14 +9,15 @@
 #include "call.h"
 
 /* Loads libcuda.so.1, as a program does that has its first need of a GPU.  Exits where there is
-   none. */
-void diff_device_open(void);
+   none.  all: of buffers, else some. */
+void diff_device_open(bool all);
 
 typedef struct diff_device {
     unsigned long long memory[2]; /* of each side; 0: memory of the CPU */
 } diff_device_t;
 
-/* Draws which buffers of a call go there, and puts them into its arguments.  Nothing, unless opened. */
+/* Draws which buffers of a call go there, and puts them into its arguments.  Nothing, unless
+ * opened. */
 void diff_device_enter(diff_device_t *device, diff_call_t *call);
 /* All bytes come back. */
 void diff_device_leave(diff_device_t *device, diff_call_t *call);

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
         return 77;
     }
     if (options.device) {
-        diff_device_open();
+        diff_device_open(options.device_all);
     }
     drawn_from = &options.choice;
     diff_watch_start(&watched, rank, options.threads, options.limit_s);

@@ -20,7 +20,7 @@ static const char usage[] =
     "  --most-bytes N       data in a rank's buffer, at most (240000)\n"
     "  --beyond-stock       also calls that Open MPI's own functions get wrong (known_faults.c)\n"
     "  --fresh              each call on a communicator of its own\n"
-    "  --device             blocking calls with buffers in the memory of a GPU, by libcuda.so.1\n"
+    "  --device[=all]       blocking calls with some (all) buffers on a GPU, by libcuda.so.1\n"
     "  --threads 1..8       each with communicators of its own (1)\n"
     "  --limit SECONDS      a call that takes longer hangs (100)\n"
     "  --reproducible       sums that round; the results of two runs must have the same digests\n"
@@ -126,7 +126,7 @@ static const struct option longs[] = {
     {"most-units", required_argument, NULL, UNITS},
     {"fault", optional_argument, NULL, FAULT},
     {"stay", no_argument, NULL, STAY},
-    {"device", no_argument, NULL, DEVICE},
+    {"device", optional_argument, NULL, DEVICE},
     {NULL, 0, NULL, 0},
 };
 
@@ -140,9 +140,10 @@ static void choose_reproducible(diff_choice_t *choice)
 }
 
 /* Those of which poweraware has algorithms, by functions that return when all is done. */
-static void choose_device(diff_options_t *o)
+static void choose_device(diff_options_t *o, bool all)
 {
     o->device = true;
+    o->device_all = all;
     o->choice.collectives &= ((1u << DIFF_NUM_HANDLED) - 1) | 1u << DIFF_EXSCAN | 1u << DIFF_SCAN;
     o->choice.modes &= 1u << DIFF_BLOCKING | 1u << DIFF_BIG_COUNT;
 }
@@ -197,7 +198,7 @@ static void take(diff_options_t *o, int option, const char *value)
         o->limits.most_units = number;
         break;
     case DEVICE:
-        choose_device(o);
+        choose_device(o, NULL != value && 0 == strcmp("all", value));
         break;
     case FAULT:
         o->fault = true;
@@ -270,7 +271,8 @@ void diff_options_format(const diff_options_t *options, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, " --beyond-stock");
     }
     if (options->device) {
-        used += (size_t)snprintf(text + used, size - used, " --device");
+        used += (size_t)snprintf(text + used, size - used,
+                                 options->device_all ? " --device=all" : " --device");
     }
     if (choice->fresh) {
         used += (size_t)snprintf(text + used, size - used, " --fresh");

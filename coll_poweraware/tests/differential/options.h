@@ -18,7 +18,8 @@ typedef struct diff_options {
     uint64_t calls;
     uint64_t only_call; /* seed of the one call to make; 0: all */
     int threads;
-    bool device; /* some buffers are in the memory of a GPU */
+    bool device;         /* some buffers are in the memory of a GPU, ... */
+    bool device_all;     /* ... or all */
     unsigned limit_s;    /* a call that takes longer hangs */
     bool fault;          /* one byte of each result is flipped */
     size_t fault_units;  /* only where blocks have as many units */

@@ -54,11 +54,18 @@ typedef struct pwr_slot {
     int32_t error;
 } pwr_slot_t;
 
+/* Who has reduced buffers on a GPU. */
+typedef struct pwr_segment_gpu {
+    _Atomic uint32_t wanted; /* ranks */
+    _Atomic uint64_t from;   /* number of the Allreduce from which on all look for such; 0: none */
+} pwr_segment_gpu_t;
+
 typedef struct pwr_segment_control {
     pwr_flag_t turn; /* Alltoall: completed steps of this node's ranks */
     pwr_slot_t slot[PWR_SEGMENT_SLOTS];
     pwr_boxes_control_t boxes;
     pwr_owner_copy_t owner_copy;
+    pwr_segment_gpu_t gpu;
 } pwr_segment_control_t;
 
 typedef struct pwr_slot_expect {

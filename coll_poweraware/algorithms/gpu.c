@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Reduce and Allreduce in the memory of a GPU, by one kernel for all ranks (pwr_gpu/reduce.h).
+ *
+ * 1. Each rank offers its buffers, in a round of boxes; the others sleep from then on.
+ * 2. The lowest rank of the node opens them, and launches one kernel that reads all inputs and
+ *    writes all outputs.  It polls for as long as that is cheaper than to sleep, then sleeps.
+ * 3. It tells the others in a second round: done, not done, or failed.
+ *
+ * No data come to the host.  GGAS (IV) has each GPU push its data to the others; what shares one
+ * GPU has nothing to push.
+ */
+#include "algorithms/algorithms.h"
+
+#include "pwr_gpu/reduce.h"
+#include "pwr_ompi/device_memory.h"
+#include "pwr_ompi/process.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/op/op.h"
+#include "ompi/op/op.h"
+
+enum { UNDONE = 1 }; /* beside the codes of Open MPI, which are not positive */
+
+typedef struct message {
+    uint32_t offers; /* 0: I have no such buffers */
+    pwr_gpu_offer_t offer;
+} message_t;
+
+/* ---- what kernels there are ---- */
+
+static bool find_op(const struct ompi_op_t *op, pwr_gpu_op_t *found)
+{
+    static const struct {
+        MPI_Op mpi;
+        pwr_gpu_op_t op;
+    } ops[] = {
+        {MPI_SUM, PWR_GPU_SUM},
+        {MPI_PROD, PWR_GPU_PROD},
+        {MPI_MIN, PWR_GPU_MIN},
+        {MPI_MAX, PWR_GPU_MAX},
+    };
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) {
+        if (op == ops[i].mpi) {
+            *found = ops[i].op;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_type(const struct ompi_datatype_t *datatype, pwr_gpu_type_t *found)
+{
+    if (!ompi_datatype_is_predefined(datatype)) {
+        return false;
+    }
+    bool is_long = 8 == datatype->super.size;
+    if (!is_long && 4 != datatype->super.size) {
+        return false;
+    }
+    switch (ompi_op_ddt_map[datatype->id]) {
+    case OMPI_OP_BASE_TYPE_INT32_T:
+    case OMPI_OP_BASE_TYPE_INT64_T:
+    case OMPI_OP_BASE_TYPE_INTEGER:
+    case OMPI_OP_BASE_TYPE_INTEGER4:
+    case OMPI_OP_BASE_TYPE_INTEGER8:
+        *found = is_long ? PWR_GPU_I64 : PWR_GPU_I32;
+        return true;
+    case OMPI_OP_BASE_TYPE_UINT32_T:
+    case OMPI_OP_BASE_TYPE_UINT64_T:
+        *found = is_long ? PWR_GPU_U64 : PWR_GPU_U32;
+        return true;
+    case OMPI_OP_BASE_TYPE_FLOAT:
+    case OMPI_OP_BASE_TYPE_DOUBLE:
+    case OMPI_OP_BASE_TYPE_REAL:
+    case OMPI_OP_BASE_TYPE_REAL4:
+    case OMPI_OP_BASE_TYPE_REAL8:
+    case OMPI_OP_BASE_TYPE_DOUBLE_PRECISION:
+        *found = is_long ? PWR_GPU_F64 : PWR_GPU_F32;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool coll_poweraware_gpu_reduce_can(const coll_poweraware_call_t *call,
+                                    const coll_poweraware_args_t *args, size_t bytes)
+{
+    pwr_gpu_op_t op;
+    pwr_gpu_type_t type;
+    return call->asks_gpu && 0 != bytes && 1 == call->hierarchy->num_nodes &&
+           sizeof(message_t) <= call->segment->box_bytes && find_op(args->op, &op) &&
+           find_type(args->rdtype, &type);
+}
+
+/* ---- 1. offers ---- */
+
+static void say_staged(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    pwr_say(atomic_flag_test_and_set(&told) ? 2 : 1,
+            "reductions of buffers on a GPU go through the host: %s", pwr_gpu_why());
+}
+
+static void offer(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                  message_t *message)
+{
+    bool has_result =
+        COLL_POWERAWARE_ALLREDUCE == call->collective || args->root == call->hierarchy->my_rank;
+    void *out = has_result ? args->rbuf : NULL;
+    const void *in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf;
+    message->offers = pwr_device_memory_may_be() && pwr_device_memory_is(in) &&
+                      (NULL == out || pwr_device_memory_is(out));
+    if (message->offers && !pwr_gpu_offer(&message->offer, in, out)) {
+        message->offers = 0;
+        say_staged();
+    }
+}
+
+/* ---- 2. the leader ---- */
+
+/* Everybody has joined the round before this one.  Returns what to post. */
+static int reduce(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    /* To sleep costs about so much more than to poll (pwr_gpu_reduce). */
+    const uint64_t SPIN_NS = 30000;
+    const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
+    pwr_gpu_op_t op = PWR_GPU_SUM;
+    pwr_gpu_type_t type = PWR_GPU_F64;
+    int num = call->hierarchy->num_local;
+    if (num > PWR_GPU_MEMBERS || !find_op(args->op, &op) || !find_type(args->rdtype, &type)) {
+        return UNDONE;
+    }
+    for (int i = 0; i < num; ++i) {
+        const message_t *its =
+            (const message_t *)pwr_boxes_read_last(call->boxes, i, sizeof(message_t));
+        if (!its->offers) {
+            return UNDONE;
+        }
+        offers[i] = &its->offer;
+    }
+    switch (pwr_gpu_reduce(offers, num, op, type, args->rcount, SPIN_NS)) {
+    case PWR_GPU_DONE:
+        return OMPI_SUCCESS;
+    case PWR_GPU_CANNOT:
+        say_staged();
+        return UNDONE;
+    default:
+        pwr_say(1, "a reduction on the GPU failed: %s", pwr_gpu_why());
+        return OMPI_ERROR;
+    }
+}
+
+int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
+    bool leading = call->hierarchy->my_rank == leader;
+    int verdict;
+    coll_poweraware_begin_round(call);
+    offer(call, args, (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t))); /* 1 */
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+    if (leading) {
+        pwr_boxes_wait_all(call->boxes);
+        coll_poweraware_begin_round(call);
+        pwr_boxes_fill_set(call->boxes, 0);
+        verdict = reduce(call, args); /* 2 */
+        pwr_boxes_post(call->boxes, verdict);
+    } else {
+        pwr_boxes_end(call->boxes);
+        coll_poweraware_begin_round(call);
+        coll_poweraware_rest_for_set(call, leader, 0, &verdict); /* 3 */
+    }
+    pwr_boxes_end(call->boxes);
+    call->undone = UNDONE == verdict;
+    return call->undone ? OMPI_SUCCESS : verdict;
+}

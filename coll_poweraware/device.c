@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Which calls ask whether all ranks have their buffers on a GPU (device.h).
+ */
+#include "device.h"
+
+#include <stdatomic.h>
+
+#include "choose/choose.h"
+#include "comm/state.h"
+#include "pwr_ompi/process.h"
+#include "repeat.h"
+
+enum { STRIKES = 4, ASK_EVERY = 1000 };
+
+static bool is_for_gpus(coll_poweraware_collective_t collective)
+{
+    return COLL_POWERAWARE_ALLREDUCE == collective || COLL_POWERAWARE_REDUCE == collective;
+}
+
+static bool names_gpu(const mca_coll_poweraware_module_t *m,
+                      coll_poweraware_collective_t collective)
+{
+    int named = m->algorithm[collective];
+    return named >= 0 && coll_poweraware_is_for_gpus(&coll_poweraware_algorithms[named]);
+}
+
+static coll_poweraware_gpu_class_t *class_of(mca_coll_poweraware_module_t *m,
+                                             coll_poweraware_collective_t collective, size_t bytes)
+{
+    int bits = 0;
+    while (bits < COLL_POWERAWARE_GPU_SIZES - 1 && bytes >> bits > 1) {
+        ++bits;
+    }
+    return &m->gpu.classes[COLL_POWERAWARE_REDUCE == collective][bits];
+}
+
+static const coll_poweraware_algorithm_t *find_algorithm(coll_poweraware_collective_t collective)
+{
+    const coll_poweraware_algorithm_t *a = coll_poweraware_algorithms;
+    while (collective != a->collective || !coll_poweraware_is_for_gpus(a)) {
+        ++a;
+    }
+    return a;
+}
+
+void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,
+                              coll_poweraware_collective_t collective)
+{
+    const coll_poweraware_state_t *state = m->state;
+    if (m->gpu.wanted || !is_for_gpus(collective) || NULL == state ||
+        COLL_POWERAWARE_SHARED != state->shared[PWR_SEGMENT_BOXES] ||
+        1 != state->hierarchy->num_nodes) {
+        return;
+    }
+    m->gpu.wanted = true;
+    atomic_fetch_add(&state->segment->control->gpu.wanted, 1);
+    coll_poweraware_end_all_repeats(m); /* what repeats does not look */
+}
+
+void coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
+                                  coll_poweraware_collective_t collective, size_t bytes)
+{
+    const coll_poweraware_state_t *state = m->state;
+    if (m->gpu.on || NULL == state || NULL == state->segment->control) {
+        return;
+    }
+    pwr_segment_gpu_t *shared = &state->segment->control->gpu;
+    uint64_t ended = m->calls[COLL_POWERAWARE_ALLREDUCE];
+    uint64_t from = atomic_load_explicit(&shared->from, memory_order_acquire);
+    if (COLL_POWERAWARE_ALLREDUCE == collective) { /* this one is counted */
+        if (0 == from && 0 != bytes && 0 == state->hierarchy->my_local &&
+            (uint32_t)state->hierarchy->num_local == atomic_load(&shared->wanted)) {
+            atomic_store_explicit(&shared->from, ended + 1, memory_order_release);
+        }
+        --ended;
+    }
+    if (0 != from && ended + 1 >= from) {
+        m->gpu.on = true;
+        coll_poweraware_find_thresholds(m);
+        pwr_say(2, "a communicator of %d ranks asks for buffers on the GPU",
+                state->hierarchy->size);
+    }
+}
+
+const coll_poweraware_algorithm_t *
+coll_poweraware_gpu_algorithm(mca_coll_poweraware_module_t *m,
+                              coll_poweraware_collective_t collective,
+                              const coll_poweraware_args_t *args, size_t bytes)
+{
+    bool chosen = COLL_POWERAWARE_CHOOSE == m->algorithm[collective] && m->gpu.on;
+    if (!is_for_gpus(collective) || (!chosen && !names_gpu(m, collective))) {
+        return NULL;
+    }
+    const coll_poweraware_gpu_class_t *class = class_of(m, collective, bytes);
+    if (STRIKES == class->strikes &&
+        (int32_t)((uint32_t)m->calls[collective] - class->ask_at) < 0) {
+        return NULL;
+    }
+    const coll_poweraware_algorithm_t *a = find_algorithm(collective);
+    m->state->call->asks_gpu = true;
+    return coll_poweraware_can(a, m->state->call, args, bytes) ? a : NULL;
+}
+
+bool coll_poweraware_gpu_has_done(mca_coll_poweraware_module_t *m,
+                                  coll_poweraware_collective_t collective, size_t bytes)
+{
+    coll_poweraware_gpu_class_t *class = class_of(m, collective, bytes);
+    if (m->ended || !m->state->call->undone) {
+        class->strikes = 0;
+        return true;
+    }
+    class->strikes += class->strikes < STRIKES;
+    class->ask_at = (uint32_t)m->calls[collective] + ASK_EVERY;
+    return false;
+}

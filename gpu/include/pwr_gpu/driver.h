@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Functions of CUDA's driver (libcuda.so.1; 11.2 and later), in a process that has loaded it.
+ * Nothing of CUDA is linked or loaded.
+ */
+#ifndef PWR_GPU_DRIVER_H
+#define PWR_GPU_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* As in cuda.h, of which nothing is needed to build. */
+enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_READY = 600 };
+enum {
+    CU_POINTER_ATTRIBUTE_CONTEXT = 1,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11
+};
+enum { CU_MEMORYTYPE_DEVICE = 2 };
+enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
+enum { PWR_GPU_HANDLE_BYTES = 64, PWR_GPU_UUID_BYTES = 16 };
+typedef struct pwr_gpu_handle {
+    unsigned char bytes[PWR_GPU_HANDLE_BYTES]; /* CUipcMemHandle */
+} pwr_gpu_handle_t;
+typedef struct pwr_gpu_uuid {
+    unsigned char bytes[PWR_GPU_UUID_BYTES]; /* CUuuid */
+} pwr_gpu_uuid_t;
+typedef unsigned long long pwr_gpu_address_t; /* CUdeviceptr */
+
+/* X(member, name in the library, arguments); all return a CUresult. */
+#define PWR_GPU_DRIVER(X)                                                                          \
+    X(get_attribute, cuPointerGetAttribute,                                                        \
+      (void *data, int attribute, pwr_gpu_address_t pointer))                                      \
+    X(get_attributes, cuPointerGetAttributes,                                                      \
+      (unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer))                     \
+    X(push, cuCtxPushCurrent_v2, (void *context))                                                  \
+    X(pop, cuCtxPopCurrent_v2, (void **context))                                                   \
+    X(get_device, cuCtxGetDevice, (int *device))                                                   \
+    X(get_uuid, cuDeviceGetUuid, (pwr_gpu_uuid_t * uuid, int device))                              \
+    X(to_host, cuMemcpyDtoH_v2, (void *to, pwr_gpu_address_t from, size_t bytes))                  \
+    X(to_device, cuMemcpyHtoD_v2, (pwr_gpu_address_t to, const void *from, size_t bytes))          \
+    X(get_handle, cuIpcGetMemHandle, (pwr_gpu_handle_t * handle, pwr_gpu_address_t memory))        \
+    X(open_handle, cuIpcOpenMemHandle_v2,                                                          \
+      (pwr_gpu_address_t * memory, pwr_gpu_handle_t handle, unsigned flags))                       \
+    X(close_handle, cuIpcCloseMemHandle, (pwr_gpu_address_t memory))                               \
+    X(load_module, cuModuleLoadData, (void **module, const void *image))                           \
+    X(get_function, cuModuleGetFunction, (void **function, void *module, const char *name))        \
+    X(create_stream, cuStreamCreate, (void **stream, unsigned flags))                              \
+    X(create_event, cuEventCreate, (void **event, unsigned flags))                                 \
+    X(record_event, cuEventRecord, (void *event, void *stream))                                    \
+    X(query_event, cuEventQuery, (void *event))                                                    \
+    X(wait_event, cuEventSynchronize, (void *event))                                               \
+    X(launch, cuLaunchKernel,                                                                      \
+      (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,        \
+       unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **arguments,  \
+       void **extra))                                                                              \
+    X(get_error_name, cuGetErrorName, (int error, const char **name))
+
+#define PWR_GPU_DRIVER_MEMBER(member, name, arguments) int(*member) arguments;
+typedef struct pwr_gpu_driver {
+    PWR_GPU_DRIVER(PWR_GPU_DRIVER_MEMBER)
+} pwr_gpu_driver_t;
+
+/* Of a process in which pwr_gpu_driver_find returned true. */
+extern pwr_gpu_driver_t pwr_gpu_driver;
+
+/* Whether the library is loaded and has all of these functions; threads may call it at once. */
+bool pwr_gpu_driver_find(void);
+
+/* "CUDA_ERROR_..." */
+const char *pwr_gpu_error_name(int error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Arguments of the kernels, for those who launch them and for the kernels.
+ */
+#ifndef PWR_GPU_KERNELS_H
+#define PWR_GPU_KERNELS_H
+
+#include "pwr_gpu/elements.h"
+
+enum { PWR_GPU_VECTOR = 16 /* bytes */ };
+
+/* Addresses in the context that launches. */
+typedef struct pwr_gpu_table {
+    unsigned long long in[PWR_GPU_MEMBERS];
+    unsigned long long out[PWR_GPU_MEMBERS];
+} pwr_gpu_table_t;
+
+/* Threads of a block. */
+enum { PWR_GPU_BLOCK = 256 };
+
+#endif

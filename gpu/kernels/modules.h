@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The kernels as texts for a driver: reduce.cu compiled to PTX (kernels/ptx), one module per type.
+ */
+#ifndef PWR_GPU_MODULES_H
+#define PWR_GPU_MODULES_H
+
+#include "pwr_gpu/elements.h"
+
+typedef struct pwr_gpu_module {
+    const char *name; /* of the type */
+    unsigned bytes;   /* of an element */
+    const char *ptx;
+} pwr_gpu_module_t;
+
+extern const pwr_gpu_module_t pwr_gpu_modules[PWR_GPU_NUM_TYPES];
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Reductions by one kernel (pwr_gpu/reduce.h).
+ *
+ * 1. exports: handles of own allocations, kept because to get one takes 10 us
+ * 2. imports: memory of other processes that is open here
+ * 3. the engine: the context, stream and event of this process, and its kernels
+ * 4. offers and reductions
+ */
+#include "pwr_gpu/reduce.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/kernels.h"
+#include "kernels/modules.h"
+
+enum { EXPORTS = 32, IMPORTS = 256, WHY_MAX = 160 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char why[WHY_MAX];
+
+const char *pwr_gpu_why(void)
+{
+    return why;
+}
+
+__attribute__((format(printf, 1, 2))) static void because(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- 1. exports ---- */
+
+typedef struct exported {
+    uint64_t allocation; /* 0: none */
+    pwr_gpu_address_t base;
+    pwr_gpu_handle_t handle;
+} exported_t;
+
+static exported_t exports[EXPORTS];
+static unsigned next_export;
+
+static exported_t *find_export(uint64_t allocation)
+{
+    for (int i = 0; i < EXPORTS; ++i) {
+        if (allocation == exports[i].allocation) {
+            return &exports[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether some were freed, which are none any more. */
+static bool drop_freed_exports(void)
+{
+    bool some = false;
+    for (int i = 0; i < EXPORTS; ++i) {
+        uint64_t now = 0;
+        if (0 != exports[i].allocation &&
+            (CUDA_SUCCESS != pwr_gpu_driver.get_attribute(&now, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                                                          exports[i].base) ||
+             now != exports[i].allocation)) {
+            exports[i].allocation = 0;
+            some = true;
+        }
+    }
+    return some;
+}
+
+static bool export_allocation(pwr_gpu_buffer_t *buffer, uint32_t *forget)
+{
+    exported_t *e = find_export(buffer->allocation);
+    if (NULL == e) {
+        int rc = pwr_gpu_driver.get_handle(&buffer->handle, buffer->base);
+        if (CUDA_SUCCESS != rc) {
+            because("memory of a GPU that other processes cannot open (%s; memory pools and "
+                    "cudaMallocAsync give such): cudaMalloc gives other",
+                    pwr_gpu_error_name(rc));
+            return false;
+        }
+        *forget |= drop_freed_exports();
+        e = &exports[next_export++ % EXPORTS];
+        *e = (exported_t){buffer->allocation, buffer->base, buffer->handle};
+    }
+    buffer->handle = e->handle;
+    return true;
+}
+
+/* ---- 2. imports ---- */
+
+typedef struct imported {
+    uint64_t process; /* 0: none */
+    uint64_t allocation;
+    pwr_gpu_address_t base; /* here */
+    uint64_t used;          /* when: number of the reduction */
+} imported_t;
+
+static imported_t imports[IMPORTS];
+static uint64_t reductions;
+
+static void close_import(imported_t *i)
+{
+    pwr_gpu_driver.close_handle(i->base);
+    i->process = 0;
+}
+
+/* Closes what this process has open of an offer's process, but for what is offered now. */
+static void forget_others(const pwr_gpu_offer_t *offer)
+{
+    for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
+        if (i->process == offer->process && i->allocation != offer->in.allocation &&
+            i->allocation != offer->out.allocation) {
+            close_import(i);
+        }
+    }
+}
+
+/* Closes all that this reduction does not use; returns whether there was some. */
+static bool close_unused(void)
+{
+    bool some = false;
+    for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
+        if (0 != i->process && i->used != reductions) {
+            close_import(i);
+            some = true;
+        }
+    }
+    return some;
+}
+
+static imported_t *free_import(void)
+{
+    imported_t *oldest = NULL;
+    for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
+        if (0 == i->process) {
+            return i;
+        }
+        oldest = NULL == oldest || i->used < oldest->used ? i : oldest;
+    }
+    if (oldest->used == reductions) {
+        return NULL;
+    }
+    close_import(oldest);
+    return oldest;
+}
+
+static int open_allocation(pwr_gpu_address_t *base, const pwr_gpu_buffer_t *buffer)
+{
+    int rc = pwr_gpu_driver.open_handle(base, buffer->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    if (CUDA_SUCCESS != rc && close_unused()) { /* no room, or something old at its place */
+        rc = pwr_gpu_driver.open_handle(base, buffer->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    }
+    return rc;
+}
+
+/* Address of a buffer of another process; 0: it cannot be opened. */
+static pwr_gpu_address_t import_buffer(uint64_t process, const pwr_gpu_buffer_t *buffer)
+{
+    imported_t *i = imports;
+    while (i < imports + IMPORTS &&
+           (i->process != process || i->allocation != buffer->allocation)) {
+        ++i;
+    }
+    if (i == imports + IMPORTS) {
+        pwr_gpu_address_t base = 0;
+        i = free_import();
+        int rc = NULL == i ? CUDA_SUCCESS : open_allocation(&base, buffer);
+        if (NULL == i || CUDA_SUCCESS != rc) {
+            because("memory of another process on this GPU cannot be opened (%s)",
+                    NULL == i ? "too many buffers" : pwr_gpu_error_name(rc));
+            return 0;
+        }
+        *i = (imported_t){process, buffer->allocation, base, 0};
+    }
+    i->used = reductions;
+    return i->base + buffer->offset;
+}
+
+/* ---- 3. engine ---- */
+
+static struct engine {
+    void *context; /* NULL: not there yet */
+    void *stream;
+    void *ended; /* event */
+    pwr_gpu_uuid_t device;
+    uint64_t process;
+    void *kernel[PWR_GPU_NUM_TYPES][PWR_GPU_NUM_OPS];
+    bool tried[PWR_GPU_NUM_TYPES];
+} engine;
+
+static bool succeeds(int rc, const char *what)
+{
+    if (CUDA_SUCCESS != rc) {
+        because("%s: %s", what, pwr_gpu_error_name(rc));
+    }
+    return CUDA_SUCCESS == rc;
+}
+
+/* In the context that is current. */
+static bool open_engine(void *context)
+{
+    int device = 0;
+    if (!succeeds(pwr_gpu_driver.get_device(&device), "cuCtxGetDevice") ||
+        !succeeds(pwr_gpu_driver.get_uuid(&engine.device, device), "cuDeviceGetUuid") ||
+        !succeeds(pwr_gpu_driver.create_stream(&engine.stream, CU_STREAM_NON_BLOCKING),
+                  "cuStreamCreate") ||
+        !succeeds(pwr_gpu_driver.create_event(&engine.ended,
+                                              CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
+                  "cuEventCreate")) {
+        return false;
+    }
+    if (sizeof engine.process != getrandom(&engine.process, sizeof engine.process, 0) ||
+        0 == engine.process) {
+        because("getrandom gives no number for this process");
+        return false;
+    }
+    engine.context = context;
+    return true;
+}
+
+static void load_kernels(pwr_gpu_type_t type)
+{
+    static const char *const ops[] = {
+#define NAME(constant, name) #name,
+        PWR_GPU_OPS(NAME)
+#undef NAME
+    };
+    void *module = NULL;
+    char name[32];
+    engine.tried[type] = true;
+    if (!succeeds(pwr_gpu_driver.load_module(&module, pwr_gpu_modules[type].ptx),
+                  "the driver does not take our kernels")) {
+        return;
+    }
+    for (int op = 0; op < PWR_GPU_NUM_OPS; ++op) {
+        snprintf(name, sizeof name, "pwr_%s_%s", ops[op], pwr_gpu_modules[type].name);
+        succeeds(pwr_gpu_driver.get_function(&engine.kernel[type][op], module, name), name);
+    }
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* A thread that sleeps until an event costs 15 us of CPU and comes 30 us late (H200). */
+static int wait_for_end(uint64_t spin_ns)
+{
+    uint64_t begin = now_ns();
+    int rc;
+    do {
+        rc = pwr_gpu_driver.query_event(engine.ended);
+    } while (CUDA_ERROR_NOT_READY == rc && now_ns() - begin < spin_ns);
+    return CUDA_ERROR_NOT_READY == rc ? pwr_gpu_driver.wait_event(engine.ended) : rc;
+}
+
+/* ---- 4. offers and reductions ---- */
+
+typedef struct found {
+    void *context;
+    pwr_gpu_buffer_t buffer;
+} found_t;
+
+static bool look_up(const void *address, found_t *found)
+{
+    int attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
+    void *data[] = {&found->context, &found->buffer.allocation, &found->buffer.base};
+    pwr_gpu_address_t pointer = (pwr_gpu_address_t)(uintptr_t)address;
+    int rc = pwr_gpu_driver.get_attributes(3, attributes, data, pointer);
+    if (CUDA_SUCCESS != rc || NULL == found->context || 0 == found->buffer.allocation) {
+        because("memory of a GPU that the driver does not describe");
+        return false;
+    }
+    found->buffer.offset = pointer - found->buffer.base;
+    return true;
+}
+
+static bool offer_locked(pwr_gpu_offer_t *offer, const void *in, void *out)
+{
+    found_t source = {0}, result = {0};
+    void *before;
+    if (!look_up(in, &source) || (NULL != out && !look_up(out, &result))) {
+        return false;
+    }
+    if ((NULL != out && result.context != source.context) ||
+        (NULL != engine.context && engine.context != source.context)) {
+        because("buffers in more than one context of CUDA");
+        return false;
+    }
+    if (!succeeds(pwr_gpu_driver.push(source.context), "cuCtxPushCurrent")) {
+        return false;
+    }
+    bool ok = NULL != engine.context || open_engine(source.context);
+    *offer = (pwr_gpu_offer_t){.process = engine.process, .device = engine.device};
+    ok = ok && export_allocation(&source.buffer, &offer->forget) &&
+         (NULL == out || export_allocation(&result.buffer, &offer->forget));
+    pwr_gpu_driver.pop(&before);
+    offer->in = source.buffer;
+    offer->out = result.buffer;
+    return ok;
+}
+
+bool pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out)
+{
+    pthread_mutex_lock(&lock);
+    bool ok = offer_locked(offer, in, out);
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
+
+static pwr_gpu_address_t address_of(const pwr_gpu_offer_t *offer, const pwr_gpu_buffer_t *buffer)
+{
+    return offer->process == engine.process ? buffer->base + buffer->offset
+                                            : import_buffer(offer->process, buffer);
+}
+
+/* Returns the number of outputs; -1: something cannot be opened. */
+static int fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num)
+{
+    int num_out = 0;
+    for (int r = 0; r < num; ++r) {
+        if (0 != memcmp(&offers[r]->device, &engine.device, sizeof engine.device)) {
+            because("ranks use several GPUs");
+            return -1;
+        }
+        if (0 != offers[r]->forget) {
+            forget_others(offers[r]);
+        }
+        table->in[r] = address_of(offers[r], &offers[r]->in);
+        if (0 == table->in[r]) {
+            return -1;
+        }
+        if (0 != offers[r]->out.allocation) {
+            table->out[num_out] = address_of(offers[r], &offers[r]->out);
+            if (0 == table->out[num_out++]) {
+                return -1;
+            }
+        }
+    }
+    return num_out;
+}
+
+static bool is_aligned(const pwr_gpu_table_t *table, int num_in, int num_out)
+{
+    pwr_gpu_address_t bits = 0;
+    for (int r = 0; r < num_in; ++r) {
+        bits |= table->in[r];
+    }
+    for (int r = 0; r < num_out; ++r) {
+        bits |= table->out[r];
+    }
+    return 0 == bits % PWR_GPU_VECTOR;
+}
+
+/* Blocks for so many vectors or elements; more than a few per multiprocessor gain nothing. */
+static unsigned blocks_for(unsigned long long items)
+{
+    enum { MOST = 528 };
+    unsigned long long blocks = (items + PWR_GPU_BLOCK - 1) / PWR_GPU_BLOCK;
+    return blocks < 1 ? 1 : blocks > MOST ? MOST : (unsigned)blocks;
+}
+
+static pwr_gpu_result_t launch(void *kernel, pwr_gpu_table_t *table, int num_in, int num_out,
+                               pwr_gpu_type_t type, unsigned long long count, uint64_t spin_ns)
+{
+    unsigned lanes = PWR_GPU_VECTOR / pwr_gpu_modules[type].bytes;
+    unsigned long long vectors = is_aligned(table, num_in, num_out) ? count / lanes : 0;
+    void *arguments[] = {table, &num_in, &num_out, &vectors, &count};
+    unsigned blocks = blocks_for(0 == vectors ? count : vectors);
+    if (!succeeds(pwr_gpu_driver.launch(kernel, blocks, 1, 1, PWR_GPU_BLOCK, 1, 1, 0, engine.stream,
+                                        arguments, NULL),
+                  "cuLaunchKernel")) {
+        return PWR_GPU_CANNOT;
+    }
+    return succeeds(pwr_gpu_driver.record_event(engine.ended, engine.stream), "cuEventRecord") &&
+                   succeeds(wait_for_end(spin_ns), "a kernel on the GPU")
+               ? PWR_GPU_DONE
+               : PWR_GPU_FAILED;
+}
+
+static pwr_gpu_result_t reduce_locked(const pwr_gpu_offer_t *const *offers, int num,
+                                      pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
+                                      uint64_t spin_ns)
+{
+    pwr_gpu_table_t table;
+    if (num > PWR_GPU_MEMBERS || 2 * num > IMPORTS) {
+        because("more than %d ranks on one GPU", (int)PWR_GPU_MEMBERS);
+        return PWR_GPU_CANNOT;
+    }
+    ++reductions;
+    if (!engine.tried[type]) {
+        load_kernels(type);
+    }
+    if (NULL == engine.kernel[type][op]) {
+        return PWR_GPU_CANNOT;
+    }
+    int num_out = fill(&table, offers, num);
+    return num_out < 0
+               ? PWR_GPU_CANNOT
+               : launch(engine.kernel[type][op], &table, num, num_out, type, count, spin_ns);
+}
+
+pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,
+                                pwr_gpu_type_t type, size_t count, uint64_t spin_ns)
+{
+    void *before;
+    pwr_gpu_result_t result = PWR_GPU_CANNOT;
+    pthread_mutex_lock(&lock);
+    if (NULL == engine.context) {
+        because("this process has offered nothing");
+    } else if (succeeds(pwr_gpu_driver.push(engine.context), "cuCtxPushCurrent")) {
+        result = reduce_locked(offers, num, op, type, count, spin_ns);
+        pwr_gpu_driver.pop(&before);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}

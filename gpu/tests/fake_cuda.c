@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Stands for libcuda.so.1: memory of a GPU that the CPU cannot touch.  An access ends the process.
+ * Other processes may open it by its handle, and kernels are functions of the host
+ * (kernels/host.h). Copies want a context, as CUDA does; a kernel ends some time after its launch.
+ *
+ * FAKE_CUDA_FAILS: names of functions that fail, with commas.
+ * FAKE_CUDA_DEVICES: the ranks of a job have so many GPUs, in turn (1).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "pwr_gpu/driver.h"
+
+enum {
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_CONTEXT = 201,
+    ALREADY_MAPPED = 208,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    ILLEGAL_ADDRESS = 700,
+    NOT_SUPPORTED = 801
+};
+enum { LONGEST_KERNEL_NS = 100000, THREADS = 48 };
+
+typedef struct allocation {
+    struct allocation *next;
+    char *address; /* cannot be touched */
+    char *content;
+    size_t bytes;
+    uint64_t id;
+    int file; /* -1: of another process */
+    ino_t inode;
+} allocation_t;
+
+/* What a pwr_gpu_handle_t is here. */
+typedef struct handle {
+    pid_t pid;
+    int file;
+    ino_t inode;
+    size_t bytes;
+} handle_t;
+
+static allocation_t *allocations;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_id;
+static int context, stream, event, module;
+static uint64_t kernel_ends_ns;
+static int kernel_result;
+static _Thread_local int pushed;
+_Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_threads;
+
+#define DECLARE(member, name, arguments) int name arguments;
+PWR_GPU_DRIVER(DECLARE)
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **retained, int device);
+int cuMemAlloc_v2(pwr_gpu_address_t *memory, size_t bytes);
+int cuMemFree_v2(pwr_gpu_address_t memory);
+
+static int fails(const char *name)
+{
+    const char *list = getenv("FAKE_CUDA_FAILS");
+    const char *found = NULL == list ? NULL : strstr(list, name);
+    return NULL != found && (',' == found[strlen(name)] || '\0' == found[strlen(name)]);
+}
+#define FAILS_IF_TOLD                                                                              \
+    if (fails(__func__)) {                                                                         \
+        return NOT_SUPPORTED;                                                                      \
+    }
+
+int cuGetErrorName(int error, const char **name)
+{
+    *name = NOT_SUPPORTED == error ? "CUDA_ERROR_NOT_SUPPORTED" : "CUDA_ERROR_OF_THE_FAKE";
+    return CUDA_SUCCESS;
+}
+
+/* Takes as long as nothing does that gets a program to memory of a GPU. */
+int cuInit(unsigned flags)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    return 0 == flags ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+/* ---- contexts and devices ---- */
+
+int cuDevicePrimaryCtxRetain(void **retained, int device)
+{
+    *retained = &context;
+    return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuCtxPushCurrent_v2(void *pushes)
+{
+    ++pushed;
+    return pushes == &context ? CUDA_SUCCESS : INVALID_CONTEXT;
+}
+
+int cuCtxPopCurrent_v2(void **popped)
+{
+    *popped = &context;
+    return pushed-- > 0 ? CUDA_SUCCESS : INVALID_CONTEXT;
+}
+
+int cuCtxGetDevice(int *device)
+{
+    *device = 0;
+    return pushed > 0 ? CUDA_SUCCESS : INVALID_CONTEXT;
+}
+
+static int number_of(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return NULL == text ? otherwise : atoi(text);
+}
+
+int cuDeviceGetUuid(pwr_gpu_uuid_t *uuid, int device)
+{
+    memset(uuid, 0, sizeof *uuid);
+    uuid->bytes[0] =
+        (unsigned char)(number_of("OMPI_COMM_WORLD_RANK", 0) % number_of("FAKE_CUDA_DEVICES", 1));
+    return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+/* ---- memory ---- */
+
+static int add(allocation_t *new)
+{
+    new->content = mmap(NULL, new->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, new->file, 0);
+    new->address = mmap(NULL, new->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (MAP_FAILED == new->content || MAP_FAILED == new->address) {
+        return OUT_OF_MEMORY;
+    }
+    pthread_mutex_lock(&lock);
+    new->id = ++last_id;
+    new->next = allocations;
+    allocations = new;
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+int cuMemAlloc_v2(pwr_gpu_address_t *memory, size_t bytes)
+{
+    allocation_t *new = calloc(1, sizeof *new);
+    struct stat status;
+    new->bytes = bytes;
+    new->file = memfd_create("fake_cuda", MFD_CLOEXEC);
+    if (new->file < 0 || 0 != ftruncate(new->file, (off_t)bytes) ||
+        0 != fstat(new->file, &status)) {
+        return OUT_OF_MEMORY;
+    }
+    new->inode = status.st_ino;
+    *memory = 0;
+    int rc = add(new);
+    *memory = (pwr_gpu_address_t)(uintptr_t) new->address;
+    return rc;
+}
+
+/* The allocation that has so many bytes there; with the lock. */
+static allocation_t *find(pwr_gpu_address_t pointer, size_t bytes)
+{
+    char *address = (char *)(uintptr_t)pointer;
+    allocation_t *a = allocations;
+    while (NULL != a && (address < a->address || address + bytes > a->address + a->bytes)) {
+        a = a->next;
+    }
+    return a;
+}
+
+static char *content_of(pwr_gpu_address_t pointer, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    allocation_t *a = find(pointer, bytes);
+    char *content = NULL == a ? NULL : a->content + ((char *)(uintptr_t)pointer - a->address);
+    pthread_mutex_unlock(&lock);
+    return content;
+}
+
+static int drop(pwr_gpu_address_t memory, int is_mine)
+{
+    pthread_mutex_lock(&lock);
+    allocation_t **at = &allocations;
+    while (NULL != *at && (*at)->address != (char *)(uintptr_t)memory) {
+        at = &(*at)->next;
+    }
+    allocation_t *found = *at;
+    if (NULL != found && is_mine == (found->file >= 0)) {
+        *at = found->next;
+        munmap(found->address, found->bytes);
+        munmap(found->content, found->bytes);
+        if (is_mine) {
+            close(found->file);
+        }
+    } else {
+        found = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(found);
+    return NULL != found ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuMemFree_v2(pwr_gpu_address_t memory)
+{
+    return drop(memory, 1);
+}
+
+static int copy(void *to, const void *from, size_t bytes)
+{
+    if (0 == pushed) {
+        return INVALID_CONTEXT;
+    }
+    if (NULL == to || NULL == from) {
+        return INVALID_VALUE;
+    }
+    memcpy(to, from, bytes);
+    return CUDA_SUCCESS;
+}
+
+int cuMemcpyHtoD_v2(pwr_gpu_address_t to, const void *from, size_t bytes)
+{
+    return copy(content_of(to, bytes), from, bytes);
+}
+
+int cuMemcpyDtoH_v2(void *to, pwr_gpu_address_t from, size_t bytes)
+{
+    return copy(to, content_of(from, bytes), bytes);
+}
+
+static int get_attribute(void *data, int attribute, const allocation_t *a)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(void **)data = &context;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)data = CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        *(uint64_t *)data = a->id;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(pwr_gpu_address_t *)data = (pwr_gpu_address_t)(uintptr_t)a->address;
+        return CUDA_SUCCESS;
+    default:
+        return INVALID_VALUE;
+    }
+}
+
+int cuPointerGetAttribute(void *data, int attribute, pwr_gpu_address_t pointer)
+{
+    pthread_mutex_lock(&lock);
+    const allocation_t *a = find(pointer, 1);
+    int rc = NULL == a ? INVALID_VALUE : get_attribute(data, attribute, a);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer)
+{
+    FAILS_IF_TOLD
+    int rc = CUDA_SUCCESS;
+    for (unsigned i = 0; i < num && CUDA_SUCCESS == rc; ++i) {
+        rc = cuPointerGetAttribute(data[i], attributes[i], pointer);
+    }
+    return rc;
+}
+
+/* ---- memory of other processes ---- */
+
+int cuIpcGetMemHandle(pwr_gpu_handle_t *handle, pwr_gpu_address_t memory)
+{
+    FAILS_IF_TOLD
+    _Static_assert(sizeof(handle_t) <= sizeof *handle, "");
+    pthread_mutex_lock(&lock);
+    const allocation_t *a = find(memory, 1);
+    if (NULL != a) {
+        handle_t mine = {getpid(), a->file, a->inode, a->bytes};
+        memcpy(handle, &mine, sizeof mine);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != a ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+static int is_open(const handle_t *its)
+{
+    pthread_mutex_lock(&lock);
+    const allocation_t *a = allocations;
+    while (NULL != a && (a->file >= 0 || a->inode != its->inode)) {
+        a = a->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != a;
+}
+
+int cuIpcOpenMemHandle_v2(pwr_gpu_address_t *memory, pwr_gpu_handle_t handle, unsigned flags)
+{
+    FAILS_IF_TOLD
+    handle_t its;
+    char path[64];
+    struct stat status;
+    memcpy(&its, &handle, sizeof its);
+    if (its.pid == getpid() || 0 == pushed || CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS != flags) {
+        return INVALID_CONTEXT;
+    }
+    if (is_open(&its)) {
+        return ALREADY_MAPPED;
+    }
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)its.pid, its.file);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0 || 0 != fstat(file, &status) || status.st_ino != its.inode) { /* freed */
+        close(file);
+        return INVALID_HANDLE;
+    }
+    allocation_t *new = calloc(1, sizeof *new);
+    *new = (allocation_t){.bytes = its.bytes, .file = file, .inode = its.inode};
+    int rc = add(new);
+    new->file = -1;
+    close(file);
+    *memory = (pwr_gpu_address_t)(uintptr_t) new->address;
+    return rc;
+}
+
+int cuIpcCloseMemHandle(pwr_gpu_address_t memory)
+{
+    return drop(memory, 0);
+}
+
+/* ---- kernels ---- */
+
+typedef void kernel_t(const pwr_gpu_table_t table, int num_in, int num_out,
+                      unsigned long long vectors, unsigned long long count);
+
+static const struct {
+    const char *name;
+    kernel_t *function;
+    size_t bytes;
+} kernels[] = {
+#define KERNEL_ROW(op, name, bytes) {"pwr_" #op "_" #name, pwr_##op##_##name, bytes},
+#define KERNEL_ROWS(constant, name, bytes)                                                         \
+    KERNEL_ROW(sum, name, bytes)                                                                   \
+    KERNEL_ROW(prod, name, bytes) KERNEL_ROW(min, name, bytes) KERNEL_ROW(max, name, bytes)
+    PWR_GPU_TYPES(KERNEL_ROWS)};
+enum { NUM_KERNELS = sizeof kernels / sizeof kernels[0] };
+
+int cuModuleLoadData(void **loaded, const void *image)
+{
+    FAILS_IF_TOLD
+    *loaded = &module;
+    return 0 == strncmp(image, ".version", 8) && pushed > 0 ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuModuleGetFunction(void **function, void *of, const char *name)
+{
+    FAILS_IF_TOLD
+    int i = 0;
+    while (i < NUM_KERNELS && 0 != strcmp(name, kernels[i].name)) {
+        ++i;
+    }
+    *function = (void *)&kernels[i];
+    return i < NUM_KERNELS && of == &module ? CUDA_SUCCESS : NOT_FOUND;
+}
+
+int cuStreamCreate(void **created, unsigned flags)
+{
+    FAILS_IF_TOLD
+    *created = &stream;
+    return CU_STREAM_NON_BLOCKING == flags && pushed > 0 ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuEventCreate(void **created, unsigned flags)
+{
+    FAILS_IF_TOLD
+    *created = &event;
+    return (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING) == flags && pushed > 0
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static int to_content(unsigned long long *addresses, int num, size_t bytes)
+{
+    for (int i = 0; i < num; ++i) {
+        addresses[i] = (unsigned long long)(uintptr_t)content_of(addresses[i], bytes);
+        if (0 == addresses[i]) {
+            return ILLEGAL_ADDRESS;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void *on, void **arguments, void **extra)
+{
+    FAILS_IF_TOLD
+    size_t index = (size_t)((const char *)function - (const char *)kernels) / sizeof kernels[0];
+    pwr_gpu_table_t table = *(pwr_gpu_table_t *)arguments[0];
+    int num_in = *(int *)arguments[1], num_out = *(int *)arguments[2];
+    unsigned long long vectors = *(unsigned long long *)arguments[3];
+    unsigned long long count = *(unsigned long long *)arguments[4];
+    if (index >= NUM_KERNELS || 0 == grid_x || 1 != grid_y * grid_z * block_y * block_z ||
+        0 == block_x || block_x > 1024 || 0 != shared_bytes || &stream != on || NULL != extra ||
+        0 == pushed) {
+        return INVALID_VALUE;
+    }
+    kernel_result = to_content(table.in, num_in, count * kernels[index].bytes);
+    if (CUDA_SUCCESS == kernel_result) {
+        kernel_result = to_content(table.out, num_out, count * kernels[index].bytes);
+    }
+    if (CUDA_SUCCESS == kernel_result) {
+        pwr_gpu_host_threads = THREADS;
+        for (unsigned t = 0; t < THREADS; ++t) {
+            pwr_gpu_host_thread = t;
+            kernels[index].function(table, num_in, num_out, vectors, count);
+        }
+    }
+    kernel_ends_ns = now_ns() + (uint64_t)(rand() % LONGEST_KERNEL_NS);
+    return CUDA_SUCCESS;
+}
+
+int cuEventRecord(void *recorded, void *on)
+{
+    FAILS_IF_TOLD
+    return &event == recorded && &stream == on ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuEventQuery(void *queried)
+{
+    return &event != queried           ? INVALID_VALUE
+           : now_ns() < kernel_ends_ns ? CUDA_ERROR_NOT_READY
+                                       : kernel_result;
+}
+
+int cuEventSynchronize(void *awaited)
+{
+    FAILS_IF_TOLD
+    while (CUDA_ERROR_NOT_READY == cuEventQuery(awaited)) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
+    }
+    return cuEventQuery(awaited);
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * The kernels as functions of the host.
+ */
+#include "kernels/reduce.cu"
