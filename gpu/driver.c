@@ -13,9 +13,13 @@ pwr_gpu_driver_t pwr_gpu_driver;
 static const struct {
     const char *name;
     size_t offset;
+    bool may_lack;
 } functions[] = {
-#define ROW(member, name, arguments) {#name, offsetof(pwr_gpu_driver_t, member)},
+#define ROW(member, name, arguments) {#name, offsetof(pwr_gpu_driver_t, member), false},
     PWR_GPU_DRIVER(ROW)
+#undef ROW
+#define ROW(member, name, arguments) {#name, offsetof(pwr_gpu_driver_t, member), true},
+        PWR_GPU_DRIVER_NEWER(ROW)
 #undef ROW
 };
 
@@ -25,7 +29,7 @@ static bool load(void *library, pwr_gpu_driver_t *found)
         /* ISO C has no cast from an object's to a function's pointer. */
         void *address = dlsym(library, functions[i].name);
         memcpy((char *)found + functions[i].offset, &address, sizeof address);
-        if (NULL == address) {
+        if (NULL == address && !functions[i].may_lack) {
             return false;
         }
     }

@@ -108,8 +108,16 @@ typedef struct imported {
 static imported_t imports[IMPORTS];
 static uint64_t reductions;
 
+/* Streams on which a reduction may be under way while nobody waits for it. */
+static void *streams[PWR_GPU_STREAMS];
+
 static void close_import(imported_t *i)
 {
+    for (int s = 0; s < PWR_GPU_STREAMS; ++s) {
+        if (NULL != streams[s]) {
+            pwr_gpu_driver.wait_stream(streams[s]);
+        }
+    }
     pwr_gpu_driver.close_handle(i->base);
     i->process = 0;
 }
@@ -373,30 +381,25 @@ static unsigned blocks_for(unsigned long long items)
     return blocks < 1 ? 1 : blocks > MOST ? MOST : (unsigned)blocks;
 }
 
-static pwr_gpu_result_t launch(void *kernel, pwr_gpu_table_t *table, int num_in, int num_out,
-                               pwr_gpu_type_t type, unsigned long long count, uint64_t spin_ns)
+static pwr_gpu_result_t launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_in,
+                               int num_out, pwr_gpu_type_t type, unsigned long long count)
 {
     unsigned lanes = PWR_GPU_VECTOR / pwr_gpu_modules[type].bytes;
     unsigned long long vectors = is_aligned(table, num_in, num_out) ? count / lanes : 0;
     void *arguments[] = {table, &num_in, &num_out, &vectors, &count};
     unsigned blocks = blocks_for(0 == vectors ? count : vectors);
-    if (!succeeds(pwr_gpu_driver.launch(kernel, blocks, 1, 1, PWR_GPU_BLOCK, 1, 1, 0, engine.stream,
-                                        arguments, NULL),
-                  "cuLaunchKernel")) {
-        return PWR_GPU_CANNOT;
-    }
-    return succeeds(pwr_gpu_driver.record_event(engine.ended, engine.stream), "cuEventRecord") &&
-                   succeeds(wait_for_end(spin_ns), "a kernel on the GPU")
+    return succeeds(pwr_gpu_driver.launch(kernel, blocks, 1, 1, PWR_GPU_BLOCK, 1, 1, 0, stream,
+                                          arguments, NULL),
+                    "cuLaunchKernel")
                ? PWR_GPU_DONE
-               : PWR_GPU_FAILED;
+               : PWR_GPU_CANNOT;
 }
 
-static pwr_gpu_result_t reduce_locked(const pwr_gpu_offer_t *const *offers, int num,
-                                      pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
-                                      uint64_t spin_ns)
+static pwr_gpu_result_t launch_locked(void *stream, const pwr_gpu_offer_t *const *offers, int num,
+                                      pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count)
 {
     pwr_gpu_table_t table;
-    if (num > PWR_GPU_MEMBERS || 2 * num > IMPORTS) {
+    if (num > PWR_GPU_MEMBERS) {
         because("more than %d ranks on one GPU", (int)PWR_GPU_MEMBERS);
         return PWR_GPU_CANNOT;
     }
@@ -408,23 +411,93 @@ static pwr_gpu_result_t reduce_locked(const pwr_gpu_offer_t *const *offers, int 
         return PWR_GPU_CANNOT;
     }
     int num_out = fill(&table, offers, num);
-    return num_out < 0
-               ? PWR_GPU_CANNOT
-               : launch(engine.kernel[type][op], &table, num, num_out, type, count, spin_ns);
+    return num_out < 0 ? PWR_GPU_CANNOT
+                       : launch(stream, engine.kernel[type][op], &table, num, num_out, type, count);
+}
+
+/* The context that is current is the engine's until leave. */
+static bool enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (NULL == engine.context) {
+        because("this process has offered nothing");
+        return false;
+    }
+    return succeeds(pwr_gpu_driver.push(engine.context), "cuCtxPushCurrent");
+}
+
+static void leave(bool entered)
+{
+    void *before;
+    if (entered) {
+        pwr_gpu_driver.pop(&before);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,
                                 pwr_gpu_type_t type, size_t count, uint64_t spin_ns)
 {
-    void *before;
-    pwr_gpu_result_t result = PWR_GPU_CANNOT;
+    bool entered = enter();
+    pwr_gpu_result_t result =
+        entered ? launch_locked(engine.stream, offers, num, op, type, count) : PWR_GPU_CANNOT;
+    if (PWR_GPU_DONE == result &&
+        !(succeeds(pwr_gpu_driver.record_event(engine.ended, engine.stream), "cuEventRecord") &&
+          succeeds(wait_for_end(spin_ns), "a kernel on the GPU"))) {
+        result = PWR_GPU_FAILED;
+    }
+    leave(entered);
+    return result;
+}
+
+static bool keep_stream(void *stream)
+{
+    int at = 0;
+    while (at < PWR_GPU_STREAMS && stream != streams[at]) {
+        ++at;
+    }
+    for (int s = 0; s < PWR_GPU_STREAMS && at == PWR_GPU_STREAMS; ++s) {
+        at = NULL == streams[s] ? s : at;
+    }
+    if (at == PWR_GPU_STREAMS) {
+        because("more than %d streams", (int)PWR_GPU_STREAMS);
+        return false;
+    }
+    streams[at] = stream;
+    return true;
+}
+
+pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
+                                   pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count)
+{
+    bool entered = enter();
+    pwr_gpu_result_t result = entered && keep_stream(stream)
+                                  ? launch_locked(stream, offers, num, op, type, count)
+                                  : PWR_GPU_CANNOT;
+    leave(entered);
+    return result;
+}
+
+void pwr_gpu_forget_stream(void *stream)
+{
     pthread_mutex_lock(&lock);
-    if (NULL == engine.context) {
-        because("this process has offered nothing");
-    } else if (succeeds(pwr_gpu_driver.push(engine.context), "cuCtxPushCurrent")) {
-        result = reduce_locked(offers, num, op, type, count, spin_ns);
-        pwr_gpu_driver.pop(&before);
+    for (int s = 0; s < PWR_GPU_STREAMS; ++s) {
+        streams[s] = stream == streams[s] ? NULL : streams[s];
     }
     pthread_mutex_unlock(&lock);
-    return result;
+}
+
+bool pwr_gpu_open(void)
+{
+    void *context = NULL;
+    pthread_mutex_lock(&lock);
+    bool ok = succeeds(pwr_gpu_driver.get_context(&context), "cuCtxGetCurrent");
+    if (ok && (NULL == context || (NULL != engine.context && engine.context != context))) {
+        because(NULL == context ? "this thread has no context of CUDA"
+                                : "buffers in more than one context of CUDA");
+        ok = false;
+    }
+    ok = ok && (NULL != engine.context || open_engine(context));
+    pthread_mutex_unlock(&lock);
+    return ok;
 }

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ typedef struct allocation {
     uint64_t id;
     int file; /* -1: of another process */
     ino_t inode;
+    int of_pool; /* cannot be opened by others */
 } allocation_t;
 
 /* What a pwr_gpu_handle_t is here. */
@@ -56,18 +58,16 @@ typedef struct handle {
 static allocation_t *allocations;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;
-static int context, stream, event, module;
-static uint64_t kernel_ends_ns;
-static int kernel_result;
+static int context, module;
 static _Thread_local int pushed;
 _Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_threads;
 
 #define DECLARE(member, name, arguments) int name arguments;
 PWR_GPU_DRIVER(DECLARE)
+PWR_GPU_DRIVER_NEWER(DECLARE)
 int cuInit(unsigned flags);
+int cuMemAllocAsync(pwr_gpu_address_t *memory, size_t bytes, void *on);
 int cuDevicePrimaryCtxRetain(void **retained, int device);
-int cuMemAlloc_v2(pwr_gpu_address_t *memory, size_t bytes);
-int cuMemFree_v2(pwr_gpu_address_t memory);
 
 static int fails(const char *name)
 {
@@ -111,6 +111,12 @@ int cuCtxPopCurrent_v2(void **popped)
 {
     *popped = &context;
     return pushed-- > 0 ? CUDA_SUCCESS : INVALID_CONTEXT;
+}
+
+int cuCtxGetCurrent(void **current)
+{
+    *current = pushed > 0 ? &context : NULL;
+    return CUDA_SUCCESS;
 }
 
 int cuCtxGetDevice(int *device)
@@ -164,6 +170,14 @@ int cuMemAlloc_v2(pwr_gpu_address_t *memory, size_t bytes)
     *memory = 0;
     int rc = add(new);
     *memory = (pwr_gpu_address_t)(uintptr_t) new->address;
+    return rc;
+}
+
+int cuMemAllocAsync(pwr_gpu_address_t *memory, size_t bytes, void *on)
+{
+    (void)on;
+    int rc = cuMemAlloc_v2(memory, bytes);
+    allocations->of_pool = 1;
     return rc;
 }
 
@@ -287,6 +301,7 @@ int cuIpcGetMemHandle(pwr_gpu_handle_t *handle, pwr_gpu_address_t memory)
     _Static_assert(sizeof(handle_t) <= sizeof *handle, "");
     pthread_mutex_lock(&lock);
     const allocation_t *a = find(memory, 1);
+    a = NULL == a || a->of_pool ? NULL : a;
     if (NULL != a) {
         handle_t mine = {getpid(), a->file, a->inode, a->bytes};
         memcpy(handle, &mine, sizeof mine);
@@ -374,29 +389,6 @@ int cuModuleGetFunction(void **function, void *of, const char *name)
     return i < NUM_KERNELS && of == &module ? CUDA_SUCCESS : NOT_FOUND;
 }
 
-int cuStreamCreate(void **created, unsigned flags)
-{
-    FAILS_IF_TOLD
-    *created = &stream;
-    return CU_STREAM_NON_BLOCKING == flags && pushed > 0 ? CUDA_SUCCESS : INVALID_VALUE;
-}
-
-int cuEventCreate(void **created, unsigned flags)
-{
-    FAILS_IF_TOLD
-    *created = &event;
-    return (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING) == flags && pushed > 0
-               ? CUDA_SUCCESS
-               : INVALID_VALUE;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static int to_content(unsigned long long *addresses, int num, size_t bytes)
 {
     for (int i = 0; i < num; ++i) {
@@ -408,47 +400,236 @@ static int to_content(unsigned long long *addresses, int num, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+static int run_kernel(size_t index, pwr_gpu_table_t *table, int num_in, int num_out,
+                      unsigned long long vectors, unsigned long long count)
+{
+    size_t bytes = count * kernels[index].bytes;
+    int rc = to_content(table->in, num_in, bytes);
+    rc = CUDA_SUCCESS == rc ? to_content(table->out, num_out, bytes) : rc;
+    pwr_gpu_host_threads = THREADS;
+    for (unsigned t = 0; t < THREADS && CUDA_SUCCESS == rc; ++t) {
+        pwr_gpu_host_thread = t;
+        kernels[index].function(*table, num_in, num_out, vectors, count);
+    }
+    return rc;
+}
+
+/* ---- streams: a thread each, which takes one operation after the other ---- */
+
+typedef enum what {
+    KERNEL_RUNS,
+    BYTES_ARE_COPIED,
+    FLAG_IS_WRITTEN,
+    FLAG_IS_AWAITED,
+    EVENT_COMES
+} what_t;
+
+typedef struct event {
+    _Atomic int recorded, come; /* how often */
+} event_t;
+
+typedef struct operation {
+    struct operation *next;
+    what_t what;
+    size_t kernel;
+    pwr_gpu_table_t table;
+    int num_in, num_out;
+    unsigned long long vectors, count;
+    pwr_gpu_address_t to, from;
+    uint32_t value;
+    event_t *event;
+} operation_t;
+
+typedef struct stream {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changes;
+    operation_t *first, **last;
+    int ends, result;
+} stream_t;
+
+static int await_flag(const operation_t *o)
+{
+    _Atomic uint32_t *flag = (void *)content_of(o->to, sizeof *flag);
+    while (NULL != flag && (int32_t)(atomic_load(flag) - o->value) < 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    return NULL != flag ? CUDA_SUCCESS : ILLEGAL_ADDRESS;
+}
+
+static int carry_out(operation_t *o)
+{
+    char *to, *from;
+    switch (o->what) {
+    case KERNEL_RUNS:
+        nanosleep(&(struct timespec){.tv_nsec = rand() % LONGEST_KERNEL_NS}, NULL);
+        return run_kernel(o->kernel, &o->table, o->num_in, o->num_out, o->vectors, o->count);
+    case BYTES_ARE_COPIED:
+        to = content_of(o->to, o->count);
+        from = content_of(o->from, o->count);
+        if (NULL == to || NULL == from) {
+            return ILLEGAL_ADDRESS;
+        }
+        memcpy(to, from, o->count);
+        return CUDA_SUCCESS;
+    case FLAG_IS_WRITTEN:
+        to = content_of(o->to, sizeof o->value);
+        if (NULL == to) {
+            return ILLEGAL_ADDRESS;
+        }
+        atomic_store((_Atomic uint32_t *)(void *)to, o->value);
+        return CUDA_SUCCESS;
+    case FLAG_IS_AWAITED:
+        return await_flag(o);
+    default:
+        atomic_fetch_add(&o->event->come, 1);
+        return CUDA_SUCCESS;
+    }
+}
+
+static void *work(void *of)
+{
+    stream_t *s = of;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (NULL == s->first && !s->ends) {
+            pthread_cond_wait(&s->changes, &s->lock);
+        }
+        operation_t *o = s->first;
+        if (NULL == o) {
+            break;
+        }
+        pthread_mutex_unlock(&s->lock);
+        int rc = carry_out(o);
+        pthread_mutex_lock(&s->lock);
+        s->result = CUDA_SUCCESS == s->result ? rc : s->result;
+        s->first = o->next;
+        s->last = NULL == s->first ? &s->first : s->last;
+        free(o);
+        pthread_cond_broadcast(&s->changes);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static int put(stream_t *s, const operation_t *operation)
+{
+    operation_t *o = malloc(sizeof *o);
+    *o = *operation;
+    o->next = NULL;
+    pthread_mutex_lock(&s->lock);
+    *s->last = o;
+    s->last = &o->next;
+    int rc = s->result;
+    pthread_cond_broadcast(&s->changes);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int cuStreamCreate(void **created, unsigned flags)
+{
+    FAILS_IF_TOLD
+    stream_t *s = calloc(1, sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changes, NULL);
+    s->last = &s->first;
+    *created = s;
+    return CU_STREAM_NON_BLOCKING == flags && pushed > 0 &&
+                   0 == pthread_create(&s->thread, NULL, work, s)
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
+}
+
+int cuStreamSynchronize(void *awaited)
+{
+    stream_t *s = awaited;
+    pthread_mutex_lock(&s->lock);
+    while (NULL != s->first) {
+        pthread_cond_wait(&s->changes, &s->lock);
+    }
+    int rc = s->result;
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
+int cuStreamDestroy_v2(void *destroyed)
+{
+    stream_t *s = destroyed;
+    pthread_mutex_lock(&s->lock);
+    s->ends = 1;
+    pthread_cond_broadcast(&s->changes);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    free(s);
+    return CUDA_SUCCESS;
+}
+
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    void *on, void **arguments, void **extra)
 {
     FAILS_IF_TOLD
     size_t index = (size_t)((const char *)function - (const char *)kernels) / sizeof kernels[0];
-    pwr_gpu_table_t table = *(pwr_gpu_table_t *)arguments[0];
-    int num_in = *(int *)arguments[1], num_out = *(int *)arguments[2];
-    unsigned long long vectors = *(unsigned long long *)arguments[3];
-    unsigned long long count = *(unsigned long long *)arguments[4];
     if (index >= NUM_KERNELS || 0 == grid_x || 1 != grid_y * grid_z * block_y * block_z ||
-        0 == block_x || block_x > 1024 || 0 != shared_bytes || &stream != on || NULL != extra ||
-        0 == pushed) {
+        0 == block_x || block_x > 1024 || 0 != shared_bytes || NULL != extra || 0 == pushed) {
         return INVALID_VALUE;
     }
-    kernel_result = to_content(table.in, num_in, count * kernels[index].bytes);
-    if (CUDA_SUCCESS == kernel_result) {
-        kernel_result = to_content(table.out, num_out, count * kernels[index].bytes);
+    operation_t o = {.what = KERNEL_RUNS,
+                     .kernel = index,
+                     .table = *(pwr_gpu_table_t *)arguments[0],
+                     .num_in = *(int *)arguments[1],
+                     .num_out = *(int *)arguments[2],
+                     .vectors = *(unsigned long long *)arguments[3],
+                     .count = *(unsigned long long *)arguments[4]};
+    return put(on, &o);
+}
+
+int cuMemcpyDtoDAsync_v2(pwr_gpu_address_t to, pwr_gpu_address_t from, size_t bytes, void *on)
+{
+    FAILS_IF_TOLD
+    operation_t o = {.what = BYTES_ARE_COPIED, .to = to, .from = from, .count = bytes};
+    return put(on, &o);
+}
+
+int cuStreamBatchMemOp_v2(void *on, unsigned num, pwr_gpu_memory_operation_t *operations,
+                          unsigned flags)
+{
+    FAILS_IF_TOLD
+    int rc = 0 == flags ? CUDA_SUCCESS : INVALID_VALUE;
+    for (unsigned i = 0; i < num && CUDA_SUCCESS == rc; ++i) {
+        operation_t o = {.to = operations[i].on.address,
+                         .value = (uint32_t)operations[i].on.value,
+                         .what = CU_STREAM_MEM_OP_WRITE_VALUE_32 == operations[i].on.operation
+                                     ? FLAG_IS_WRITTEN
+                                     : FLAG_IS_AWAITED};
+        rc = put(on, &o);
     }
-    if (CUDA_SUCCESS == kernel_result) {
-        pwr_gpu_host_threads = THREADS;
-        for (unsigned t = 0; t < THREADS; ++t) {
-            pwr_gpu_host_thread = t;
-            kernels[index].function(table, num_in, num_out, vectors, count);
-        }
-    }
-    kernel_ends_ns = now_ns() + (uint64_t)(rand() % LONGEST_KERNEL_NS);
-    return CUDA_SUCCESS;
+    return rc;
+}
+
+int cuEventCreate(void **created, unsigned flags)
+{
+    FAILS_IF_TOLD
+    *created = calloc(1, sizeof(event_t));
+    return (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING) == flags && pushed > 0
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
 }
 
 int cuEventRecord(void *recorded, void *on)
 {
     FAILS_IF_TOLD
-    return &event == recorded && &stream == on ? CUDA_SUCCESS : INVALID_VALUE;
+    event_t *event = recorded;
+    operation_t o = {.what = EVENT_COMES, .event = event};
+    atomic_fetch_add(&event->recorded, 1);
+    return put(on, &o);
 }
 
 int cuEventQuery(void *queried)
 {
-    return &event != queried           ? INVALID_VALUE
-           : now_ns() < kernel_ends_ns ? CUDA_ERROR_NOT_READY
-                                       : kernel_result;
+    event_t *event = queried;
+    return atomic_load(&event->come) < atomic_load(&event->recorded) ? CUDA_ERROR_NOT_READY
+                                                                     : CUDA_SUCCESS;
 }
 
 int cuEventSynchronize(void *awaited)

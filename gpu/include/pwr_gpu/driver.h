@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* As in cuda.h, of which nothing is needed to build. */
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_READY = 600 };
@@ -31,6 +32,20 @@ typedef struct pwr_gpu_uuid {
 } pwr_gpu_uuid_t;
 typedef unsigned long long pwr_gpu_address_t; /* CUdeviceptr */
 
+/* CUstreamBatchMemOpParams: a stream writes value, or waits until (int32_t)(*address - value) >= 0.
+ */
+enum { CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1, CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2 };
+typedef union pwr_gpu_memory_operation {
+    struct {
+        int operation;
+        pwr_gpu_address_t address;
+        uint64_t value;
+        unsigned flags; /* 0 */
+        pwr_gpu_address_t alias;
+    } on;
+    uint64_t pad[6];
+} pwr_gpu_memory_operation_t;
+
 /* X(member, name in the library, arguments); all return a CUresult. */
 #define PWR_GPU_DRIVER(X)                                                                          \
     X(get_attribute, cuPointerGetAttribute,                                                        \
@@ -39,10 +54,15 @@ typedef unsigned long long pwr_gpu_address_t; /* CUdeviceptr */
       (unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer))                     \
     X(push, cuCtxPushCurrent_v2, (void *context))                                                  \
     X(pop, cuCtxPopCurrent_v2, (void **context))                                                   \
+    X(get_context, cuCtxGetCurrent, (void **context))                                              \
     X(get_device, cuCtxGetDevice, (int *device))                                                   \
     X(get_uuid, cuDeviceGetUuid, (pwr_gpu_uuid_t * uuid, int device))                              \
     X(to_host, cuMemcpyDtoH_v2, (void *to, pwr_gpu_address_t from, size_t bytes))                  \
     X(to_device, cuMemcpyHtoD_v2, (pwr_gpu_address_t to, const void *from, size_t bytes))          \
+    X(copy, cuMemcpyDtoDAsync_v2,                                                                  \
+      (pwr_gpu_address_t to, pwr_gpu_address_t from, size_t bytes, void *stream))                  \
+    X(allocate, cuMemAlloc_v2, (pwr_gpu_address_t * memory, size_t bytes))                         \
+    X(release, cuMemFree_v2, (pwr_gpu_address_t memory))                                           \
     X(get_handle, cuIpcGetMemHandle, (pwr_gpu_handle_t * handle, pwr_gpu_address_t memory))        \
     X(open_handle, cuIpcOpenMemHandle_v2,                                                          \
       (pwr_gpu_address_t * memory, pwr_gpu_handle_t handle, unsigned flags))                       \
@@ -50,6 +70,8 @@ typedef unsigned long long pwr_gpu_address_t; /* CUdeviceptr */
     X(load_module, cuModuleLoadData, (void **module, const void *image))                           \
     X(get_function, cuModuleGetFunction, (void **function, void *module, const char *name))        \
     X(create_stream, cuStreamCreate, (void **stream, unsigned flags))                              \
+    X(destroy_stream, cuStreamDestroy_v2, (void *stream))                                          \
+    X(wait_stream, cuStreamSynchronize, (void *stream))                                            \
     X(create_event, cuEventCreate, (void **event, unsigned flags))                                 \
     X(record_event, cuEventRecord, (void *event, void *stream))                                    \
     X(query_event, cuEventQuery, (void *event))                                                    \
@@ -60,9 +82,15 @@ typedef unsigned long long pwr_gpu_address_t; /* CUdeviceptr */
        void **extra))                                                                              \
     X(get_error_name, cuGetErrorName, (int error, const char **name))
 
+/* The same, of drivers from CUDA 11.7 on; NULL where there is none. */
+#define PWR_GPU_DRIVER_NEWER(X)                                                                    \
+    X(memory_operations, cuStreamBatchMemOp_v2,                                                    \
+      (void *stream, unsigned num, pwr_gpu_memory_operation_t *operations, unsigned flags))
+
 #define PWR_GPU_DRIVER_MEMBER(member, name, arguments) int(*member) arguments;
 typedef struct pwr_gpu_driver {
     PWR_GPU_DRIVER(PWR_GPU_DRIVER_MEMBER)
+    PWR_GPU_DRIVER_NEWER(PWR_GPU_DRIVER_MEMBER)
 } pwr_gpu_driver_t;
 
 /* Of a process in which pwr_gpu_driver_find returned true. */

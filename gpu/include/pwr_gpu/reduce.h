@@ -55,6 +55,18 @@ bool pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out);
 pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,
                                 pwr_gpu_type_t type, size_t count, uint64_t spin_ns);
 
+/* The same, at the end of a stream of this process's context: returns when it is there.  offers may
+   change then.  The stream stays; at most PWR_GPU_STREAMS are used so. */
+enum { PWR_GPU_STREAMS = 16 };
+pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
+                                   pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count);
+/* Before such a stream is destroyed; it has nothing to do any more. */
+void pwr_gpu_forget_stream(void *stream);
+
+/* Makes ready for offers from the context that is current.  Returns whether there is one, and no
+   other before it. */
+bool pwr_gpu_open(void);
+
 /* Of the latest call of this thread that could not: one line, for the user. */
 const char *pwr_gpu_why(void);
 
