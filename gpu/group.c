@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +34,7 @@ typedef struct shared {
     pwr_flag_t served; /* calls that the server is through with */
     pwr_gpu_handle_t flags;
     _Atomic uint32_t failed;
+    char why[PWR_GPU_WHY_MAX];
     member_t member[];
 } shared_t;
 
@@ -61,6 +63,20 @@ struct pwr_gpu_group {
 /* Who serves polls a little: calls come in rows. */
 static const pwr_wait_policy_t policy = {
     .spin_ns = 20000, .sleep_min_ns = 1000000, .sleep_max_ns = 1000000000};
+
+/* The first reason is kept. */
+static void fail(pwr_gpu_group_t *g, const char *why)
+{
+    uint32_t none = 0;
+    if (atomic_compare_exchange_strong(&g->shared->failed, &none, 1)) {
+        snprintf(g->shared->why, sizeof g->shared->why, "%s", why);
+    }
+}
+
+const char *pwr_gpu_group_why(const pwr_gpu_group_t *g)
+{
+    return g->shared->why;
+}
 
 static pwr_gpu_address_t arrived(const pwr_gpu_group_t *g, int member)
 {
@@ -145,10 +161,12 @@ static void serve_call(pwr_gpu_group_t *g, uint32_t call)
         offers[m] = &g->shared->member[m].slot[call % PWR_GPU_GROUP_AHEAD].offer;
     }
     if (CUDA_SUCCESS !=
-            pwr_gpu_driver.memory_operations(g->server_stream, (unsigned)g->num, operations, 0) ||
-        PWR_GPU_DONE != pwr_gpu_reduce_on(g->server_stream, offers, g->num, (pwr_gpu_op_t)first->op,
-                                          (pwr_gpu_type_t)first->type, first->count)) {
-        atomic_store(&g->shared->failed, 1);
+        pwr_gpu_driver.memory_operations(g->server_stream, (unsigned)g->num, operations, 0)) {
+        fail(g, "cuStreamBatchMemOp fails");
+    } else if (PWR_GPU_DONE != pwr_gpu_reduce_on(g->server_stream, offers, g->num,
+                                                 (pwr_gpu_op_t)first->op,
+                                                 (pwr_gpu_type_t)first->type, first->count)) {
+        fail(g, pwr_gpu_why());
     }
     operations[0] = operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, ended(g), call);
     pwr_gpu_driver.memory_operations(g->server_stream, 1, operations, 0);
@@ -238,8 +256,7 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
     bool bounces = !pwr_gpu_offer(&slot->offer, in, out);
     bool ok = !bounces || offer_bounce(g, &slot->offer, in, NULL != out, bytes);
     if (!ok) {
-        slot->count = 0; /* others must not wait for ever */
-        atomic_store(&g->shared->failed, 1);
+        fail(g, pwr_gpu_why()); /* and goes on: others must not wait for ever */
     }
     pwr_flag_set(&mine->posted, call);
     pwr_gpu_memory_operation_t operations[] = {

@@ -21,10 +21,10 @@
 #include "kernels/kernels.h"
 #include "kernels/modules.h"
 
-enum { EXPORTS = 32, IMPORTS = 256, WHY_MAX = 160 };
+enum { EXPORTS = 32, IMPORTS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local char why[WHY_MAX];
+static _Thread_local char why[PWR_GPU_WHY_MAX];
 
 const char *pwr_gpu_why(void)
 {

@@ -25,6 +25,7 @@ typedef struct attached {
     MPI_Comm within;        /* of the same ranks, for what is ours */
     MPI_Win memory;         /* MPI_WIN_NULL: none */
     int rank, size;
+    int told;
 } attached_t;
 
 enum { ALIGNMENT = 64 };
@@ -320,9 +321,15 @@ static int enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
         int rc = through_host(a, in, out, count, datatype, op, root);
         return MPI_SUCCESS == rc ? rc : failed(comm, rc);
     }
-    return PWR_GPU_DONE == pwr_gpu_group_reduce(a->group, in, out, gpu_op, type, (size_t)count)
-               ? MPI_SUCCESS
-               : failed(comm, MPI_ERR_OTHER);
+    if (PWR_GPU_DONE == pwr_gpu_group_reduce(a->group, in, out, gpu_op, type, (size_t)count)) {
+        return MPI_SUCCESS;
+    }
+    if (!a->told) {
+        a->told = 1;
+        fprintf(stderr, "poweraware: reductions in a stream fail: %s\n",
+                pwr_gpu_group_why(a->group));
+    }
+    return failed(comm, MPI_ERR_OTHER);
 }
 
 int MPIX_Allreduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,

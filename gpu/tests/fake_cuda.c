@@ -28,7 +28,6 @@ enum {
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     INVALID_CONTEXT = 201,
-    ALREADY_MAPPED = 208,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
@@ -45,6 +44,7 @@ typedef struct allocation {
     int file; /* -1: of another process */
     ino_t inode;
     int of_pool; /* cannot be opened by others */
+    int opened;  /* how often, but once */
 } allocation_t;
 
 /* What a pwr_gpu_handle_t is here. */
@@ -67,6 +67,9 @@ PWR_GPU_DRIVER(DECLARE)
 PWR_GPU_DRIVER_NEWER(DECLARE)
 int cuInit(unsigned flags);
 int cuMemAllocAsync(pwr_gpu_address_t *memory, size_t bytes, void *on);
+int cuMemAllocHost_v2(void **memory, size_t bytes);
+int cuMemcpyDtoHAsync_v2(void *to, pwr_gpu_address_t from, size_t bytes, void *on);
+int cuMemcpyHtoDAsync_v2(pwr_gpu_address_t to, const void *from, size_t bytes, void *on);
 int cuDevicePrimaryCtxRetain(void **retained, int device);
 
 static int fails(const char *name)
@@ -209,6 +212,11 @@ static int drop(pwr_gpu_address_t memory, int is_mine)
         at = &(*at)->next;
     }
     allocation_t *found = *at;
+    if (NULL != found && found->opened > 0) {
+        --found->opened;
+        pthread_mutex_unlock(&lock);
+        return CUDA_SUCCESS;
+    }
     if (NULL != found && is_mine == (found->file >= 0)) {
         *at = found->next;
         munmap(found->address, found->bytes);
@@ -310,15 +318,19 @@ int cuIpcGetMemHandle(pwr_gpu_handle_t *handle, pwr_gpu_address_t memory)
     return NULL != a ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
-static int is_open(const handle_t *its)
+/* Who opens it again gets the same. */
+static allocation_t *opened_again(const handle_t *its)
 {
     pthread_mutex_lock(&lock);
-    const allocation_t *a = allocations;
+    allocation_t *a = allocations;
     while (NULL != a && (a->file >= 0 || a->inode != its->inode)) {
         a = a->next;
     }
+    if (NULL != a) {
+        ++a->opened;
+    }
     pthread_mutex_unlock(&lock);
-    return NULL != a;
+    return a;
 }
 
 int cuIpcOpenMemHandle_v2(pwr_gpu_address_t *memory, pwr_gpu_handle_t handle, unsigned flags)
@@ -331,8 +343,10 @@ int cuIpcOpenMemHandle_v2(pwr_gpu_address_t *memory, pwr_gpu_handle_t handle, un
     if (its.pid == getpid() || 0 == pushed || CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS != flags) {
         return INVALID_CONTEXT;
     }
-    if (is_open(&its)) {
-        return ALREADY_MAPPED;
+    allocation_t *again = opened_again(&its);
+    if (NULL != again) {
+        *memory = (pwr_gpu_address_t)(uintptr_t)again->address;
+        return CUDA_SUCCESS;
     }
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)its.pid, its.file);
     int file = open(path, O_RDWR | O_CLOEXEC);
@@ -639,4 +653,23 @@ int cuEventSynchronize(void *awaited)
         nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
     }
     return cuEventQuery(awaited);
+}
+
+int cuMemAllocHost_v2(void **memory, size_t bytes)
+{
+    *memory = malloc(bytes);
+    return NULL != *memory ? CUDA_SUCCESS : OUT_OF_MEMORY;
+}
+
+/* At once, when the stream has come here. */
+int cuMemcpyDtoHAsync_v2(void *to, pwr_gpu_address_t from, size_t bytes, void *on)
+{
+    int rc = cuStreamSynchronize(on);
+    return CUDA_SUCCESS == rc ? cuMemcpyDtoH_v2(to, from, bytes) : rc;
+}
+
+int cuMemcpyHtoDAsync_v2(pwr_gpu_address_t to, const void *from, size_t bytes, void *on)
+{
+    int rc = cuStreamSynchronize(on);
+    return CUDA_SUCCESS == rc ? cuMemcpyHtoD_v2(to, from, bytes) : rc;
 }

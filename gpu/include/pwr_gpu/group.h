@@ -43,9 +43,12 @@ bool pwr_gpu_group_start(pwr_gpu_group_t *group);
 
 /* Puts a reduction into the member's stream; all members make the same calls in the same order.
    out NULL: no result here.  PWR_GPU_FAILED: this or an earlier call did not happen, and its
-   results are not there; pwr_gpu_why says why. */
+   results are not there. */
 pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *group, const void *in, void *out,
                                       pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count);
+
+/* Why, in any member; empty for a moment after it. */
+const char *pwr_gpu_group_why(const pwr_gpu_group_t *group);
 
 /* When the streams of all have ended, in any state of the group; the first member last.  NULL is
    allowed. */

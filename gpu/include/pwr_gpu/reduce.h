@@ -68,6 +68,7 @@ void pwr_gpu_forget_stream(void *stream);
 bool pwr_gpu_open(void);
 
 /* Of the latest call of this thread that could not: one line, for the user. */
+enum { PWR_GPU_WHY_MAX = 160 };
 const char *pwr_gpu_why(void);
 
 #endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 The poweraware authors
+ *
+ * Allreduce of doubles in the memory of a GPU that all ranks use, by several ways:
+ *
+ *   staged     pinned memory: copy to the host, MPI_Allreduce by stock functions, copy back: the
+ *              honest baseline
+ *   staged-2   as Open MPI's coll/cuda does it: pageable memory, and the old result is copied, too
+ *   direct     MPI_Allreduce on the buffers of the GPU
+ *   enqueued   MPIX_Allreduce_enqueue, in rows; the CPU waits at the end of a row
+ *   enqueued-1 the same, in rows of one call
+ *
+ * Ways take turns: each round has one window of each.  A window is a number of calls between two
+ * barriers; its time is that of the slowest rank.  One line for each: way, ranks, bytes, round,
+ * calls, microseconds per call, CPU microseconds per call of all ranks together, joules of the GPU
+ * per call (0 where the window is too short for its counter, or there is none).
+ *
+ * Each rank ends its part of a window by waiting for the GPU in the way of CUDA's default, which
+ * spins
+ * (--blocking: sleeps).
+ */
+#include "poweraware_mpix.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "pwr/command.h"
+#include "tests/program.h"
+
+enum { ROW = 100, SHORTEST_ENERGY_S = 5 };
+
+static int rank, size;
+static MPI_Comm stock, streamed;
+static void *stream, *event;
+static pwr_gpu_address_t source, result;
+static double *pinned[2], *pageable[2];
+static int (*copy_out)(void *, pwr_gpu_address_t, size_t, void *);
+static int (*copy_in)(pwr_gpu_address_t, const void *, size_t, void *);
+static bool sleeps;
+
+static void wait_for_gpu(void)
+{
+    if (sleeps) {
+        MUST(record_event(event, stream));
+        MUST(wait_event(event));
+    } else {
+        MUST(wait_stream(stream));
+    }
+}
+
+/* ---- ways; each makes calls of count doubles ---- */
+
+static void staged(size_t count, int calls)
+{
+    for (int i = 0; i < calls; ++i) {
+        must(copy_out(pinned[0], source, count * 8, stream), "cuMemcpyDtoHAsync");
+        wait_for_gpu();
+        MPI_Allreduce(pinned[0], pinned[1], (int)count, MPI_DOUBLE, MPI_SUM, stock);
+        must(copy_in(result, pinned[1], count * 8, stream), "cuMemcpyHtoDAsync");
+        wait_for_gpu();
+    }
+}
+
+static void staged_2(size_t count, int calls)
+{
+    for (int i = 0; i < calls; ++i) {
+        MUST(to_host(pageable[0], source, count * 8));
+        MUST(to_host(pageable[1], result, count * 8));
+        MPI_Allreduce(pageable[0], pageable[1], (int)count, MPI_DOUBLE, MPI_SUM, stock);
+        MUST(to_device(result, pageable[1], count * 8));
+    }
+}
+
+static void direct(size_t count, int calls)
+{
+    for (int i = 0; i < calls; ++i) {
+        MPI_Allreduce((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count, MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void enqueue(size_t count, int calls, int row)
+{
+    for (int i = 0; i < calls; ++i) {
+        MPIX_Allreduce_enqueue((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count,
+                               MPI_DOUBLE, MPI_SUM, streamed);
+        if (0 == (i + 1) % row || i == calls - 1) {
+            wait_for_gpu();
+        }
+    }
+}
+
+static void enqueued(size_t count, int calls)
+{
+    enqueue(count, calls, ROW);
+}
+
+static void enqueued_1(size_t count, int calls)
+{
+    enqueue(count, calls, 1);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(size_t count, int calls);
+} ways[] = {
+    {"staged", staged},     {"staged-2", staged_2},     {"direct", direct},
+    {"enqueued", enqueued}, {"enqueued-1", enqueued_1},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+/* ---- windows ---- */
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double cpu_s(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static double gpu_j(void)
+{
+    static int (*energy)(void *, unsigned long long *);
+    static void *device;
+    static bool tried;
+    unsigned long long millijoules = 0;
+    if (!tried) {
+        tried = true;
+        void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_GLOBAL);
+        int (*init)(void), (*get)(unsigned, void **);
+        if (NULL != library) {
+            driver_function("nvmlInit_v2", &init);
+            driver_function("nvmlDeviceGetHandleByIndex_v2", &get);
+            driver_function("nvmlDeviceGetTotalEnergyConsumption", &energy);
+            energy = 0 == init() && 0 == get(0, &device) ? energy : NULL;
+        }
+    }
+    return NULL != energy && 0 == energy(device, &millijoules) ? 1e-3 * (double)millijoules : 0;
+}
+
+static double window(int way, size_t count, int calls, int round)
+{
+    MPI_Barrier(stock);
+    double cpu = cpu_s(), joules = 0 == rank ? gpu_j() : 0, begin = now_s();
+    ways[way].run(count, calls);
+    double seconds = now_s() - begin, slowest = 0, all_cpu = 0;
+    cpu = cpu_s() - cpu;
+    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, stock);
+    joules = 0 == rank ? gpu_j() - joules : 0;
+    MPI_Reduce(&cpu, &all_cpu, 1, MPI_DOUBLE, MPI_SUM, 0, stock);
+    if (0 == rank && round >= 0) {
+        printf("%s %d %zu %d %d %.3f %.3f %.9f\n", ways[way].name, size, count * 8, round, calls,
+               1e6 * slowest / calls, 1e6 * all_cpu / calls,
+               slowest < SHORTEST_ENERGY_S ? 0 : joules / calls);
+        fflush(stdout);
+    }
+    return slowest / calls;
+}
+
+static void check(int way, size_t count)
+{
+    double *from = pageable[0], *to = pageable[1];
+    for (size_t i = 0; i < count; ++i) {
+        from[i] = (double)(i % 1000) + rank;
+        to[i] = -1;
+    }
+    MUST(to_device(source, from, count * 8));
+    MUST(to_device(result, to, count * 8));
+    ways[way].run(count, 2);
+    MUST(to_host(to, result, count * 8));
+    for (size_t i = 0; i < count; ++i) {
+        if (to[i] != (double)(i % 1000) * size + size * (size - 1) / 2) {
+            fprintf(stderr, "%s: element %zu of %zu is wrong\n", ways[way].name, i, count);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+}
+
+/* As many calls as take about seconds, the same on all ranks. */
+static int calls_for(int way, size_t count, double seconds)
+{
+    window(way, count, 5, -1);
+    double each = window(way, count, 20, -1);
+    int calls = (int)(seconds / each) + 1;
+    MPI_Bcast(&calls, 1, MPI_INT, 0, stock);
+    return calls;
+}
+
+static void measure(size_t bytes, int rounds, double seconds, const bool *chosen)
+{
+    size_t count = bytes / 8;
+    int calls[WAYS];
+    for (int way = 0; way < WAYS; ++way) {
+        if (chosen[way]) {
+            check(way, count);
+            calls[way] = calls_for(way, count, seconds);
+        }
+    }
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < WAYS; ++i) {
+            int way = (i + round) % WAYS; /* who is first changes */
+            if (chosen[way]) {
+                window(way, count, calls[way], round);
+            }
+        }
+    }
+}
+
+/* ---- set-up ---- */
+
+static void make_comms(void)
+{
+    MPI_Info info;
+    MPIX_Stream mpix_stream;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "coll_poweraware_algorithm", "off");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &stock);
+    MPI_Info_free(&info);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "type", "cudaStream_t");
+    MPIX_Info_set_hex(info, "value", &stream, sizeof stream);
+    MPIX_Stream_create(info, &mpix_stream);
+    MPIX_Stream_comm_create(MPI_COMM_WORLD, mpix_stream, &streamed);
+    MPIX_Stream_free(&mpix_stream);
+    MPI_Info_free(&info);
+}
+
+static void allocate(size_t bytes)
+{
+    int (*allocate_pinned)(void **, size_t);
+    driver_function("cuMemAllocHost_v2", &allocate_pinned);
+    driver_function("cuMemcpyDtoHAsync_v2", &copy_out);
+    driver_function("cuMemcpyHtoDAsync_v2", &copy_in);
+    MUST(create_stream(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(create_event(&event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING));
+    MUST(allocate(&source, bytes));
+    MUST(allocate(&result, bytes));
+    for (int i = 0; i < 2; ++i) {
+        pageable[i] = malloc(bytes);
+        must(allocate_pinned((void **)&pinned[i], bytes), "cuMemAllocHost");
+        if (NULL == pageable[i]) {
+            fprintf(stderr, "gpu_allreduce: out of memory\n");
+            exit(3);
+        }
+    }
+}
+
+static struct options {
+    unsigned long from, to;
+    int rounds;
+    double seconds;
+    const char *ways;
+    bool blocking;
+} options = {.from = 8, .to = 67108864, .rounds = 5, .seconds = 0.05};
+
+static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", NULL};
+
+static const pwr_option_t table[] = {
+    {0, "from", "BYTES", "the shortest message (8)", pwr_option_count,
+     offsetof(struct options, from), 8, 1e9},
+    {0, "to", "BYTES", "the longest; each is twice the one before it (67108864)", pwr_option_count,
+     offsetof(struct options, to), 8, 1e9},
+    {0, "rounds", "N", "windows of each way and size (5)", pwr_option_int,
+     offsetof(struct options, rounds), 1, 1e6},
+    {0, "seconds", "S", "about how long a window lasts (0.05)", pwr_option_real,
+     offsetof(struct options, seconds), 1e-6, 1e4},
+    {0, "ways", "NAME[,..]", "of staged, staged-2, direct, enqueued, enqueued-1 (all)",
+     pwr_option_text, offsetof(struct options, ways), 0, 0},
+    {0, "blocking", NULL, "ranks sleep until the GPU is ready, and do not spin", pwr_option_flag,
+     offsetof(struct options, blocking), 0, 0},
+    {0},
+};
+
+static const pwr_command_t command = {
+    .name = "gpu_allreduce",
+    .usage = "usage: mpirun ... gpu_allreduce [options]\n"
+             "Allreduce of doubles in the memory of a GPU that all ranks use, by several ways that "
+             "take turns.\n\n",
+    .options = table,
+    .ranks = numbers,
+};
+
+static bool is_chosen(const char *name)
+{
+    size_t length = strlen(name);
+    const char *at = options.ways;
+    while (NULL != at &&
+           (0 != strncmp(at, name, length) || (',' != at[length] && '\0' != at[length]))) {
+        at = strchr(at, ',');
+        at = NULL == at ? NULL : at + 1;
+    }
+    return NULL == options.ways || NULL != at;
+}
+
+int main(int argc, char **argv)
+{
+    bool chosen[WAYS];
+    pwr_command_read(&command, &options, NULL, argc, argv);
+    MPI_Init(&argc, &argv);
+    for (int way = 0; way < WAYS; ++way) {
+        chosen[way] = is_chosen(ways[way].name);
+    }
+    sleeps = options.blocking;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!open_device()) {
+        fprintf(stderr, "gpu_allreduce: this machine has no libcuda.so.1\n");
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    allocate(options.to);
+    make_comms();
+    for (size_t bytes = options.from; bytes <= options.to; bytes *= 2) {
+        measure(bytes, options.rounds, options.seconds, chosen);
+    }
+    MPI_Comm_free(&streamed);
+    MPI_Comm_free(&stock);
+    MPI_Finalize();
+    return 0;
+}
