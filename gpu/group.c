@@ -121,7 +121,7 @@ pwr_gpu_group_t *pwr_gpu_group_new(void *shared, int num, int me, void *stream)
     }
     *g = (pwr_gpu_group_t){.shared = shared, .num = num, .me = me, .stream = stream};
     if (CUDA_SUCCESS != pwr_gpu_driver.get_context(&g->context) ||
-        (SERVER == me && !make_flags(g))) {
+        (SERVER == me && (!make_flags(g) || !pwr_gpu_load_all()))) {
         pwr_gpu_group_free(g);
         return NULL;
     }
@@ -209,7 +209,6 @@ static void stop_server(pwr_gpu_group_t *g)
         pthread_join(g->server, NULL);
     }
     if (NULL != g->server_stream) {
-        pwr_gpu_forget_stream(g->server_stream);
         pwr_gpu_driver.destroy_stream(g->server_stream);
     }
 }
@@ -240,8 +239,9 @@ static bool offer_bounce(pwr_gpu_group_t *g, pwr_gpu_offer_t *offer, const void 
     }
     return CUDA_SUCCESS ==
                pwr_gpu_driver.copy(g->bounce, (pwr_gpu_address_t)(uintptr_t)in, bytes, g->stream) &&
-           pwr_gpu_offer(offer, (const void *)(uintptr_t)g->bounce,
-                         has_out ? (void *)(uintptr_t)(g->bounce + half) : NULL);
+           PWR_GPU_OFFERED == pwr_gpu_offer(offer, (const void *)(uintptr_t)g->bounce,
+                                            has_out ? (void *)(uintptr_t)(g->bounce + half) : NULL,
+                                            true);
 }
 
 pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *out,
@@ -252,8 +252,14 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
     slot_t *slot = &mine->slot[call % PWR_GPU_GROUP_AHEAD];
     size_t bytes = count * pwr_gpu_modules[type].bytes;
     pwr_wait_until(&g->shared->served, call - PWR_GPU_GROUP_AHEAD, &policy, NULL, NULL, 0, NULL);
+    if (SERVER == g->me && pwr_gpu_must_close()) {
+        pwr_gpu_driver.wait_stream(
+            g->stream); /* to close waits for all streams, without the server */
+        pwr_gpu_driver.wait_stream(g->server_stream);
+        pwr_gpu_close();
+    }
     *slot = (slot_t){.op = (int32_t)op, .type = (int32_t)type, .count = count};
-    bool bounces = !pwr_gpu_offer(&slot->offer, in, out);
+    bool bounces = PWR_GPU_OFFERED != pwr_gpu_offer(&slot->offer, in, out, false);
     bool ok = !bounces || offer_bounce(g, &slot->offer, in, NULL != out, bytes);
     if (!ok) {
         fail(g, pwr_gpu_why()); /* and goes on: others must not wait for ever */

@@ -21,7 +21,7 @@
 #include "kernels/kernels.h"
 #include "kernels/modules.h"
 
-enum { EXPORTS = 32, IMPORTS = 256 };
+enum { EXPORTS = 32, IMPORTS = 1024, PROBES = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char why[PWR_GPU_WHY_MAX];
@@ -49,6 +49,9 @@ typedef struct exported {
 
 static exported_t exports[EXPORTS];
 static unsigned next_export;
+/* Allocations that came once. */
+static uint64_t seen[EXPORTS];
+static unsigned next_seen;
 
 static exported_t *find_export(uint64_t allocation)
 {
@@ -58,6 +61,17 @@ static exported_t *find_export(uint64_t allocation)
         }
     }
     return NULL;
+}
+
+static bool comes_again(uint64_t allocation)
+{
+    for (int i = 0; i < EXPORTS; ++i) {
+        if (allocation == seen[i]) {
+            return true;
+        }
+    }
+    seen[next_seen++ % EXPORTS] = allocation;
+    return false;
 }
 
 /* Whether some were freed, which are none any more. */
@@ -77,23 +91,27 @@ static bool drop_freed_exports(void)
     return some;
 }
 
-static bool export_allocation(pwr_gpu_buffer_t *buffer, uint32_t *forget)
+static pwr_gpu_offered_t export_allocation(pwr_gpu_buffer_t *buffer, uint32_t *forget, bool lasts)
 {
     exported_t *e = find_export(buffer->allocation);
+    if (NULL == e && !lasts && !comes_again(buffer->allocation)) {
+        because("memory that has not been used before");
+        return PWR_GPU_NOT_YET;
+    }
     if (NULL == e) {
         int rc = pwr_gpu_driver.get_handle(&buffer->handle, buffer->base);
         if (CUDA_SUCCESS != rc) {
             because("memory of a GPU that other processes cannot open (%s; memory pools and "
                     "cudaMallocAsync give such): cudaMalloc gives other",
                     pwr_gpu_error_name(rc));
-            return false;
+            return PWR_GPU_NEVER;
         }
         *forget |= drop_freed_exports();
         e = &exports[next_export++ % EXPORTS];
         *e = (exported_t){buffer->allocation, buffer->base, buffer->handle};
     }
     buffer->handle = e->handle;
-    return true;
+    return PWR_GPU_OFFERED;
 }
 
 /* ---- 2. imports ---- */
@@ -105,84 +123,74 @@ typedef struct imported {
     uint64_t used;          /* when: number of the reduction */
 } imported_t;
 
-static imported_t imports[IMPORTS];
+static imported_t imports[IMPORTS]; /* a hash table: an import is at most PROBES behind its place */
+static pwr_gpu_address_t unwanted[IMPORTS]; /* to be closed */
+static int num_unwanted;
 static uint64_t reductions;
 
-/* Streams on which a reduction may be under way while nobody waits for it. */
-static void *streams[PWR_GPU_STREAMS];
-
-static void close_import(imported_t *i)
+static imported_t *place(uint64_t process, uint64_t allocation, int probe)
 {
-    for (int s = 0; s < PWR_GPU_STREAMS; ++s) {
-        if (NULL != streams[s]) {
-            pwr_gpu_driver.wait_stream(streams[s]);
-        }
-    }
-    pwr_gpu_driver.close_handle(i->base);
-    i->process = 0;
+    uint64_t hash = (process ^ allocation * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
+    return &imports[(hash + (uint64_t)probe) % IMPORTS];
 }
 
-/* Closes what this process has open of an offer's process, but for what is offered now. */
+/* Returns whether there is room for it among those to be closed. */
+static bool give_up(imported_t *i)
+{
+    if (IMPORTS == num_unwanted) {
+        return false;
+    }
+    unwanted[num_unwanted++] = i->base;
+    i->process = 0;
+    return true;
+}
+
+/* What this process has open of an offer's process, but for what is offered now. */
 static void forget_others(const pwr_gpu_offer_t *offer)
 {
     for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
         if (i->process == offer->process && i->allocation != offer->in.allocation &&
             i->allocation != offer->out.allocation) {
-            close_import(i);
+            give_up(i);
         }
     }
 }
 
-/* Closes all that this reduction does not use; returns whether there was some. */
-static bool close_unused(void)
+static void close_unwanted(void)
 {
-    bool some = false;
-    for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
-        if (0 != i->process && i->used != reductions) {
-            close_import(i);
-            some = true;
-        }
+    while (num_unwanted > 0) {
+        pwr_gpu_driver.close_handle(unwanted[--num_unwanted]);
     }
-    return some;
 }
 
-static imported_t *free_import(void)
+/* NULL: there is none, and the latest uses of all places are too new. */
+static imported_t *free_place(uint64_t process, uint64_t allocation)
 {
     imported_t *oldest = NULL;
-    for (imported_t *i = imports; i < imports + IMPORTS; ++i) {
+    for (int probe = 0; probe < PROBES; ++probe) {
+        imported_t *i = place(process, allocation, probe);
         if (0 == i->process) {
             return i;
         }
         oldest = NULL == oldest || i->used < oldest->used ? i : oldest;
     }
-    if (oldest->used == reductions) {
-        return NULL;
-    }
-    close_import(oldest);
-    return oldest;
-}
-
-static int open_allocation(pwr_gpu_address_t *base, const pwr_gpu_buffer_t *buffer)
-{
-    int rc = pwr_gpu_driver.open_handle(base, buffer->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-    if (CUDA_SUCCESS != rc && close_unused()) { /* no room, or something old at its place */
-        rc = pwr_gpu_driver.open_handle(base, buffer->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-    }
-    return rc;
+    return oldest->used != reductions && give_up(oldest) ? oldest : NULL;
 }
 
 /* Address of a buffer of another process; 0: it cannot be opened. */
 static pwr_gpu_address_t import_buffer(uint64_t process, const pwr_gpu_buffer_t *buffer)
 {
-    imported_t *i = imports;
-    while (i < imports + IMPORTS &&
-           (i->process != process || i->allocation != buffer->allocation)) {
-        ++i;
+    imported_t *i = NULL;
+    for (int probe = 0; probe < PROBES && NULL == i; ++probe) {
+        imported_t *there = place(process, buffer->allocation, probe);
+        i = there->process == process && there->allocation == buffer->allocation ? there : NULL;
     }
-    if (i == imports + IMPORTS) {
+    if (NULL == i) {
         pwr_gpu_address_t base = 0;
-        i = free_import();
-        int rc = NULL == i ? CUDA_SUCCESS : open_allocation(&base, buffer);
+        i = free_place(process, buffer->allocation);
+        int rc = NULL == i ? CUDA_SUCCESS
+                           : pwr_gpu_driver.open_handle(&base, buffer->handle,
+                                                        CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
         if (NULL == i || CUDA_SUCCESS != rc) {
             because("memory of another process on this GPU cannot be opened (%s)",
                     NULL == i ? "too many buffers" : pwr_gpu_error_name(rc));
@@ -296,37 +304,43 @@ static bool look_up(const void *address, found_t *found)
     return true;
 }
 
-static bool offer_locked(pwr_gpu_offer_t *offer, const void *in, void *out)
+static pwr_gpu_offered_t offer_locked(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts)
 {
     found_t source = {0}, result = {0};
     void *before;
     if (!look_up(in, &source) || (NULL != out && !look_up(out, &result))) {
-        return false;
+        return PWR_GPU_NEVER;
     }
     if ((NULL != out && result.context != source.context) ||
         (NULL != engine.context && engine.context != source.context)) {
         because("buffers in more than one context of CUDA");
-        return false;
+        return PWR_GPU_NEVER;
     }
     if (!succeeds(pwr_gpu_driver.push(source.context), "cuCtxPushCurrent")) {
-        return false;
+        return PWR_GPU_NEVER;
     }
-    bool ok = NULL != engine.context || open_engine(source.context);
+    pwr_gpu_offered_t offered =
+        NULL != engine.context || open_engine(source.context) ? PWR_GPU_OFFERED : PWR_GPU_NEVER;
     *offer = (pwr_gpu_offer_t){.process = engine.process, .device = engine.device};
-    ok = ok && export_allocation(&source.buffer, &offer->forget) &&
-         (NULL == out || export_allocation(&result.buffer, &offer->forget));
+    if (PWR_GPU_OFFERED == offered) {
+        offered = export_allocation(&source.buffer, &offer->forget, lasts);
+    }
+    if (NULL != out && PWR_GPU_NEVER != offered) { /* that it has come counts in any case */
+        pwr_gpu_offered_t its = export_allocation(&result.buffer, &offer->forget, lasts);
+        offered = PWR_GPU_OFFERED == offered ? its : offered;
+    }
     pwr_gpu_driver.pop(&before);
     offer->in = source.buffer;
     offer->out = result.buffer;
-    return ok;
+    return offered;
 }
 
-bool pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out)
+pwr_gpu_offered_t pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts)
 {
     pthread_mutex_lock(&lock);
-    bool ok = offer_locked(offer, in, out);
+    pwr_gpu_offered_t offered = offer_locked(offer, in, out, lasts);
     pthread_mutex_unlock(&lock);
-    return ok;
+    return offered;
 }
 
 static pwr_gpu_address_t address_of(const pwr_gpu_offer_t *offer, const pwr_gpu_buffer_t *buffer)
@@ -446,45 +460,58 @@ pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, p
           succeeds(wait_for_end(spin_ns), "a kernel on the GPU"))) {
         result = PWR_GPU_FAILED;
     }
+    if (entered) {
+        close_unwanted();
+    }
     leave(entered);
     return result;
-}
-
-static bool keep_stream(void *stream)
-{
-    int at = 0;
-    while (at < PWR_GPU_STREAMS && stream != streams[at]) {
-        ++at;
-    }
-    for (int s = 0; s < PWR_GPU_STREAMS && at == PWR_GPU_STREAMS; ++s) {
-        at = NULL == streams[s] ? s : at;
-    }
-    if (at == PWR_GPU_STREAMS) {
-        because("more than %d streams", (int)PWR_GPU_STREAMS);
-        return false;
-    }
-    streams[at] = stream;
-    return true;
 }
 
 pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
                                    pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count)
 {
     bool entered = enter();
-    pwr_gpu_result_t result = entered && keep_stream(stream)
-                                  ? launch_locked(stream, offers, num, op, type, count)
-                                  : PWR_GPU_CANNOT;
+    pwr_gpu_result_t result =
+        entered ? launch_locked(stream, offers, num, op, type, count) : PWR_GPU_CANNOT;
     leave(entered);
     return result;
 }
 
-void pwr_gpu_forget_stream(void *stream)
+bool pwr_gpu_must_close(void)
 {
     pthread_mutex_lock(&lock);
-    for (int s = 0; s < PWR_GPU_STREAMS; ++s) {
-        streams[s] = stream == streams[s] ? NULL : streams[s];
-    }
+    bool must = num_unwanted > 0;
     pthread_mutex_unlock(&lock);
+    return must;
+}
+
+void pwr_gpu_close(void)
+{
+    bool entered = enter();
+    if (entered) {
+        close_unwanted();
+    }
+    leave(entered);
+}
+
+/* Kernels of no elements: a driver loads some only then. */
+bool pwr_gpu_load_all(void)
+{
+    bool entered = enter(), ok = entered;
+    pwr_gpu_table_t table = {.in = {0}};
+    for (int type = 0; type < PWR_GPU_NUM_TYPES && ok; ++type) {
+        if (!engine.tried[type]) {
+            load_kernels((pwr_gpu_type_t)type);
+        }
+        for (int op = 0; op < PWR_GPU_NUM_OPS && ok; ++op) {
+            ok = NULL != engine.kernel[type][op] &&
+                 PWR_GPU_DONE == launch(engine.stream, engine.kernel[type][op], &table, 1, 0,
+                                        (pwr_gpu_type_t)type, 0);
+        }
+    }
+    ok = ok && succeeds(pwr_gpu_driver.wait_stream(engine.stream), "the kernels");
+    leave(entered);
+    return ok;
 }
 
 bool pwr_gpu_open(void)

@@ -112,9 +112,12 @@ static void offer(const coll_poweraware_call_t *call, const coll_poweraware_args
     const void *in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf;
     message->offers = pwr_device_memory_may_be() && pwr_device_memory_is(in) &&
                       (NULL == out || pwr_device_memory_is(out));
-    if (message->offers && !pwr_gpu_offer(&message->offer, in, out)) {
-        message->offers = 0;
-        say_staged();
+    if (message->offers) {
+        pwr_gpu_offered_t offered = pwr_gpu_offer(&message->offer, in, out, false);
+        message->offers = PWR_GPU_OFFERED == offered;
+        if (PWR_GPU_NEVER == offered) {
+            say_staged();
+        }
     }
 }
 

@@ -21,6 +21,11 @@ static struct {
     int (*to_device)(unsigned long long to, const void *from, size_t bytes);
     int (*to_host)(void *to, unsigned long long from, size_t bytes);
 } cuda;
+/* Of each side, for all calls of a thread: programs have such buffers for long. */
+static _Thread_local struct {
+    unsigned long long memory;
+    size_t bytes;
+} arena[2];
 static void *context; /* NULL: not opened */
 static bool all_are_there;
 
@@ -69,6 +74,19 @@ static void *data_there(const diff_device_t *device, const diff_call_t *call, in
     return (char *)(uintptr_t)device->memory[which] + (buffer->data - buffer->base);
 }
 
+/* Somewhere in the arena of the side; what the arena has beyond it stays as it is. */
+static unsigned long long place(int which, size_t bytes, uint64_t random)
+{
+    enum { STEP = 16, STEPS = 8 };
+    if (arena[which].bytes < bytes + STEP * STEPS) {
+        size_t wanted = 2 * (bytes + STEP * STEPS);
+        check(0 == arena[which].memory || 0 == cuda.release(arena[which].memory), "cuMemFree");
+        check(0 == cuda.allocate(&arena[which].memory, wanted), "cuMemAlloc");
+        arena[which].bytes = wanted;
+    }
+    return arena[which].memory + random / 3 % STEPS * STEP;
+}
+
 void diff_device_enter(diff_device_t *device, diff_call_t *call)
 {
     memset(device, 0, sizeof *device);
@@ -84,7 +102,7 @@ void diff_device_enter(diff_device_t *device, diff_call_t *call)
         if ((!all_are_there && 0 == random % 3) || 0 == buffer->bytes) {
             continue;
         }
-        check(0 == cuda.allocate(&device->memory[which], buffer->bytes), "cuMemAlloc");
+        device->memory[which] = place(which, buffer->bytes, random);
         check(0 == cuda.to_device(device->memory[which], buffer->base, buffer->bytes),
               "cuMemcpyHtoD");
         memset(buffer->base, 0x5A, buffer->bytes); /* not to be taken for what comes back */
@@ -105,7 +123,6 @@ void diff_device_leave(diff_device_t *device, diff_call_t *call)
             check(0 == cuda.to_host(buffer->base, device->memory[which], buffer->bytes),
                   "cuMemcpyDtoH");
             replace(&call->args, data_there(device, call, which), buffer->data);
-            check(0 == cuda.release(device->memory[which]), "cuMemFree");
         }
     }
     cuda.pop(&(void *){NULL});

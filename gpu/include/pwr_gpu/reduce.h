@@ -45,9 +45,16 @@ typedef enum pwr_gpu_result {
     PWR_GPU_FAILED  /* outputs may be changed */
 } pwr_gpu_result_t;
 
+typedef enum pwr_gpu_offered {
+    PWR_GPU_OFFERED,
+    PWR_GPU_NOT_YET, /* memory that comes for the first time */
+    PWR_GPU_NEVER    /* it cannot be opened by others; pwr_gpu_why says why */
+} pwr_gpu_offered_t;
+
 /* The offer of this process.  in, out: addresses in the memory of one GPU; out NULL: there is no
-   result here.  Returns whether both can be opened by others; else pwr_gpu_why says why not. */
-bool pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out);
+   result here.  Memory is offered when it comes for the second time, unless it is known to last: to
+   open and close what is allocated for one call takes milliseconds. */
+pwr_gpu_offered_t pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts);
 
 /* As leader: out of all offers that have one = in of offers[0] op in of offers[1] op ...
    offers: [num], among them this process's own; count elements of type in each buffer.
@@ -56,12 +63,15 @@ pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, p
                                 pwr_gpu_type_t type, size_t count, uint64_t spin_ns);
 
 /* The same, at the end of a stream of this process's context: returns when it is there.  offers may
-   change then.  The stream stays; at most PWR_GPU_STREAMS are used so. */
-enum { PWR_GPU_STREAMS = 16 };
+   change then.  Never waits for the GPU, as long as kernels are loaded: a stream may wait for what
+   the caller does next.  So it closes nothing, which does wait; pwr_gpu_must_close says whether
+   something is to be closed, and pwr_gpu_close does, when no stream of the context waits so. */
 pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
                                    pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count);
-/* Before such a stream is destroyed; it has nothing to do any more. */
-void pwr_gpu_forget_stream(void *stream);
+bool pwr_gpu_must_close(void);
+void pwr_gpu_close(void);
+/* Loads all kernels, which may wait for the GPU.  Returns whether there are all. */
+bool pwr_gpu_load_all(void);
 
 /* Makes ready for offers from the context that is current.  Returns whether there is one, and no
    other before it. */
