@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "kernels/modules.h"
+#include "pwr/clock.h"
 #include "pwr/wait.h"
 
 enum { SERVER = 0, FLAG_STRIDE = 128 /* bytes */ };
@@ -54,10 +55,15 @@ struct pwr_gpu_group {
     pwr_gpu_address_t bounce; /* for buffers that cannot be opened; 0: none so far */
     size_t bounce_bytes;
     void *context;
-    bool serves;
+    /* the first member's */
     void *server_stream;
     pthread_t server;
+    bool serves;
     _Atomic bool stops;
+    uint64_t poll_ns;
+    uint32_t num_handed;
+    uint32_t handed_call[PWR_GPU_GROUP_AHEAD];
+    pwr_flag_t handed; /* num_handed, for the server */
 };
 
 /* Who serves polls a little: calls come in rows. */
@@ -88,6 +94,12 @@ static pwr_gpu_address_t ended(const pwr_gpu_group_t *g)
     return arrived(g, g->num);
 }
 
+static void await(pwr_flag_t *flag, uint32_t target)
+{
+    while (PWR_OK != pwr_wait_until(flag, target, &policy, NULL, NULL, 0, NULL)) {
+    }
+}
+
 static pwr_gpu_memory_operation_t operation(int what, pwr_gpu_address_t flag, uint32_t value)
 {
     pwr_gpu_memory_operation_t o = {.on = {.operation = what, .address = flag, .value = value}};
@@ -115,7 +127,7 @@ pwr_gpu_group_t *pwr_gpu_group_new(void *shared, int num, int me, void *stream)
     if (NULL == pwr_gpu_driver.memory_operations || num > PWR_GPU_MEMBERS || !pwr_gpu_open()) {
         return NULL;
     }
-    pwr_gpu_group_t *g = calloc(1, sizeof *g);
+    pwr_gpu_group_t *g = aligned_alloc(_Alignof(pwr_gpu_group_t), sizeof *g);
     if (NULL == g) {
         return NULL;
     }
@@ -135,51 +147,51 @@ bool pwr_gpu_group_join(pwr_gpu_group_t *g)
                                                       CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 }
 
-/* ---- the server ---- */
+/* ---- the first member: kernels for all ---- */
 
-/* Returns false when it is to stop. */
-static bool wait_for_offers(pwr_gpu_group_t *g, uint32_t call)
-{
-    for (int m = 0; m < g->num; ++m) {
-        while (PWR_OK !=
-               pwr_wait_until(&g->shared->member[m].posted, call, &policy, NULL, NULL, 0, NULL)) {
-        }
-        if (atomic_load(&g->stops)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void serve_call(pwr_gpu_group_t *g, uint32_t call)
+/* Puts call, whose offers are all there, into a stream that has come after the first member's
+   arrival, or waits for that, too (waits_from 0). */
+static void put_kernel(pwr_gpu_group_t *g, uint32_t call, void *stream, int waits_from)
 {
     pwr_gpu_memory_operation_t operations[PWR_GPU_MEMBERS];
     const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
-    const slot_t *first = &g->shared->member[0].slot[call % PWR_GPU_GROUP_AHEAD];
+    const slot_t *first = &g->shared->member[SERVER].slot[call % PWR_GPU_GROUP_AHEAD];
+    unsigned waits = (unsigned)(g->num - waits_from);
     for (int m = 0; m < g->num; ++m) {
-        operations[m] = operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, arrived(g, m), call);
         offers[m] = &g->shared->member[m].slot[call % PWR_GPU_GROUP_AHEAD].offer;
     }
-    if (CUDA_SUCCESS !=
-        pwr_gpu_driver.memory_operations(g->server_stream, (unsigned)g->num, operations, 0)) {
+    for (unsigned w = 0; w < waits; ++w) {
+        operations[w] =
+            operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, arrived(g, waits_from + (int)w), call);
+    }
+    if (waits > 0 &&
+        CUDA_SUCCESS != pwr_gpu_driver.memory_operations(stream, waits, operations, 0)) {
         fail(g, "cuStreamBatchMemOp fails");
-    } else if (PWR_GPU_DONE != pwr_gpu_reduce_on(g->server_stream, offers, g->num,
-                                                 (pwr_gpu_op_t)first->op,
+    } else if (PWR_GPU_DONE != pwr_gpu_reduce_on(stream, offers, g->num, (pwr_gpu_op_t)first->op,
                                                  (pwr_gpu_type_t)first->type, first->count)) {
         fail(g, pwr_gpu_why());
     }
     operations[0] = operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, ended(g), call);
-    pwr_gpu_driver.memory_operations(g->server_stream, 1, operations, 0);
+    pwr_gpu_driver.memory_operations(stream, 1, operations, 0);
     pwr_flag_set(&g->shared->served, call);
 }
 
+/* The server; from calls handed to it on, in order. */
 static void *serve(void *group)
 {
     pwr_gpu_group_t *g = group;
     void *before;
     pwr_gpu_driver.push(g->context);
-    for (uint32_t call = 1; wait_for_offers(g, call); ++call) {
-        serve_call(g, call);
+    for (uint32_t next = 1;; ++next) {
+        await(&g->handed, next);
+        if (atomic_load(&g->stops)) {
+            break;
+        }
+        uint32_t call = g->handed_call[next % PWR_GPU_GROUP_AHEAD];
+        for (int m = 0; m < g->num; ++m) {
+            await(&g->shared->member[m].posted, call);
+        }
+        put_kernel(g, call, g->server_stream, 0);
     }
     pwr_gpu_driver.wait_stream(g->server_stream);
     pwr_gpu_driver.pop(&before);
@@ -202,14 +214,65 @@ static void stop_server(pwr_gpu_group_t *g)
 {
     if (g->serves) {
         atomic_store(&g->stops, true);
-        /* the server waits for one of these */
-        for (int m = 0; m < g->num; ++m) {
-            pwr_flag_set(&g->shared->member[m].posted, g->calls + 1);
-        }
+        pwr_flag_set(&g->handed, g->num_handed + 1);
         pthread_join(g->server, NULL);
     }
     if (NULL != g->server_stream) {
         pwr_gpu_driver.destroy_stream(g->server_stream);
+    }
+}
+
+static bool all_have_posted(const pwr_gpu_group_t *g, uint32_t call)
+{
+    for (int m = 0; m < g->num; ++m) {
+        if (!pwr_flag_reached(&g->shared->member[m].posted, call)) {
+            return false;
+        }
+    }
+    return pwr_flag_reached(&g->shared->served, call - 1);
+}
+
+/* Whether the first member need not hand this call to the server: all offers are there, or come in
+   the time that it polls for them.  It polls for less where that was in vain. */
+static bool are_soon_there(pwr_gpu_group_t *g, uint32_t call)
+{
+    enum { MOST_NS = 32000, LEAST_NS = 2000 };
+    const uint64_t until = pwr_now_ns() + (g->poll_ns > LEAST_NS ? g->poll_ns : LEAST_NS);
+    do {
+        if (all_have_posted(g, call)) {
+            g->poll_ns = MOST_NS;
+            return true;
+        }
+    } while (pwr_now_ns() < until);
+    g->poll_ns /= 2;
+    return false;
+}
+
+static void lead(pwr_gpu_group_t *g, uint32_t call)
+{
+    if (are_soon_there(g, call)) {
+        put_kernel(g, call, g->stream, 1);
+        return;
+    }
+    pwr_gpu_memory_operation_t operations[] = {
+        operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, arrived(g, SERVER), call),
+        operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, ended(g), call),
+    };
+    g->handed_call[++g->num_handed % PWR_GPU_GROUP_AHEAD] = call;
+    pwr_flag_set(&g->handed, g->num_handed);
+    if (CUDA_SUCCESS != pwr_gpu_driver.memory_operations(g->stream, 2, operations, 0)) {
+        fail(g, "cuStreamBatchMemOp fails");
+    }
+}
+
+static void follow(pwr_gpu_group_t *g, uint32_t call)
+{
+    pwr_gpu_memory_operation_t operations[] = {
+        operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, arrived(g, g->me), call),
+        operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, ended(g), call),
+    };
+    if (CUDA_SUCCESS != pwr_gpu_driver.memory_operations(g->stream, 2, operations, 0)) {
+        fail(g, "cuStreamBatchMemOp fails");
     }
 }
 
@@ -251,10 +314,10 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
     uint32_t call = ++g->calls;
     slot_t *slot = &mine->slot[call % PWR_GPU_GROUP_AHEAD];
     size_t bytes = count * pwr_gpu_modules[type].bytes;
-    pwr_wait_until(&g->shared->served, call - PWR_GPU_GROUP_AHEAD, &policy, NULL, NULL, 0, NULL);
+    await(&g->shared->served, call - PWR_GPU_GROUP_AHEAD);
     if (SERVER == g->me && pwr_gpu_must_close()) {
-        pwr_gpu_driver.wait_stream(
-            g->stream); /* to close waits for all streams, without the server */
+        /* to close waits for all streams, and keeps the server out */
+        pwr_gpu_driver.wait_stream(g->stream);
         pwr_gpu_driver.wait_stream(g->server_stream);
         pwr_gpu_close();
     }
@@ -265,11 +328,11 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
         fail(g, pwr_gpu_why()); /* and goes on: others must not wait for ever */
     }
     pwr_flag_set(&mine->posted, call);
-    pwr_gpu_memory_operation_t operations[] = {
-        operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, arrived(g, g->me), call),
-        operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, ended(g), call),
-    };
-    ok &= CUDA_SUCCESS == pwr_gpu_driver.memory_operations(g->stream, 2, operations, 0);
+    if (SERVER == g->me) {
+        lead(g, call);
+    } else {
+        follow(g, call);
+    }
     if (bounces && ok && NULL != out) {
         pwr_gpu_address_t result = g->bounce + (bytes + 255) / 256 * 256;
         ok = CUDA_SUCCESS ==

@@ -40,11 +40,16 @@ static int (*copy_out)(void *, pwr_gpu_address_t, size_t, void *);
 static int (*copy_in)(pwr_gpu_address_t, const void *, size_t, void *);
 static bool sleeps;
 
+static void sleep_for_gpu(void)
+{
+    MUST(record_event(event, stream));
+    MUST(wait_event(event));
+}
+
 static void wait_for_gpu(void)
 {
     if (sleeps) {
-        MUST(record_event(event, stream));
-        MUST(wait_event(event));
+        sleep_for_gpu();
     } else {
         MUST(wait_stream(stream));
     }
@@ -87,7 +92,7 @@ static void enqueue(size_t count, int calls, int row)
         MPIX_Allreduce_enqueue((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count,
                                MPI_DOUBLE, MPI_SUM, streamed);
         if (0 == (i + 1) % row || i == calls - 1) {
-            wait_for_gpu();
+            sleep_for_gpu();
         }
     }
 }
@@ -189,8 +194,8 @@ static void check(int way, size_t count)
 /* As many calls as take about seconds, the same on all ranks. */
 static int calls_for(int way, size_t count, double seconds)
 {
-    window(way, count, 5, -1);
-    double each = window(way, count, 20, -1);
+    window(way, count, 3, -1);
+    double each = window(way, count, 10, -1);
     int calls = (int)(seconds / each) + 1;
     MPI_Bcast(&calls, 1, MPI_INT, 0, stock);
     return calls;
@@ -257,27 +262,29 @@ static void allocate(size_t bytes)
 
 static struct options {
     unsigned long from, to;
-    int rounds;
+    int factor, rounds;
     double seconds;
     const char *ways;
     bool blocking;
-} options = {.from = 8, .to = 67108864, .rounds = 5, .seconds = 0.05};
+} options = {.from = 8, .to = 67108864, .factor = 2, .rounds = 5, .seconds = 0.05};
 
 static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", NULL};
 
 static const pwr_option_t table[] = {
     {0, "from", "BYTES", "the shortest message (8)", pwr_option_count,
      offsetof(struct options, from), 8, 1e9},
-    {0, "to", "BYTES", "the longest; each is twice the one before it (67108864)", pwr_option_count,
-     offsetof(struct options, to), 8, 1e9},
+    {0, "factor", "N", "from one length to the next (2)", pwr_option_int,
+     offsetof(struct options, factor), 2, 1e6},
+    {0, "to", "BYTES", "the longest (67108864)", pwr_option_count, offsetof(struct options, to), 8,
+     1e9},
     {0, "rounds", "N", "windows of each way and size (5)", pwr_option_int,
      offsetof(struct options, rounds), 1, 1e6},
     {0, "seconds", "S", "about how long a window lasts (0.05)", pwr_option_real,
      offsetof(struct options, seconds), 1e-6, 1e4},
     {0, "ways", "NAME[,..]", "of staged, staged-2, direct, enqueued, enqueued-1 (all)",
      pwr_option_text, offsetof(struct options, ways), 0, 0},
-    {0, "blocking", NULL, "ranks sleep until the GPU is ready, and do not spin", pwr_option_flag,
-     offsetof(struct options, blocking), 0, 0},
+    {0, "blocking", NULL, "who stages sleeps until the GPU is ready, and does not spin",
+     pwr_option_flag, offsetof(struct options, blocking), 0, 0},
     {0},
 };
 
@@ -319,7 +326,7 @@ int main(int argc, char **argv)
     }
     allocate(options.to);
     make_comms();
-    for (size_t bytes = options.from; bytes <= options.to; bytes *= 2) {
+    for (size_t bytes = options.from; bytes <= options.to; bytes *= (size_t)options.factor) {
         measure(bytes, options.rounds, options.seconds, chosen);
     }
     MPI_Comm_free(&streamed);

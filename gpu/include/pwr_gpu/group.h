@@ -10,8 +10,10 @@
  *
  * 1. A member that calls posts the offer of its buffers, and puts two operations into its stream:
  *    write arrived = k, wait for ended = k.  It does not wait.
- * 2. A thread of the first member, the server, waits for all offers of call k.  It puts into a
- *    stream of its own: wait for arrived = k of all, the kernel, write ended = k.
+ * 2. The first member finds all offers of call k when it calls, as a rule.  Then it puts into its
+ *    stream: wait for arrived = k of the others, the kernel, write ended = k.
+ * 3. Where some are not there, it does as the others do, and hands the call to a thread of its
+ *    process, the server.  That waits for the offers, and does the same in a stream of its own.
  *
  * A stream that waits for a flag holds no multiprocessor, so nothing spins, neither there nor on a
  * CPU.  Members may be as late as they like, on the CPU or on the GPU.  Buffers that other
