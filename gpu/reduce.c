@@ -63,14 +63,18 @@ static exported_t *find_export(uint64_t allocation)
     return NULL;
 }
 
-static bool comes_again(uint64_t allocation)
+/* From the first time on, what has been copied there is there: a copy that returns before it has
+   ended is in order with its own stream alone, and the kernel runs in another process. */
+static bool comes_again(const pwr_gpu_buffer_t *buffer)
 {
+    const unsigned yes = 1;
     for (int i = 0; i < EXPORTS; ++i) {
-        if (allocation == seen[i]) {
+        if (buffer->allocation == seen[i]) {
             return true;
         }
     }
-    seen[next_seen++ % EXPORTS] = allocation;
+    pwr_gpu_driver.set_attribute(&yes, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, buffer->base);
+    seen[next_seen++ % EXPORTS] = buffer->allocation;
     return false;
 }
 
@@ -94,7 +98,7 @@ static bool drop_freed_exports(void)
 static pwr_gpu_offered_t export_allocation(pwr_gpu_buffer_t *buffer, uint32_t *forget, bool lasts)
 {
     exported_t *e = find_export(buffer->allocation);
-    if (NULL == e && !lasts && !comes_again(buffer->allocation)) {
+    if (NULL == e && !lasts && !comes_again(buffer)) {
         because("memory that has not been used before");
         return PWR_GPU_NOT_YET;
     }
@@ -447,6 +451,15 @@ static void leave(bool entered)
         pwr_gpu_driver.pop(&before);
     }
     pthread_mutex_unlock(&lock);
+}
+
+void pwr_gpu_settle(void)
+{
+    bool entered = enter();
+    if (entered) {
+        pwr_gpu_driver.wait_stream(NULL);
+    }
+    leave(entered);
 }
 
 pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,

@@ -285,8 +285,10 @@ static int through_host(const attached_t *a, const void *in, void *out, int coun
                      ? MPI_Allreduce(memory - low, to - low, count, datatype, op, a->within)
                      : MPI_Reduce(memory - low, to - low, count, datatype, op, root, a->within);
     rc = MPI_SUCCESS == rc ? rc_mpi : rc;
+    /* a copy may return before it is there */
     if (MPI_SUCCESS == rc && NULL != out &&
-        CUDA_SUCCESS != pwr_gpu_driver.to_device(back, to, bytes)) {
+        (CUDA_SUCCESS != pwr_gpu_driver.to_device(back, to, bytes) ||
+         CUDA_SUCCESS != pwr_gpu_driver.wait_stream(NULL))) {
         rc = MPI_ERR_OTHER;
     }
     free(memory);

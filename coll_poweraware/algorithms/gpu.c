@@ -115,6 +115,9 @@ static void offer(const coll_poweraware_call_t *call, const coll_poweraware_args
     if (message->offers) {
         pwr_gpu_offered_t offered = pwr_gpu_offer(&message->offer, in, out, false);
         message->offers = PWR_GPU_OFFERED == offered;
+        if (message->offers) {
+            pwr_gpu_settle();
+        }
         if (PWR_GPU_NEVER == offered) {
             say_staged();
         }

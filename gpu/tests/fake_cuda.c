@@ -291,6 +291,14 @@ int cuPointerGetAttribute(void *data, int attribute, pwr_gpu_address_t pointer)
     return rc;
 }
 
+int cuPointerSetAttribute(const void *value, int attribute, pwr_gpu_address_t pointer)
+{
+    return CU_POINTER_ATTRIBUTE_SYNC_MEMOPS == attribute && 1 == *(const unsigned *)value &&
+                   NULL != content_of(pointer, 1)
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
+}
+
 int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer)
 {
     FAILS_IF_TOLD
@@ -557,6 +565,9 @@ int cuStreamCreate(void **created, unsigned flags)
 int cuStreamSynchronize(void *awaited)
 {
     stream_t *s = awaited;
+    if (NULL == s) { /* the default one never has something to do */
+        return pushed > 0 ? CUDA_SUCCESS : INVALID_CONTEXT;
+    }
     pthread_mutex_lock(&s->lock);
     while (NULL != s->first) {
         pthread_cond_wait(&s->changes, &s->lock);

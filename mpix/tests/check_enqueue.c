@@ -107,6 +107,7 @@ static bool row(uint64_t number)
     }
     MUST(to_device(buffer[0], host[0], all));
     MUST(to_device(buffer[1], host[1], all));
+    MUST(wait_stream(NULL)); /* a copy may return before it is there */
     for (int j = 0; j < num; ++j) {
         bool in_place = 0 == draw(2), is_last = j == num - 1;
         /* products of many ranks leave what a float holds */

@@ -100,9 +100,11 @@ int pwr_device_memory_read(void *to, const void *device, size_t bytes)
     return leave(context, pwr_gpu_driver.to_host(to, (pwr_gpu_address_t)(uintptr_t)device, bytes));
 }
 
+/* A copy of up to 64 KiB may return before it is there, and only the default stream is in order
+   with it. */
 int pwr_device_memory_write(void *device, const void *from, size_t bytes)
 {
     void *context = enter(device);
-    return leave(context,
-                 pwr_gpu_driver.to_device((pwr_gpu_address_t)(uintptr_t)device, from, bytes));
+    int rc = pwr_gpu_driver.to_device((pwr_gpu_address_t)(uintptr_t)device, from, bytes);
+    return leave(context, CUDA_SUCCESS == rc ? pwr_gpu_driver.wait_stream(NULL) : rc);
 }

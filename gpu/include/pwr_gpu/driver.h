@@ -16,6 +16,7 @@ enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_READY = 600 };
 enum {
     CU_POINTER_ATTRIBUTE_CONTEXT = 1,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
     CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
     CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11
@@ -52,6 +53,8 @@ typedef union pwr_gpu_memory_operation {
       (void *data, int attribute, pwr_gpu_address_t pointer))                                      \
     X(get_attributes, cuPointerGetAttributes,                                                      \
       (unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer))                     \
+    X(set_attribute, cuPointerSetAttribute,                                                        \
+      (const void *value, int attribute, pwr_gpu_address_t pointer))                               \
     X(push, cuCtxPushCurrent_v2, (void *context))                                                  \
     X(pop, cuCtxPopCurrent_v2, (void **context))                                                   \
     X(get_context, cuCtxGetCurrent, (void **context))                                              \
@@ -71,7 +74,7 @@ typedef union pwr_gpu_memory_operation {
     X(get_function, cuModuleGetFunction, (void **function, void *module, const char *name))        \
     X(create_stream, cuStreamCreate, (void **stream, unsigned flags))                              \
     X(destroy_stream, cuStreamDestroy_v2, (void *stream))                                          \
-    X(wait_stream, cuStreamSynchronize, (void *stream))                                            \
+    X(wait_stream, cuStreamSynchronize, (void *stream)) /* NULL: the default one */                \
     X(create_event, cuEventCreate, (void **event, unsigned flags))                                 \
     X(record_event, cuEventRecord, (void *event, void *stream))                                    \
     X(query_event, cuEventQuery, (void *event))                                                    \

@@ -39,6 +39,10 @@ typedef struct pwr_gpu_offer {
     pwr_gpu_buffer_t in, out;
 } pwr_gpu_offer_t;
 
+/* Waits until the default stream of the context that offers is idle: who copies by it has this
+   order, and programs have come to rely on it. */
+void pwr_gpu_settle(void);
+
 typedef enum pwr_gpu_result {
     PWR_GPU_DONE,
     PWR_GPU_CANNOT, /* nothing is changed; pwr_gpu_why says why */
