@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 
-#include "choose/choose.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 #include "repeat.h"
@@ -59,12 +58,12 @@ void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,
     coll_poweraware_end_all_repeats(m); /* what repeats does not look */
 }
 
-void coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
+bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
                                   coll_poweraware_collective_t collective, size_t bytes)
 {
     const coll_poweraware_state_t *state = m->state;
     if (m->gpu.on || NULL == state || NULL == state->segment->control) {
-        return;
+        return false;
     }
     pwr_segment_gpu_t *shared = &state->segment->control->gpu;
     uint64_t ended = m->calls[COLL_POWERAWARE_ALLREDUCE];
@@ -76,12 +75,12 @@ void coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
         }
         --ended;
     }
-    if (0 != from && ended + 1 >= from) {
-        m->gpu.on = true;
-        coll_poweraware_find_thresholds(m);
+    m->gpu.on = 0 != from && ended + 1 >= from;
+    if (m->gpu.on) {
         pwr_say(2, "a communicator of %d ranks asks for buffers on the GPU",
                 state->hierarchy->size);
     }
+    return m->gpu.on;
 }
 
 const coll_poweraware_algorithm_t *

@@ -26,8 +26,9 @@
 void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *module,
                               coll_poweraware_collective_t collective);
 
-/* 2: at the begin of each call of a rank that wants, which is counted already. */
-void coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *module,
+/* 2: at the begin of each call of a rank that wants, which is counted already.  Returns whether calls
+   ask from this one on. */
+bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *module,
                                   coll_poweraware_collective_t collective, size_t bytes);
 
 /* 3: the algorithm that asks; NULL: this call does not.  Who names that algorithm asks from the

@@ -30,7 +30,9 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
     m->quiet = NULL;
     if (m->gpu.wanted) {
         m->choice_stays = false;
-        coll_poweraware_agree_on_gpu(m, collective, bytes);
+        if (coll_poweraware_agree_on_gpu(m, collective, bytes)) {
+            coll_poweraware_find_thresholds(m);
+        }
     }
     if (own_bytes >= m->from_bytes[collective]) {
         algorithm = coll_poweraware_choose(m, operation, collective, args, bytes);
