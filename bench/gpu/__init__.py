@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Allreduce in the memory of a GPU, against staging through the host."""

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The poweraware authors
+"""Windows of gpu_allreduce: read, compared with the better way of staging in the same round, drawn."""
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
+
+from poweraware.ratios import Ratio, geometric_mean, paired
+
+STAGED = ("staged", "staged-2")
+OURS = ("direct", "enqueued", "enqueued-1")
+
+
+@dataclass(frozen=True)
+class Window:
+    """One line of gpu_allreduce; times and joules are per call, CPU time is that of all ranks."""
+
+    way: str
+    ranks: int
+    nbytes: int
+    round: int
+    calls: int
+    us: float
+    cpu_us: float
+    joules: float  # 0: not measured
+
+
+def read(path: Path) -> List[Window]:
+    """The windows of a file; ValueError names the line that is none."""
+    windows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            way, ranks, nbytes, turn, calls, us, cpu_us, joules = line.split()
+            windows.append(
+                Window(way, int(ranks), int(nbytes), int(turn), int(calls), float(us), float(cpu_us), float(joules))
+            )
+        except ValueError:
+            raise ValueError(f"{path}:{number}: not a window: {line!r}") from None
+    return windows
+
+
+Figure = Callable[[Window], float]
+Rows = Dict[Tuple[int, int], List[Window]]  # by ranks and bytes
+
+
+def rows_of(windows: Sequence[Window]) -> Rows:
+    rows: Rows = defaultdict(list)
+    for window in windows:
+        rows[window.ranks, window.nbytes].append(window)
+    return dict(sorted(rows.items()))
+
+
+def _of(windows: Sequence[Window], way: str, figure: Figure) -> Dict[int, float]:
+    return {w.round: figure(w) for w in windows if w.way == way}
+
+
+def baseline(windows: Sequence[Window], figure: Figure) -> Dict[int, float]:
+    """Of each round, the figure of the better way of staging."""
+    ways = [_of(windows, way, figure) for way in STAGED]
+    return {turn: min(way[turn] for way in ways if turn in way) for turn in sorted(set().union(*ways))}
+
+
+def ratio(windows: Sequence[Window], way: str, figure: Figure) -> Optional[Ratio]:
+    """Of a way over the baseline, round by round; None where one of them was not measured."""
+    mine, base = _of(windows, way, figure), baseline(windows, figure)
+    rounds = sorted(mine.keys() & base.keys())
+    if not rounds or any(base[turn] <= 0 or mine[turn] <= 0 for turn in rounds):
+        return None
+    return paired([mine[turn] for turn in rounds], [base[turn] for turn in rounds])
+
+
+def _size(nbytes: int) -> str:
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if nbytes >= unit:
+            return f"{nbytes // unit} {name}"
+    return f"{nbytes} B"
+
+
+def table(rows: Rows, name: str, figure: Figure, unit: str) -> List[str]:
+    """In Markdown: the baseline in units, ours as ratios to it with intervals."""
+    lines = [
+        f"| ranks | bytes | better staging, {unit} | " + " | ".join(f"{way}, {name}" for way in OURS) + " |",
+        "|" + "---|" * (3 + len(OURS)),
+    ]
+    for (ranks, nbytes), windows in rows.items():
+        base = [value for value in baseline(windows, figure).values() if value > 0]
+        if not base:
+            continue
+        ratios = [ratio(windows, way, figure) for way in OURS]
+        cells = ["-" if each is None else each.text() for each in ratios]
+        lines.append(f"| {ranks} | {_size(nbytes)} | {geometric_mean(base):.4g} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def draw(rows: Rows, path: Path, title: str) -> None:
+    """Time per call by bytes, one panel for each number of ranks."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "poweraware", "svg.fonttype": "none"})
+    from matplotlib import pyplot
+
+    colours = {"staged": "#8a8a8a", "staged-2": "#c4c4c4", "direct": "#0072B2", "enqueued": "#009E73", "enqueued-1": "#E69F00"}
+    numbers = sorted({ranks for ranks, _ in rows})
+    figure, panels = pyplot.subplots(1, len(numbers), figsize=(4 * len(numbers), 3.6), sharey=True, squeeze=False)
+    for panel, ranks in zip(panels[0], numbers):
+        for way in STAGED + OURS:
+            points = [
+                (nbytes, geometric_mean(list(_of(windows, way, lambda w: w.us).values())))
+                for (its, nbytes), windows in rows.items()
+                if its == ranks and _of(windows, way, lambda w: w.us)
+            ]
+            if points:
+                panel.plot(*zip(*points), marker="o", markersize=3, color=colours[way], label=way)
+        panel.set(xscale="log", yscale="log", title=f"{ranks} ranks", xlabel="bytes")
+        panel.grid(alpha=0.3)
+    panels[0][0].set_ylabel("µs per call")
+    panels[0][-1].legend(fontsize=8)
+    figure.suptitle(title, fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench/gpu/report", description=__doc__)
+    parser.add_argument("results", type=Path, help="folder that bench/gpu/measure has written")
+    parser.add_argument("--picture", type=Path, help="times as SVG")
+    options = parser.parse_args(arguments)
+    try:
+        times = rows_of([w for path in sorted(options.results.glob("times-*.txt")) for w in read(path)])
+        joules = rows_of([w for path in sorted(options.results.glob("joules-*.txt")) for w in read(path)])
+        gpu = (options.results / "gpu.txt").read_text().strip() if (options.results / "gpu.txt").is_file() else "GPU"
+    except (OSError, ValueError) as error:
+        print(f"bench/gpu/report: {error}", file=sys.stderr)
+        return 2
+    if not times and not joules:
+        print(f"bench/gpu/report: {options.results} has no times-*.txt and no joules-*.txt", file=sys.stderr)
+        return 2
+    print(f"{gpu}: measured; ratios are to the better staging of the same round, with 95 % intervals\n")
+    print("\n".join(table(times, "time", lambda w: w.us, "µs")), end="\n\n")
+    print("\n".join(table(times, "CPU time of all ranks", lambda w: w.cpu_us, "µs")), end="\n\n")
+    print("\n".join(table(joules, "joules of the GPU", lambda w: 1e3 * w.joules, "mJ")), end="\n\n")
+    print("\n".join(table(joules, "CPU time of all ranks", lambda w: w.cpu_us, "µs")))
+    if options.picture:
+        draw(times, options.picture, f"Allreduce of doubles in the memory of one GPU ({gpu.split(',')[0]}, measured)")
+    return 0
