@@ -62,19 +62,26 @@ static int read_hex(const char *text, void *value, size_t bytes)
     return 1;
 }
 
+/* Into text[MPI_MAX_INFO_VAL + 1]; returns whether there is such a key. */
+static int get(MPI_Info info, const char *key, char *text)
+{
+    int is_there = 0;
+#if MPI_VERSION < 4
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &is_there);
+#else
+    int room = MPI_MAX_INFO_VAL + 1;
+    MPI_Info_get_string(info, key, &room, text, &is_there);
+#endif
+    return is_there;
+}
+
 int MPIX_Stream_create(MPI_Info info, MPIX_Stream *stream)
 {
     char type[MPI_MAX_INFO_VAL + 1], text[MPI_MAX_INFO_VAL + 1];
-    int has_type = 0, has_value = 0;
     void *value;
     *stream = MPIX_STREAM_NULL;
-    if (MPI_INFO_NULL == info) {
-        return MPI_ERR_ARG;
-    }
-    MPI_Info_get(info, "type", MPI_MAX_INFO_VAL, type, &has_type);
-    MPI_Info_get(info, "value", MPI_MAX_INFO_VAL, text, &has_value);
-    if (!has_type || !has_value || 0 != strcmp("cudaStream_t", type) ||
-        !read_hex(text, &value, sizeof value)) {
+    if (MPI_INFO_NULL == info || !get(info, "type", type) || !get(info, "value", text) ||
+        0 != strcmp("cudaStream_t", type) || !read_hex(text, &value, sizeof value)) {
         return MPI_ERR_ARG;
     }
     *stream = malloc(sizeof **stream);
