@@ -16,7 +16,7 @@
 #include "pwr/clock.h"
 #include "pwr/wait.h"
 
-enum { SERVER = 0, FLAG_STRIDE = 128 /* bytes */ };
+enum { SERVER = 0, FLAG_STRIDE = 128 /* bytes */, LARGE_BYTES = 1 << 20 };
 
 /* ---- what members share ---- */
 
@@ -119,12 +119,23 @@ static bool make_flags(pwr_gpu_group_t *g)
               CUDA_SUCCESS == pwr_gpu_driver.to_device(g->flags, zeros, bytes) &&
               CUDA_SUCCESS == pwr_gpu_driver.get_handle(&g->shared->flags, g->flags);
     free(zeros);
+    if (!ok) {
+        pwr_gpu_because("memory of this GPU cannot be had, or not be opened by others");
+    }
     return ok;
 }
 
 pwr_gpu_group_t *pwr_gpu_group_new(void *shared, int num, int me, void *stream)
 {
-    if (NULL == pwr_gpu_driver.memory_operations || num > PWR_GPU_MEMBERS || !pwr_gpu_open()) {
+    if (NULL == pwr_gpu_driver.memory_operations) {
+        pwr_gpu_because("the driver is older than CUDA 11.7");
+        return NULL;
+    }
+    if (num > PWR_GPU_MEMBERS) {
+        pwr_gpu_because("more than %d ranks on one GPU", (int)PWR_GPU_MEMBERS);
+        return NULL;
+    }
+    if (!pwr_gpu_open()) {
         return NULL;
     }
     pwr_gpu_group_t *g = aligned_alloc(_Alignof(pwr_gpu_group_t), sizeof *g);
@@ -142,9 +153,16 @@ pwr_gpu_group_t *pwr_gpu_group_new(void *shared, int num, int me, void *stream)
 
 bool pwr_gpu_group_join(pwr_gpu_group_t *g)
 {
-    return SERVER == g->me ||
-           CUDA_SUCCESS == pwr_gpu_driver.open_handle(&g->flags, g->shared->flags,
-                                                      CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    if (SERVER == g->me) {
+        return true;
+    }
+    int rc =
+        pwr_gpu_driver.open_handle(&g->flags, g->shared->flags, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    if (CUDA_SUCCESS != rc) {
+        pwr_gpu_because("memory of another process on this GPU cannot be opened (%s)",
+                        pwr_gpu_error_name(rc));
+    }
+    return CUDA_SUCCESS == rc;
 }
 
 /* ---- the first member: kernels for all ---- */
@@ -322,7 +340,8 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
         pwr_gpu_close();
     }
     *slot = (slot_t){.op = (int32_t)op, .type = (int32_t)type, .count = count};
-    bool bounces = PWR_GPU_OFFERED != pwr_gpu_offer(&slot->offer, in, out, false);
+    /* what is large is not copied for being new */
+    bool bounces = PWR_GPU_OFFERED != pwr_gpu_offer(&slot->offer, in, out, bytes > LARGE_BYTES);
     bool ok = !bounces || offer_bounce(g, &slot->offer, in, NULL != out, bytes);
     if (!ok) {
         fail(g, pwr_gpu_why()); /* and goes on: others must not wait for ever */

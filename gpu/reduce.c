@@ -31,7 +31,7 @@ const char *pwr_gpu_why(void)
     return why;
 }
 
-__attribute__((format(printf, 1, 2))) static void because(const char *format, ...)
+void pwr_gpu_because(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -99,15 +99,16 @@ static pwr_gpu_offered_t export_allocation(pwr_gpu_buffer_t *buffer, uint32_t *f
 {
     exported_t *e = find_export(buffer->allocation);
     if (NULL == e && !lasts && !comes_again(buffer)) {
-        because("memory that has not been used before");
+        pwr_gpu_because("memory that has not been used before");
         return PWR_GPU_NOT_YET;
     }
     if (NULL == e) {
         int rc = pwr_gpu_driver.get_handle(&buffer->handle, buffer->base);
         if (CUDA_SUCCESS != rc) {
-            because("memory of a GPU that other processes cannot open (%s; memory pools and "
-                    "cudaMallocAsync give such): cudaMalloc gives other",
-                    pwr_gpu_error_name(rc));
+            pwr_gpu_because(
+                "memory of a GPU that other processes cannot open (%s; memory pools and "
+                "cudaMallocAsync give such): cudaMalloc gives other",
+                pwr_gpu_error_name(rc));
             return PWR_GPU_NEVER;
         }
         *forget |= drop_freed_exports();
@@ -196,8 +197,8 @@ static pwr_gpu_address_t import_buffer(uint64_t process, const pwr_gpu_buffer_t 
                            : pwr_gpu_driver.open_handle(&base, buffer->handle,
                                                         CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
         if (NULL == i || CUDA_SUCCESS != rc) {
-            because("memory of another process on this GPU cannot be opened (%s)",
-                    NULL == i ? "too many buffers" : pwr_gpu_error_name(rc));
+            pwr_gpu_because("memory of another process on this GPU cannot be opened (%s)",
+                            NULL == i ? "too many buffers" : pwr_gpu_error_name(rc));
             return 0;
         }
         *i = (imported_t){process, buffer->allocation, base, 0};
@@ -210,6 +211,7 @@ static pwr_gpu_address_t import_buffer(uint64_t process, const pwr_gpu_buffer_t 
 
 static struct engine {
     void *context; /* NULL: not there yet */
+    unsigned long long context_id;
     void *stream;
     void *ended; /* event */
     pwr_gpu_uuid_t device;
@@ -221,9 +223,30 @@ static struct engine {
 static bool succeeds(int rc, const char *what)
 {
     if (CUDA_SUCCESS != rc) {
-        because("%s: %s", what, pwr_gpu_error_name(rc));
+        pwr_gpu_because("%s: %s", what, pwr_gpu_error_name(rc));
     }
     return CUDA_SUCCESS == rc;
+}
+
+/* 0: the driver does not say. */
+static unsigned long long id_of(void *context)
+{
+    unsigned long long id = 0;
+    return NULL != pwr_gpu_driver.get_context_id &&
+                   CUDA_SUCCESS == pwr_gpu_driver.get_context_id(context, &id)
+               ? id
+               : 0;
+}
+
+/* A program may end a context (cudaDeviceReset), and the next one may be at the same address. */
+static void forget_if_ended(void *context)
+{
+    if (engine.context == context && engine.context_id != id_of(context)) {
+        memset(&engine, 0, sizeof engine);
+        memset(exports, 0, sizeof exports);
+        memset(imports, 0, sizeof imports);
+        num_unwanted = 0;
+    }
 }
 
 /* In the context that is current. */
@@ -241,10 +264,11 @@ static bool open_engine(void *context)
     }
     if (sizeof engine.process != getrandom(&engine.process, sizeof engine.process, 0) ||
         0 == engine.process) {
-        because("getrandom gives no number for this process");
+        pwr_gpu_because("getrandom gives no number for this process");
         return false;
     }
     engine.context = context;
+    engine.context_id = id_of(context);
     return true;
 }
 
@@ -301,7 +325,7 @@ static bool look_up(const void *address, found_t *found)
     pwr_gpu_address_t pointer = (pwr_gpu_address_t)(uintptr_t)address;
     int rc = pwr_gpu_driver.get_attributes(3, attributes, data, pointer);
     if (CUDA_SUCCESS != rc || NULL == found->context || 0 == found->buffer.allocation) {
-        because("memory of a GPU that the driver does not describe");
+        pwr_gpu_because("memory of a GPU that the driver does not describe");
         return false;
     }
     found->buffer.offset = pointer - found->buffer.base;
@@ -315,9 +339,10 @@ static pwr_gpu_offered_t offer_locked(pwr_gpu_offer_t *offer, const void *in, vo
     if (!look_up(in, &source) || (NULL != out && !look_up(out, &result))) {
         return PWR_GPU_NEVER;
     }
+    forget_if_ended(source.context);
     if ((NULL != out && result.context != source.context) ||
         (NULL != engine.context && engine.context != source.context)) {
-        because("buffers in more than one context of CUDA");
+        pwr_gpu_because("buffers in more than one context of CUDA");
         return PWR_GPU_NEVER;
     }
     if (!succeeds(pwr_gpu_driver.push(source.context), "cuCtxPushCurrent")) {
@@ -359,7 +384,7 @@ static int fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, in
     int num_out = 0;
     for (int r = 0; r < num; ++r) {
         if (0 != memcmp(&offers[r]->device, &engine.device, sizeof engine.device)) {
-            because("ranks use several GPUs");
+            pwr_gpu_because("ranks use several GPUs");
             return -1;
         }
         if (0 != offers[r]->forget) {
@@ -418,7 +443,7 @@ static pwr_gpu_result_t launch_locked(void *stream, const pwr_gpu_offer_t *const
 {
     pwr_gpu_table_t table;
     if (num > PWR_GPU_MEMBERS) {
-        because("more than %d ranks on one GPU", (int)PWR_GPU_MEMBERS);
+        pwr_gpu_because("more than %d ranks on one GPU", (int)PWR_GPU_MEMBERS);
         return PWR_GPU_CANNOT;
     }
     ++reductions;
@@ -438,7 +463,7 @@ static bool enter(void)
 {
     pthread_mutex_lock(&lock);
     if (NULL == engine.context) {
-        because("this process has offered nothing");
+        pwr_gpu_because("this process has offered nothing");
         return false;
     }
     return succeeds(pwr_gpu_driver.push(engine.context), "cuCtxPushCurrent");
@@ -532,9 +557,12 @@ bool pwr_gpu_open(void)
     void *context = NULL;
     pthread_mutex_lock(&lock);
     bool ok = succeeds(pwr_gpu_driver.get_context(&context), "cuCtxGetCurrent");
+    if (ok) {
+        forget_if_ended(context);
+    }
     if (ok && (NULL == context || (NULL != engine.context && engine.context != context))) {
-        because(NULL == context ? "this thread has no context of CUDA"
-                                : "buffers in more than one context of CUDA");
+        pwr_gpu_because(NULL == context ? "this thread has no context of CUDA"
+                                        : "buffers in more than one context of CUDA");
         ok = false;
     }
     ok = ok && (NULL != engine.context || open_engine(context));

@@ -118,7 +118,7 @@ static void *share(attached_t *a)
     MPI_Comm_size(node, &on_node);
     MPI_Comm_free(&node);
     if (!all_agree(a, on_node == a->size)) {
-        return NULL;
+        return NULL; /* on all ranks */
     }
     size_t all = pwr_gpu_group_bytes(a->size) + ALIGNMENT;
     if (MPI_SUCCESS != MPI_Win_allocate_shared(0 == a->rank ? (MPI_Aint)all : 0, 1, MPI_INFO_NULL,
@@ -148,18 +148,30 @@ static void drop_group(attached_t *a)
     a->group = NULL;
 }
 
+/* Whether all ranks could; who could not says why, once. */
+static int all_could(const attached_t *a, int mine, const char *why)
+{
+    static int told;
+    if (!mine && !told) {
+        told = 1;
+        fprintf(stderr, "poweraware: reductions in streams go through the host: %s\n", why);
+    }
+    return all_agree(a, mine);
+}
+
 static void make_group(attached_t *a)
 {
-    void *memory = NULL;
-    if (all_agree(a, pwr_gpu_driver_find())) {
-        memory = share(a);
+    if (!all_could(a, pwr_gpu_driver_find(), "libcuda.so.1 is not loaded, or too old")) {
+        return;
     }
-    if (!all_agree(a, NULL != memory)) {
+    void *memory = share(a);
+    if (!all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
         return;
     }
     a->group = pwr_gpu_group_new(memory, a->size, a->rank, a->stream);
-    if (!all_agree(a, NULL != a->group) || !all_agree(a, pwr_gpu_group_join(a->group)) ||
-        !all_agree(a, pwr_gpu_group_start(a->group))) {
+    if (!all_could(a, NULL != a->group, pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_join(a->group), pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_start(a->group), "no thread or stream for the server")) {
         drop_group(a);
     }
 }

@@ -66,6 +66,7 @@ _Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_threads;
 PWR_GPU_DRIVER(DECLARE)
 PWR_GPU_DRIVER_NEWER(DECLARE)
 int cuInit(unsigned flags);
+int cuDevicePrimaryCtxReset_v2(int device);
 int cuMemAllocAsync(pwr_gpu_address_t *memory, size_t bytes, void *on);
 int cuMemAllocHost_v2(void **memory, size_t bytes);
 int cuMemcpyDtoHAsync_v2(void *to, pwr_gpu_address_t from, size_t bytes, void *on);
@@ -101,6 +102,26 @@ int cuInit(unsigned flags)
 int cuDevicePrimaryCtxRetain(void **retained, int device)
 {
     *retained = &context;
+    return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+static unsigned long long contexts = 1;
+
+int cuCtxGetId(void *of, unsigned long long *id)
+{
+    *id = contexts;
+    return &context == of ? CUDA_SUCCESS : INVALID_CONTEXT;
+}
+
+/* What was made before is not there any more. */
+int cuDevicePrimaryCtxReset_v2(int device)
+{
+    ++contexts;
+    while (NULL != allocations) {
+        if (CUDA_SUCCESS != cuMemFree_v2((pwr_gpu_address_t)(uintptr_t)allocations->address)) {
+            cuIpcCloseMemHandle((pwr_gpu_address_t)(uintptr_t)allocations->address);
+        }
+    }
     return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
@@ -468,6 +489,7 @@ typedef struct stream {
     pthread_cond_t changes;
     operation_t *first, **last;
     int ends, result;
+    unsigned long long context;
 } stream_t;
 
 static int await_flag(const operation_t *o)
@@ -537,6 +559,9 @@ static void *work(void *of)
 static int put(stream_t *s, const operation_t *operation)
 {
     operation_t *o = malloc(sizeof *o);
+    if (s->context != contexts) {
+        abort(); /* a real one may do worse */
+    }
     *o = *operation;
     o->next = NULL;
     pthread_mutex_lock(&s->lock);
@@ -555,6 +580,7 @@ int cuStreamCreate(void **created, unsigned flags)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changes, NULL);
     s->last = &s->first;
+    s->context = contexts;
     *created = s;
     return CU_STREAM_NON_BLOCKING == flags && pushed > 0 &&
                    0 == pthread_create(&s->thread, NULL, work, s)

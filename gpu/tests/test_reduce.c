@@ -84,6 +84,25 @@ static void memory_that_cannot_be_opened_is_named(void **state)
     assert_non_null(strstr(pwr_gpu_why(), "does not describe"));
 }
 
+static void reduce_alone(pwr_gpu_address_t memory)
+{
+    pwr_gpu_offer_t offer;
+    const pwr_gpu_offer_t *offers[] = {&offer};
+    assert_int_equal(pwr_gpu_offer(&offer, pointer(memory), pointer(memory), true),
+                     PWR_GPU_OFFERED);
+    assert_int_equal(pwr_gpu_reduce(offers, 1, PWR_GPU_SUM, PWR_GPU_F64, COUNT, 0), PWR_GPU_DONE);
+}
+
+static void a_context_that_ends_is_not_used(void **state)
+{
+    int (*reset)(int);
+    (void)state;
+    driver_function("cuDevicePrimaryCtxReset_v2", &reset);
+    reduce_alone(buffer_of(1));
+    assert_int_equal(reset(0), CUDA_SUCCESS);
+    reduce_alone(buffer_of(2));
+}
+
 /* The other process: offers its buffers, and looks at them when all are reduced. */
 static int offer_all(void)
 {
@@ -154,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offers_come_with_the_second_call),
         cmocka_unit_test(memory_that_cannot_be_opened_is_named),
+        cmocka_unit_test(a_context_that_ends_is_not_used),
         cmocka_unit_test_prestate(more_buffers_than_stay_open, state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,7 @@ typedef union pwr_gpu_memory_operation {
 
 /* The same, of drivers from CUDA 11.7 on; NULL where there is none. */
 #define PWR_GPU_DRIVER_NEWER(X)                                                                    \
+    X(get_context_id, cuCtxGetId, (void *context, unsigned long long *id)) /* 12.0 */              \
     X(memory_operations, cuStreamBatchMemOp_v2,                                                    \
       (void *stream, unsigned num, pwr_gpu_memory_operation_t *operations, unsigned flags))
 

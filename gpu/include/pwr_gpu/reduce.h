@@ -84,5 +84,7 @@ bool pwr_gpu_open(void);
 /* Of the latest call of this thread that could not: one line, for the user. */
 enum { PWR_GPU_WHY_MAX = 160 };
 const char *pwr_gpu_why(void);
+/* For those that this library is made of. */
+void pwr_gpu_because(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
