@@ -25,7 +25,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pwr_ompi/process.h"
@@ -118,7 +117,7 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
         ok = coll_poweraware_all_agree(m, ok); /* 3 */
     }
     if (created) {
-        shm_unlink(name); /* 4 */
+        pwr_segment_remove_name(state->segment, name); /* 4 */
     }
     return ok;
 }

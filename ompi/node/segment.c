@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "pwr/file.h"
+#include "pwr/shm.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -76,6 +78,7 @@ pwr_segment_t *pwr_segment_new(const pwr_segment_shape_t *shape)
         return NULL;
     }
     s->shape = *shape;
+    s->name_fd = -1;
     s->box_bytes = shape->box_bytes;
     s->slot_bytes = shape->slot_bytes;
     s->boxes.set_bytes = set_bytes(shape); /* known before anything is mapped */
@@ -152,25 +155,40 @@ static bool populates(void)
     return 0 == madvise(NULL, 0, MADV_POPULATE_WRITE);
 }
 
+/* What killed jobs have left of others goes with the first segment of a process. */
+static pwr_status_t create(const char *name, int *fd)
+{
+    static atomic_flag swept = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&swept)) {
+        pwr_shm_sweep(&pwr_env_real);
+    }
+    return pwr_shm_create(name, fd);
+}
+
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
                                 bool backed)
 {
-    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    if (fd < 0) {
-        return pwr_status_from_errno(errno);
+    int fd;
+    pwr_status_t status = create(name, &fd);
+    if (PWR_OK != status) {
+        return status;
     }
     backed = backed || !populates();
     int err = make_room(fd, pwr_segment_part_bytes(&segment->shape, part), backed);
     bool full = ENOSPC == err || EFBIG == err;
-    pwr_status_t status = 0 == err ? map(fd, segment, part)
-                          : full   ? PWR_ERR_NOMEM
-                                   : pwr_status_from_errno(err);
-    close(fd);
+    status = 0 == err ? map(fd, segment, part) : full ? PWR_ERR_NOMEM : pwr_status_from_errno(err);
     segment->slots_backed = backed && PWR_SEGMENT_CHUNKS == part;
+    segment->name_fd = fd;
     if (PWR_OK != status) {
-        shm_unlink(name);
+        pwr_segment_remove_name(segment, name);
     }
     return status;
+}
+
+void pwr_segment_remove_name(pwr_segment_t *segment, const char *name)
+{
+    pwr_shm_remove(name, segment->name_fd);
+    segment->name_fd = -1;
 }
 
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)

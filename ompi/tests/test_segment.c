@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -92,7 +93,8 @@ static void share_slots(void)
 {
     assert_int_equal(create(PWR_SEGMENT_BOXES), PWR_OK);
     assert_int_equal(pwr_segment_attach(other, PWR_SEGMENT_BOXES, name), PWR_OK);
-    shm_unlink(name);
+    pwr_segment_remove_name(first, name);
+    assert_false(is_named());
     pwr_segment_enter(first, PWR_SEGMENT_BOXES, 2, 0, false);
     pwr_segment_enter(other, PWR_SEGMENT_BOXES, 2, 1, false);
     assert_int_equal(create(PWR_SEGMENT_CHUNKS), PWR_OK);
@@ -124,7 +126,7 @@ static void parts_do_not_overlap(void **state)
         pwr_segment_t *s = pwr_segment_new(&wide);
         assert_non_null(s);
         assert_int_equal(pwr_segment_create(s, PWR_SEGMENT_BOXES, name, true), PWR_OK);
-        shm_unlink(name);
+        pwr_segment_remove_name(s, name);
         unsigned char *base = s->part[PWR_SEGMENT_BOXES];
         unsigned char *lines = (unsigned char *)s->boxes.lines;
         unsigned char *costs = (unsigned char *)s->copier.costs;
@@ -147,11 +149,12 @@ static void a_name_that_is_taken_stays_its_owners(void **state)
     (void)state;
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     assert_true(fd >= 0);
-    close(fd);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
     assert_int_equal(create(PWR_SEGMENT_BOXES), pwr_status_from_errno(EEXIST));
     assert_true(is_named());
     assert_null(first->part[PWR_SEGMENT_BOXES]);
     assert_int_equal(pwr_segment_attach(other, PWR_SEGMENT_BOXES, name), PWR_ERR_IO); /* its size */
+    close(fd);
     shm_unlink(name);
     assert_int_equal(pwr_segment_attach(other, PWR_SEGMENT_BOXES, name),
                      pwr_status_from_errno(ENOENT));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * poweraware-restore: all journals and pages of one run-time directory, and segments, as the user
- * who owns them.
+ * poweraware-restore: all journals and pages of one run-time directory, and names of shared memory,
+ * as the user who owns them.
  */
 #include "config.h"
 
 #include "tools/poweraware_restore.h"
 
 #include "guard/restore.h"
+#include "pwr/shm.h"
 #include "record/page.h"
 
 #include <dirent.h>
@@ -16,7 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,42 +301,13 @@ static void say_there_are_none(const restore_request_t *request, const char *dir
     }
 }
 
-/* A segment of ours (coll_poweraware/comm/share.c), whose process was killed before all had attached.
-   One that lives out of our sight (a container) does without it, at worst. */
-static bool is_dead_segment(int shm, const char *name)
-{
-    unsigned long uid;
-    int pid;
-    struct stat info;
-    return sscanf(name, "poweraware.%lu.%d.", &uid, &pid) == 2 && uid == geteuid() && pid > 0 &&
-           kill(pid, 0) != 0 && errno == ESRCH &&
-           fstatat(shm, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
-           info.st_uid == geteuid();
-}
-
-static void sweep_segments(const pwr_env_t *env)
-{
-    char path[PATH_MAX];
-    DIR *shm = pwr_env_path(env, "/dev/shm", path, sizeof path) == PWR_OK ? opendir(path) : NULL;
-    if (!shm) {
-        return;
-    }
-    const struct dirent *entry;
-    while ((entry = readdir(shm)) != NULL) {
-        if (is_dead_segment(dirfd(shm), entry->d_name)) {
-            (void)unlinkat(dirfd(shm), entry->d_name, 0);
-        }
-    }
-    closedir(shm);
-}
-
 bool restore_directory(const restore_request_t *request)
 {
-    if (!request->dry_run && !request->job) {
-        sweep_segments(&request->env);
-    }
     pwr_rundir_t *rundir;
     list_t list = {0};
+    if (!request->dry_run && !request->job) {
+        pwr_shm_sweep(&request->env);
+    }
     pwr_status_t status =
         pwr_rundir_open(&request->env, request->run_directory, PWR_RUNDIR_EXISTING, &rundir);
     if (status == PWR_ERR_UNSUPPORTED) {

@@ -104,6 +104,7 @@ typedef struct pwr_segment {
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
     size_t slot_bytes;
+    int name_fd;          /* holds the name of the part that was created last; -1: it is removed */
     bool slots_backed;    /* from the beginning, as far as this process knows */
     size_t touched;       /* bytes of the slots */
     pwr_status_t touch;   /* PWR_OK, or what was wrong with some of them */
@@ -121,11 +122,13 @@ size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part
 void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_local, int my_local,
                        bool crowded);
 
-/* Creates a part (mode 0600) and maps it; mappings stay when its name goes (shm_unlink).  backed:
+/* Creates a part (mode 0600) and maps it; mappings stay when its name goes, which must be before the
+   next part is created.  backed:
    at once, so that a full /dev/shm is an error here and not a SIGBUS later; else by touching, where
    the kernel can say then that there is no memory.  Errors: PERM, NOMEM (file system full), IO. */
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
                                 bool backed);
+void pwr_segment_remove_name(pwr_segment_t *segment, const char *name);
 /* Maps what another rank of this node created with the same shape. */
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Touches some bytes more of the slots, whole pages: they are backed then, and this process's first
