@@ -73,6 +73,9 @@ def _machine(page: Page, report: Report) -> None:
     smt = "on" if machine["cpus"] > machine["cores"] else "off"
     page.row("topology", "packages {packages}, cores {cores}, CPUs {cpus}".format(**machine) + f" (SMT {smt})")
     page.row("waits", f"pause, {monitor}, futex" if monitor else "pause, futex (the processor offers no umwait, mwaitx or WFE)")
+    if machine["gpus"]:
+        what = f"{plural(machine['gpus'], 'GPU')} of NVIDIA"
+        page.row("GPUs", f"{what}; Allreduce and Reduce of ranks on one node that share one stay there, others go through the host")
     page.row("cpufreq", _cpufreq(machine["cpufreq"]))
     where = "" if software["plugin_installed"] else " (not installed there)"
     page.row("poweraware", "{poweraware} for Open MPI {open_mpi}, plug-in {plugin}".format(**software) + where)

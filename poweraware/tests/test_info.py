@@ -98,6 +98,12 @@ def test_waits(gathered: Dict[str, Any], monitor: str, said: str) -> None:
     assert f"  waits          {said}" in text.render(report.complete(gathered), 100, False)
 
 
+@pytest.mark.parametrize("gpus, rows", [(0, 0), (1, 1), (4, 1)])
+def test_gpus(gathered: Dict[str, Any], gpus: int, rows: int) -> None:
+    gathered["machine"]["gpus"] = gpus
+    assert text.render(report.complete(gathered), 100, False).count(f"  GPUs           {gpus} GPU") == rows
+
+
 def test_one_lever_there_and_one_that_would_be(gathered: Dict[str, Any]) -> None:
     gathered["binding"].update(bound=True, levers_allowed=False, why_off="of a neighbour")
     gathered["levers"] = gathered["levers"][:2]

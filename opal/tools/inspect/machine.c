@@ -8,6 +8,8 @@
 #include "pwr/json.h"
 #include "tools/inspect/inspect.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -27,6 +29,25 @@ static json_t *processor(const pwr_env_t *env)
                      "name", pwr_json_text_or_null(cpu.name, sizeof cpu.name));
 }
 
+/* Of NVIDIA, by the names of their devices. */
+static int gpus(const pwr_env_t *env)
+{
+    char path[PATH_MAX];
+    int found = 0;
+    DIR *devices = pwr_env_path(env, "/dev", path, sizeof path) == PWR_OK ? opendir(path) : NULL;
+    if (!devices) {
+        return 0;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(devices)) != NULL) {
+        unsigned number;
+        char more;
+        found += sscanf(entry->d_name, "nvidia%u%c", &number, &more) == 1;
+    }
+    closedir(devices);
+    return found;
+}
+
 json_t *inspect_machine(const pwr_env_t *env, const pwr_topo_t *topo)
 {
     struct utsname system = {0};
@@ -35,12 +56,12 @@ json_t *inspect_machine(const pwr_env_t *env, const pwr_topo_t *topo)
         snprintf(kernel, sizeof kernel, "%s %.60s", system.sysname, system.release);
     }
     const pwr_monitor_t *monitor = pwr_monitor_find();
-    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:s?, s:o}", "host",
+    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:o}", "host",
                      pwr_json_text_or_null(system.nodename, sizeof system.nodename), "kernel",
                      pwr_json_text_or_null(kernel, sizeof kernel), "processor", processor(env),
                      "packages", (int)pwr_topo_num_packages(topo), "cores",
                      (int)pwr_topo_num_cores(topo), "cpus", (int)pwr_topo_num_cpus(topo),
-                     "wait_monitor", monitor ? pwr_monitor_name(monitor) : NULL, "cpufreq",
+                     "gpus", gpus(env), "wait_monitor", monitor ? pwr_monitor_name(monitor) : NULL, "cpufreq",
                      inspect_cpufreq(env, pwr_topo_my_cpu(topo, 0)));
 }
 
