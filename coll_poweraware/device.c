@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "call.h"
 #include "comm/state.h"
 #include "pwr_ompi/process.h"
 #include "repeat.h"
@@ -110,6 +111,8 @@ bool coll_poweraware_gpu_has_done(mca_coll_poweraware_module_t *m,
         class->strikes = 0;
         return true;
     }
+    --m->handled[collective];
+    __atomic_fetch_sub(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
     class->strikes += class->strikes < STRIKES;
     class->ask_at = (uint32_t)m->calls[collective] + ASK_EVERY;
     return false;
