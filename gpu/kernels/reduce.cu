@@ -15,10 +15,15 @@
  */
 #include "kernels.h"
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#ifdef __HIPCC__
+#include <hip/hip_runtime.h>
+#define TABLE const pwr_gpu_table_t
+#else
+#define TABLE const __grid_constant__ pwr_gpu_table_t
+#endif
 #define DEVICE static __device__ __forceinline__
 #define KERNEL extern "C" __global__ void __launch_bounds__(256)
-#define TABLE const __grid_constant__ pwr_gpu_table_t
 #define FIRST (blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x)
 #define STEP (gridDim.x * (unsigned long long)blockDim.x)
 #else
@@ -170,8 +175,8 @@ DEVICE unsigned short f32_to_f16(float value)
         }                                                                                          \
     }
 
-#ifdef __CUDACC__
-#define VECTOR_ALIGNED __align__(16)
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define VECTOR_ALIGNED __attribute__((aligned(16)))
 #define UNROLLED_4 _Pragma("unroll 4")
 #define ROLLED _Pragma("unroll 1")
 #else
