@@ -6,6 +6,7 @@
 #include "pwr_gpu/group.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ pwr_gpu_group_t *pwr_gpu_group_new(void *shared, int num, int me, void *stream)
     }
     pwr_gpu_group_t *g = aligned_alloc(_Alignof(pwr_gpu_group_t), sizeof *g);
     if (NULL == g) {
+        pwr_gpu_because("out of memory");
         return NULL;
     }
     *g = (pwr_gpu_group_t){.shared = shared, .num = num, .me = me, .stream = stream};
@@ -224,7 +226,11 @@ bool pwr_gpu_group_start(pwr_gpu_group_t *g)
     if (CUDA_SUCCESS != pwr_gpu_driver.create_stream(&g->server_stream, CU_STREAM_NON_BLOCKING)) {
         return false;
     }
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
     g->serves = 0 == pthread_create(&g->server, NULL, serve, g);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return g->serves;
 }
 
