@@ -15,6 +15,7 @@ static const char usage[] =
     "  --seed S             what all calls are drawn from (1)\n"
     "  --calls N            how many (200)\n"
     "  --first N            number of the first one (0)\n"
+    "  --again N            after so many the same ones again, as often as --calls wants\n"
     "  --only NAME[,..]     these collectives, as in MPI_<name>, lower case\n"
     "  --modes NAME[,..]    of blocking, nonblocking, persistent, big (64-bit counts)\n"
     "  --most-bytes N       data in a rank's buffer, at most (240000)\n"
@@ -91,6 +92,7 @@ enum long_option {
     SEED,
     CALLS,
     FIRST,
+    AGAIN,
     ONLY,
     MODES,
     MOST,
@@ -112,6 +114,7 @@ static const struct option longs[] = {
     {"seed", required_argument, NULL, SEED},
     {"calls", required_argument, NULL, CALLS},
     {"first", required_argument, NULL, FIRST},
+    {"again", required_argument, NULL, AGAIN},
     {"only", required_argument, NULL, ONLY},
     {"modes", required_argument, NULL, MODES},
     {"most-bytes", required_argument, NULL, MOST},
@@ -160,6 +163,9 @@ static void take(diff_options_t *o, int option, const char *value)
         break;
     case FIRST:
         o->first = number;
+        break;
+    case AGAIN:
+        o->again = number;
         break;
     case ONLY:
         o->choice.collectives = parse_names(value, collective_name, DIFF_NUM_COLLECTIVES);

@@ -52,9 +52,10 @@ void diff_run_close(diff_run_t *run)
 
 uint64_t diff_run_seed(const diff_run_t *run, uint64_t index)
 {
-    return 0 != run->options->only_call
-               ? run->options->only_call
-               : diff_hash(run->options->seed, (uint64_t)run->thread, index);
+    const diff_options_t *o = run->options;
+    uint64_t number = 0 != o->again ? index % o->again : index;
+    return 0 != o->only_call ? o->only_call
+                             : diff_hash(o->seed, (uint64_t)run->thread, number);
 }
 
 /* ---- one call ---- */
