@@ -278,7 +278,7 @@ def test_what_is_left_is_noticed(three: Nodes, leave: str) -> None:
         cluster("exec", "--name", three.name, "n1", "--", "sh", "-c", f'f="{leave}"; {command}')
 
     assert look(three) == []
-    on_node('mkdir -p "${f%/*}" && touch "$f"')
+    on_node('mkdir -pm 700 "${f%/*}" && touch "$f"')
     left = look(three)
     on_node('rm "$f"')
     assert len(left) == 1 and left[0].startswith("n1: ") and left[0].endswith(leave.rpartition("/")[2]), left
