@@ -54,7 +54,7 @@ PROGRAMS = {
                        ["--stay", "--limit", str(HANG_S), "--without",
                         ",".join(windows.left_out("pt2pt") + windows.left_out("rdma"))],
                        " 0 wrong results", (100, 600), mca={"osc": "poweraware", "coll_poweraware_idle": "all"},
-                       stock={"osc": "pt2pt"}, layouts=SEVERAL_NODES),
+                       stock={"osc": "sm,pt2pt" if ONE_SIDED else "^poweraware"}, layouts=SEVERAL_NODES),
     "OpenSHMEM": Program("oshmem/tests/random_shmem",
                          ["--stay", "--limit", str(HANG_S), "--without", ",".join(shmem.left_out())], " 0 wrong results",
                          (100, 800), mca={"pml": "ob1", "btl": "^ofi,openib", "scoll": "poweraware"},

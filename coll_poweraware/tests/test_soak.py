@@ -21,6 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,17 +74,26 @@ def disturb_and_run(nodes: Nodes, job: Job, folder: Path, tally: Tally) -> subpr
     over = folder / "over"
     over.unlink(missing_ok=True)
     command = [str(CLUSTER), "exec", "--name", nodes.name, job.node, "--", *job.signalling(over)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as disturber:
-        done = limited(nodes, job, folder, ours=True)
-        over.touch()
-        tally.met[job.disturbance] += "met" in disturber.communicate(timeout=HANG_S)[0]
-    return done
+    with ThreadPoolExecutor() as pool, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                                        text=True) as disturber:
+        done = pool.submit(limited, nodes, job, folder, ours=True)
+        done.add_done_callback(lambda _: over.touch())
+        met = "met" in disturber.communicate(timeout=2 * HANG_S)[0]
+        tally.met[job.disturbance] += met
+        if job.deadly and met:
+            tally.launcher_hung += end_launcher_left_alone(nodes, done)
+        return done.result()
 
 
-def launcher_hangs_alone(done: subprocess.CompletedProcess[str]) -> bool:
-    """mpirun of 4.1 blocks itself at its end now and then when a rank was killed; all ranks are gone then."""
-    return done.returncode == 124 and re.search(
-        r"noticed that process rank .* exited on signal|ORTE has lost communication", done.stdout) is not None
+def end_launcher_left_alone(nodes: Nodes, done: Future[subprocess.CompletedProcess[str]]) -> bool:
+    """mpirun of 4.1 blocks itself at its end now and then when a rank was killed, or crashes: no rank is there then."""
+    looks = 0
+    while looks < 3:
+        if wait([done], timeout=10).done:
+            return False
+        looks = 0 if on_all_nodes(nodes, f"pgrep -a '{RANKS}'") else looks + 1
+    on_all_nodes(nodes, "pkill -KILL mpirun")
+    return True
 
 
 def judge(nodes: Nodes, job: Job, done: subprocess.CompletedProcess[str], folder: Path, tally: Tally) -> None:
@@ -91,8 +101,8 @@ def judge(nodes: Nodes, job: Job, done: subprocess.CompletedProcess[str], folder
     right = done.returncode == 0 and PROGRAMS[job.program].right in done.stdout
     if right:
         tally.failures += [f"{job}: {why}: {done.stdout[-1000:]}" for why in wrong_document(job, folder, tally)]
-    elif job.deadly and "wrong:" not in done.stdout and (done.returncode != 124 or launcher_hangs_alone(done)):
-        tally.launcher_hung += done.returncode == 124
+    elif job.deadly and "wrong:" not in done.stdout and done.returncode != 124:
+        pass
     elif job.limit and (alone := limited(nodes, job, folder, ours=False)).returncode != 0:
         tally.short.append(f"{job}: exit status {done.returncode}, stock {alone.returncode}")
     else:
@@ -149,14 +159,17 @@ LOOK = fr"""
 pgrep -a '{RANKS}|poweraware-|mpirun|orted|prted' 2>/dev/null
 find /dev/shm "$TMPDIR" \( -path '/dev/shm/poweraware*' -o -name '*poweraware*' -o -name '*pwr*' \) \
     ! -path "/dev/shm/poweraware.$(id -u)" ! -name cpus
-grep -a poweraware /proc/net/unix
-true
-"""
+grep -a poweraware /proc/net/unix"""
+
+
+def on_all_nodes(nodes: Nodes, command: str) -> list[str]:
+    """What it says; the lines begin with the nodes."""
+    done = cluster("exec", "--name", nodes.name, "--all", "--", "sh", "-c", f"{command}; true")
+    return done.stdout.splitlines() + done.stderr.splitlines()
 
 
 def look(nodes: Nodes) -> list[str]:
-    done = cluster("exec", "--name", nodes.name, "--all", "--", "sh", "-c", LOOK)
-    return done.stdout.splitlines() + done.stderr.splitlines()
+    return on_all_nodes(nodes, LOOK)
 
 
 def left_behind(nodes: Nodes) -> list[str]:
@@ -235,14 +248,15 @@ def processes_with(word: str, name: re.Pattern[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     """Four ranks, their guardians, and a recorder on each node.  The calls begin again and again, because memory that
-    new ones may need once is nobody's leak."""
+    new ones may need once is nobody's leak.  Persistent ones are left out: Open MPI 4.1 leaks."""
     token = f"{LONG}={os.getpid()}"
     nodes = bring_up(f"coll-soak-{os.getpid()}-long", 3, "skylake.machine")
     folder = tmp_path_factory.mktemp("long")
     folder.chmod(0o777)
     ended: list[subprocess.CompletedProcess[str]] = []
     words = [str(BUILD / "coll_poweraware" / "tests" / "check_collectives"), "--beyond-stock", "--stay", "--fresh",
-             "--most-bytes", "100000", "--calls", "1000000000", "--again", "200", "--seed", str(SEED), "--limit", "900"]
+             "--modes", "blocking,nonblocking,big", "--most-bytes", "100000", "--calls", "1000000000", "--again", "200",
+             "--seed", str(SEED), "--limit", "900"]
     thread = threading.Thread(target=lambda: ended.append(
         nodes.run(words, "--layout", "2,1,1", "--bind", "core", "--env", token, mca={
             **SOUND_STOCK, "coll_poweraware_scheme": "auto", "coll_poweraware_min_bytes": "0",
@@ -286,9 +300,8 @@ def test_what_is_left_is_noticed(three: Nodes, leave: str) -> None:
 
 def files_of(nodes: Nodes, folder: Path) -> int:
     """Of ours on all nodes, and in the folder of what jobs learn."""
-    count = "find /dev/shm $TMPDIR -name 'poweraware*' | wc -l"
-    done = cluster("exec", "--name", nodes.name, "--all", "--", "sh", "-c", count)
-    return sum(int(each) for each in re.findall(r"(\d+)$", done.stdout, re.M)) + len(list((folder / "cache").iterdir()))
+    found = on_all_nodes(nodes, "find /dev/shm $TMPDIR -name 'poweraware*'")
+    return len(found) + len(list((folder / "cache").iterdir()))
 
 
 def soak(nodes: Nodes, held: Held, folder: Path, tally: Tally, say: Callable[[str], None]) -> list[int]:
