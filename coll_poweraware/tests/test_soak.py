@@ -36,6 +36,7 @@ from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E4
 SECONDS = float(os.environ.get("PWR_SOAK_S", "40"))
 SEED = int(os.environ.get("PWR_SEED", "1"))
 PROGRESS_S = 20.0
+SLOW_S = 60.0
 LONG = "PWR_SOAK_LONG"  # in the environment of the job that lives all the time
 
 
@@ -52,6 +53,7 @@ class Tally:
     put_back: Counter[str] = field(default_factory=Counter)  # by whom
     documents: int = 0  # whole ones
     short: list[str] = field(default_factory=list)  # jobs for which stock, too, has not enough
+    slow: list[str] = field(default_factory=list)
     launcher_hung: int = 0
     failures: list[str] = field(default_factory=list)
 
@@ -61,6 +63,7 @@ class Tally:
             lines.append(f"  {name:30} {number:4} jobs, {self.met[name]:4} in time")
         lines.append(f"  levers moved, and put back by: {dict(self.put_back)}")
         lines.append(f"  {self.documents} whole documents; {self.launcher_hung} launchers hung alone")
+        lines += [f"  slow: {each}" for each in self.slow]
         return lines + [f"  not ours, stock does not live either: {each}" for each in self.short]
 
 
@@ -138,7 +141,10 @@ def run(nodes: Nodes, hardware: list[Hardware], job: Job, folder: Path, tally: T
         node.restored_by_others = 0
     shutil.rmtree(folder / "files", ignore_errors=True)
     (folder / "files").mkdir()
+    begin = time.monotonic()
     done = disturb_and_run(nodes, job, folder, tally)
+    if time.monotonic() - begin > SLOW_S:
+        tally.slow.append(f"{time.monotonic() - begin:.0f} s: {job}")
     moved, commanded, said = wait_until_back(nodes, hardware, job.deadly)
     tally.programs[job.program] += 1
     tally.limits[job.limit.option if job.limit else "none"] += 1
