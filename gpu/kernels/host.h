@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Kernels as functions of the host: what a C compiler needs to read reduce.cu.  For tests.
+ * Kernels as functions of the host: what a C compiler needs to read them.  For tests.
  */
 #ifndef PWR_GPU_KERNELS_HOST_H
 #define PWR_GPU_KERNELS_HOST_H
@@ -28,5 +28,9 @@ extern _Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_thread
     PWR_GPU_HOST_KERNEL(min, name)                                                                 \
     PWR_GPU_HOST_KERNEL(max, name)
 PWR_GPU_TYPES(PWR_GPU_HOST_KERNELS)
+PWR_GPU_HOST_KERNEL(copy, 16)
+PWR_GPU_HOST_KERNEL(copy, 8)
+PWR_GPU_HOST_KERNEL(copy, 4)
+PWR_GPU_HOST_KERNEL(copy, 1)
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * The kernels as texts for a driver: reduce.cu compiled to PTX (kernels/ptx), one module per type.
+ * The kernels as texts for a driver, compiled to PTX (kernels/ptx): reduce.cu, one module per type,
+ * and copy.cu.
  */
 #ifndef PWR_GPU_MODULES_H
 #define PWR_GPU_MODULES_H
@@ -15,5 +16,6 @@ typedef struct pwr_gpu_module {
 } pwr_gpu_module_t;
 
 extern const pwr_gpu_module_t pwr_gpu_modules[PWR_GPU_NUM_TYPES];
+extern const char pwr_gpu_ptx_copy[];
 
 #endif

@@ -8,29 +8,10 @@
  * once, which is the least there is to move (GGAS IV-B, "gather": of one GPU nothing is remote).
  * An output may be one of the inputs: a thread reads all it needs of them before it writes.
  *
- * The text is C and CUDA C++: compiled by nvcc it becomes kernels, by a C compiler functions that
- * one thread of the host calls for one thread of the device.  PWR_GPU_ELEMENT is the type of the
- * elements, one of elements.h; each is a module of its own, because a driver compiles a module when
- * it is first used.
+ * PWR_GPU_ELEMENT is the type of the elements, one of elements.h; each is a module of its own,
+ * because a driver compiles a module when it is first used.
  */
-#include "kernels.h"
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#ifdef __HIPCC__
-#include <hip/hip_runtime.h>
-#define TABLE const pwr_gpu_table_t
-#else
-#define TABLE const __grid_constant__ pwr_gpu_table_t
-#endif
-#define DEVICE static __device__ __forceinline__
-#define KERNEL extern "C" __global__ void __launch_bounds__(256)
-#define FIRST (blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x)
-#define STEP (gridDim.x * (unsigned long long)blockDim.x)
-#else
-#include "host.h"
-#endif
-
-typedef unsigned long long index_t;
+#include "target.h"
 
 /* ---- elements: as they lie in memory (T), and as they are computed with (A) ---- */
 
@@ -174,16 +155,6 @@ DEVICE unsigned short f32_to_f16(float value)
             }                                                                                      \
         }                                                                                          \
     }
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define VECTOR_ALIGNED __attribute__((aligned(16)))
-#define UNROLLED_4 _Pragma("unroll 4")
-#define ROLLED _Pragma("unroll 1")
-#else
-#define VECTOR_ALIGNED
-#define UNROLLED_4
-#define ROLLED
-#endif
 
 #define KERNELS(name, T, A, to_a, to_t, add, mul)                                                  \
     REDUCE(sum, name, T, A, to_a, to_t, add)                                                       \

@@ -411,7 +411,8 @@ static const struct {
 #define KERNEL_ROWS(constant, name, bytes)                                                         \
     KERNEL_ROW(sum, name, bytes)                                                                   \
     KERNEL_ROW(prod, name, bytes) KERNEL_ROW(min, name, bytes) KERNEL_ROW(max, name, bytes)
-    PWR_GPU_TYPES(KERNEL_ROWS)};
+    PWR_GPU_TYPES(KERNEL_ROWS) KERNEL_ROW(copy, 16, 1) KERNEL_ROW(copy, 8, 1) KERNEL_ROW(copy, 4, 1)
+        KERNEL_ROW(copy, 1, 1)};
 enum { NUM_KERNELS = sizeof kernels / sizeof kernels[0] };
 
 int cuModuleLoadData(void **loaded, const void *image)

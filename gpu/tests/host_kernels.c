@@ -3,4 +3,5 @@
  *
  * The kernels as functions of the host.
  */
+#include "kernels/copy.cu"
 #include "kernels/reduce.cu"

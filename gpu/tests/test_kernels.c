@@ -187,12 +187,52 @@ static void test_wrap(void **state)
     assert_int_equal(out, INT32_MIN);
 }
 
+/* BLOCKS of each width, from 1 to UNITS units, by one thread and by more than there are units. */
+static void test_copy(void **state)
+{
+    enum { BLOCKS = 5, UNITS = 9, GAP = 16 };
+    static const struct {
+        kernel_t *kernel;
+        size_t width;
+    } kinds[] = {{pwr_copy_16, 16}, {pwr_copy_8, 8}, {pwr_copy_4, 4}, {pwr_copy_1, 1}};
+    static _Alignas(16) unsigned char from[BLOCKS][UNITS * 16 + GAP], to[BLOCKS][UNITS * 16 + GAP];
+    (void)state;
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; ++kind) {
+        for (size_t units = 1; units <= UNITS; ++units) {
+            const unsigned threads[] = {1, 2, 7, 1 + 2 * BLOCKS * UNITS};
+            for (int k = 0; k < 4; ++k) {
+                pwr_gpu_table_t table = {.in = {0}};
+                size_t bytes = units * kinds[kind].width,
+                       offset = GAP == kinds[kind].width ? 0 : kinds[kind].width;
+                for (int b = 0; b < BLOCKS; ++b) {
+                    for (size_t i = 0; i < sizeof from[b]; ++i) {
+                        from[b][i] = (unsigned char)rand();
+                    }
+                    table.in[b] = (unsigned long long)(uintptr_t)(from[b] + offset);
+                    table.out[b] = (unsigned long long)(uintptr_t)(to[b] + offset);
+                }
+                memset(to, 0x5A, sizeof to);
+                run(kinds[kind].kernel, &table, BLOCKS, BLOCKS, units, bytes, threads[k]);
+                for (int b = 0; b < BLOCKS; ++b) {
+                    assert_memory_equal(to[b] + offset, from[b] + offset, bytes);
+                    for (size_t i = 0; i < sizeof to[b]; ++i) {
+                        if (i < offset || i >= offset + bytes) {
+                            assert_int_equal(to[b][i], 0x5A);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_i32), cmocka_unit_test(test_u32),  cmocka_unit_test(test_i64),
-        cmocka_unit_test(test_u64), cmocka_unit_test(test_f32),  cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_f16), cmocka_unit_test(test_bf16), cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_i32),  cmocka_unit_test(test_u32),  cmocka_unit_test(test_i64),
+        cmocka_unit_test(test_u64),  cmocka_unit_test(test_f32),  cmocka_unit_test(test_f64),
+        cmocka_unit_test(test_f16),  cmocka_unit_test(test_bf16), cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
