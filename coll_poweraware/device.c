@@ -14,9 +14,20 @@
 
 enum { STRIKES = 4, ASK_EVERY = 1000 };
 
-static bool is_for_gpus(coll_poweraware_collective_t collective)
+/* The algorithm that asks, and how many before it do; NULL: no such calls ask. */
+static const coll_poweraware_algorithm_t *find(coll_poweraware_collective_t collective, int *index)
 {
-    return COLL_POWERAWARE_ALLREDUCE == collective || COLL_POWERAWARE_REDUCE == collective;
+    *index = 0;
+    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
+        const coll_poweraware_algorithm_t *a = &coll_poweraware_algorithms[i];
+        if (coll_poweraware_is_for_gpus(a)) {
+            if (collective == a->collective) {
+                return *index < COLL_POWERAWARE_GPU_COLLECTIVES ? a : NULL;
+            }
+            ++*index;
+        }
+    }
+    return NULL;
 }
 
 static bool names_gpu(const mca_coll_poweraware_module_t *m,
@@ -26,30 +37,35 @@ static bool names_gpu(const mca_coll_poweraware_module_t *m,
     return named >= 0 && coll_poweraware_is_for_gpus(&coll_poweraware_algorithms[named]);
 }
 
-static coll_poweraware_gpu_class_t *class_of(mca_coll_poweraware_module_t *m,
-                                             coll_poweraware_collective_t collective, size_t bytes)
+static coll_poweraware_gpu_class_t *class_of(mca_coll_poweraware_module_t *m, int index,
+                                             size_t bytes)
 {
     int bits = 0;
     while (bits < COLL_POWERAWARE_GPU_SIZES - 1 && bytes >> bits > 1) {
         ++bits;
     }
-    return &m->gpu.classes[COLL_POWERAWARE_REDUCE == collective][bits];
+    return &m->gpu.classes[index][bits];
 }
 
-static const coll_poweraware_algorithm_t *find_algorithm(coll_poweraware_collective_t collective)
+/* Calls so far of those that no rank ends before all have begun them. */
+static uint64_t calls_that_meet(const mca_coll_poweraware_module_t *m)
 {
-    const coll_poweraware_algorithm_t *a = coll_poweraware_algorithms;
-    while (collective != a->collective || !coll_poweraware_is_for_gpus(a)) {
-        ++a;
-    }
-    return a;
+    return m->calls[COLL_POWERAWARE_ALLREDUCE] + m->calls[COLL_POWERAWARE_ALLGATHER] +
+           m->calls[COLL_POWERAWARE_ALLTOALL];
+}
+
+static bool meets(coll_poweraware_collective_t collective)
+{
+    return COLL_POWERAWARE_ALLREDUCE == collective || COLL_POWERAWARE_ALLGATHER == collective ||
+           COLL_POWERAWARE_ALLTOALL == collective;
 }
 
 void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,
                               coll_poweraware_collective_t collective)
 {
     const coll_poweraware_state_t *state = m->state;
-    if (m->gpu.wanted || !is_for_gpus(collective) || NULL == state ||
+    int index;
+    if (m->gpu.wanted || NULL == find(collective, &index) || NULL == state ||
         COLL_POWERAWARE_SHARED != state->shared[PWR_SEGMENT_BOXES] ||
         1 != state->hierarchy->num_nodes) {
         return;
@@ -67,9 +83,9 @@ bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
         return false;
     }
     pwr_segment_gpu_t *shared = &state->segment->control->gpu;
-    uint64_t ended = m->calls[COLL_POWERAWARE_ALLREDUCE];
+    uint64_t ended = calls_that_meet(m);
     uint64_t from = atomic_load_explicit(&shared->from, memory_order_acquire);
-    if (COLL_POWERAWARE_ALLREDUCE == collective) { /* this one is counted */
+    if (meets(collective)) { /* this one is counted */
         if (0 == from && 0 != bytes && 0 == state->hierarchy->my_local &&
             (uint32_t)state->hierarchy->num_local == atomic_load(&shared->wanted)) {
             atomic_store_explicit(&shared->from, ended + 1, memory_order_release);
@@ -90,15 +106,17 @@ coll_poweraware_gpu_algorithm(mca_coll_poweraware_module_t *m,
                               const coll_poweraware_args_t *args, size_t bytes)
 {
     bool chosen = COLL_POWERAWARE_CHOOSE == m->algorithm[collective] && m->gpu.on;
-    if (!is_for_gpus(collective) || (!chosen && !names_gpu(m, collective))) {
+    int index;
+    const coll_poweraware_algorithm_t *a =
+        chosen || names_gpu(m, collective) ? find(collective, &index) : NULL;
+    if (NULL == a) {
         return NULL;
     }
-    const coll_poweraware_gpu_class_t *class = class_of(m, collective, bytes);
+    const coll_poweraware_gpu_class_t *class = class_of(m, index, bytes);
     if (STRIKES == class->strikes &&
         (int32_t)((uint32_t)m->calls[collective] - class->ask_at) < 0) {
         return NULL;
     }
-    const coll_poweraware_algorithm_t *a = find_algorithm(collective);
     m->state->call->asks_gpu = true;
     return coll_poweraware_can(a, m->state->call, args, bytes) ? a : NULL;
 }
@@ -106,7 +124,9 @@ coll_poweraware_gpu_algorithm(mca_coll_poweraware_module_t *m,
 bool coll_poweraware_gpu_has_done(mca_coll_poweraware_module_t *m,
                                   coll_poweraware_collective_t collective, size_t bytes)
 {
-    coll_poweraware_gpu_class_t *class = class_of(m, collective, bytes);
+    int index;
+    find(collective, &index);
+    coll_poweraware_gpu_class_t *class = class_of(m, index, bytes);
     if (m->ended || !m->state->call->undone) {
         class->strikes = 0;
         return true;

@@ -6,11 +6,11 @@
  * To ask takes a round of boxes, and all ranks have to ask in the same call.  So nobody asks before
  * everybody has had such a buffer, and programs without GPUs never do:
  *
- * 1. A rank that stages a reduction wants the GPU from then on: it counts itself, once, in the
- *    segment.
- * 2. When all of the node do, the lowest rank says from which Allreduce on: the one after that
- * which it is about to make.  No rank ends an Allreduce before all have begun it, so all know by
- * then.
+ * 1. A rank that stages a call which a GPU could do wants the GPU from then on: it counts itself,
+ *    once, in the segment.
+ * 2. When all of the node do, the lowest rank says from which Allreduce, Allgather or Alltoall on:
+ *    the one after that which it is about to make.  No rank ends one of these before all have begun
+ *    it, so all know by then.
  * 3. From there on each call that a GPU could do asks.  Where some rank's buffer was elsewhere a
  * few times in a row, calls of that collective and size ask once in a while only.
  *
@@ -26,8 +26,8 @@
 void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *module,
                               coll_poweraware_collective_t collective);
 
-/* 2: at the begin of each call of a rank that wants, which is counted already.  Returns whether calls
-   ask from this one on. */
+/* 2: at the begin of each call of a rank that wants, which is counted already.  Returns whether
+   calls ask from this one on. */
 bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *module,
                                   coll_poweraware_collective_t collective, size_t bytes);
 

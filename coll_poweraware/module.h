@@ -33,7 +33,7 @@ typedef struct coll_poweraware_gpu_class {
     uint32_t ask_at;  /* number of the call, once there were many strikes */
     uint32_t strikes; /* calls in a row in which somebody had no buffer there */
 } coll_poweraware_gpu_class_t;
-enum { COLL_POWERAWARE_GPU_COLLECTIVES = 2, COLL_POWERAWARE_GPU_SIZES = 32 };
+enum { COLL_POWERAWARE_GPU_COLLECTIVES = 7, COLL_POWERAWARE_GPU_SIZES = 32 };
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;

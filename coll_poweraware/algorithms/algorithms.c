@@ -15,6 +15,7 @@
     }
 const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(ALLGATHER, "box", box_allgather, coll_poweraware_box_allgather_can, BOXES),
+    ROW(ALLGATHER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(ALLGATHER, "leader", allgather_leader, coll_poweraware_allgather_leader_can, CHUNKS),
     ROW(ALLGATHERV, "box", box_allgather, coll_poweraware_box_allgather_can, BOXES),
     ROW(ALLGATHERV, "leader", allgather_leader, coll_poweraware_allgather_leader_can, CHUNKS),
@@ -22,6 +23,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(ALLREDUCE, "gpu", gpu_reduce, coll_poweraware_gpu_reduce_can, BOXES),
     ROW(ALLREDUCE, "leader", allreduce_leader, coll_poweraware_reduce_leader_can, CHUNKS),
     ROW(ALLTOALL, "box", alltoall_box, coll_poweraware_alltoall_box_can, BOXES),
+    ROW(ALLTOALL, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(ALLTOALL, "grouped", alltoall_grouped, coll_poweraware_alltoall_grouped_can, CHUNKS),
     ROW(ALLTOALL, "node", alltoall_node, coll_poweraware_alltoall_node_can, CHUNKS),
     ROW(ALLTOALL, "combined", alltoall_combined, coll_poweraware_alltoall_combined_can, CHUNKS),
@@ -33,10 +35,12 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(ALLTOALLW, "combined", alltoall_combined, coll_poweraware_alltoall_combined_can, CHUNKS),
     ROW(BARRIER, "box", box_barrier, NULL, BOXES),
     ROW(BCAST, "box", box_bcast, coll_poweraware_box_bcast_can, BOXES),
+    ROW(BCAST, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(BCAST, "leader", bcast_leader, NULL, CHUNKS),
     ROW(EXSCAN, "box", box_scan, coll_poweraware_box_scan_can, BOXES),
     ROW(EXSCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(GATHER, "box", box_gather, coll_poweraware_box_gather_can, BOXES),
+    ROW(GATHER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(GATHER, "leader", rooted_leader, NULL, CHUNKS),
     ROW(GATHER, "linear", linear, coll_poweraware_linear_can, BOXES),
     ROW(REDUCE, "box", box_reduce, coll_poweraware_box_reduce_can, BOXES),
@@ -52,6 +56,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(SCAN, "box", box_scan, coll_poweraware_box_scan_can, BOXES),
     ROW(SCAN, "leader", scan_leader, coll_poweraware_scan_leader_can, CHUNKS),
     ROW(SCATTER, "box", box_scatter, coll_poweraware_box_gather_can, BOXES),
+    ROW(SCATTER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(SCATTER, "leader", rooted_leader, NULL, CHUNKS),
     ROW(SCATTER, "linear", linear, coll_poweraware_linear_can, BOXES),
 };

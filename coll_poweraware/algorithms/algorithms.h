@@ -91,15 +91,18 @@ coll_poweraware_run_t coll_poweraware_alltoall_combined;
 coll_poweraware_can_t coll_poweraware_alltoall_box_can;
 coll_poweraware_run_t coll_poweraware_alltoall_box;
 
-/* Reduce and Allreduce of buffers in the memory of one GPU that all ranks of a node use.  What a
-   rank has, the others learn in the call.  Where somebody's buffer is elsewhere or cannot be
-   shared, nothing happens, on any rank: call->undone says so, and the call has to be made in
-   another way. */
+/* Of buffers in the memory of one GPU that all ranks of a node use: Reduce and Allreduce;
+   Allgather, Alltoall, Bcast, Gather, Scatter.  What a rank has, the others learn in the call.
+   Where somebody's buffer is elsewhere or cannot be shared, nothing happens, on any rank:
+   call->undone says so, and the call has to be made in another way. */
 coll_poweraware_can_t coll_poweraware_gpu_reduce_can;
 coll_poweraware_run_t coll_poweraware_gpu_reduce;
+coll_poweraware_can_t coll_poweraware_gpu_copy_can;
+coll_poweraware_run_t coll_poweraware_gpu_copy;
 static inline bool coll_poweraware_is_for_gpus(const coll_poweraware_algorithm_t *algorithm)
 {
-    return coll_poweraware_gpu_reduce == algorithm->run;
+    return coll_poweraware_gpu_reduce == algorithm->run ||
+           coll_poweraware_gpu_copy == algorithm->run;
 }
 
 #endif

@@ -119,8 +119,7 @@ block_t coll_poweraware_own_block(const coll_poweraware_call_t *call,
 
 /* ---- as bytes ---- */
 
-/* Where the bytes lie that a copy has to move; NULL if they do not lie together. */
-static char *plain_bytes(const block_t *b)
+char *coll_poweraware_block_plain(const block_t *b)
 {
     const opal_datatype_t *type = &b->datatype->super;
     return b->count <= INT32_MAX &&
@@ -143,7 +142,7 @@ static inline int convert(const block_t *b, bool packs, unsigned char *packed)
     if (0 == b->bytes) {
         return OMPI_SUCCESS;
     }
-    char *plain = plain_bytes(b);
+    char *plain = coll_poweraware_block_plain(b);
     if (NULL == plain) {
         return pwr_packer_convert(packs, b->data, b->count, b->datatype, packed, b->bytes);
     }

@@ -55,6 +55,8 @@ size_t coll_poweraware_block_bytes(const coll_poweraware_blocks_t *blocks, int r
 /* Whether each has a count of its own.  Not for an Alltoallw, whose blocks differ in everything. */
 bool coll_poweraware_blocks_vary(const coll_poweraware_blocks_t *blocks);
 
+/* Where all bytes of a block lie, one behind the other; NULL if they do not. */
+char *coll_poweraware_block_plain(const coll_poweraware_block_t *block);
 /* A block as bytes[block->bytes].  Return an OMPI_* code. */
 int coll_poweraware_block_pack(const coll_poweraware_block_t *block, unsigned char *to);
 int coll_poweraware_block_unpack(const coll_poweraware_block_t *block, const unsigned char *from);

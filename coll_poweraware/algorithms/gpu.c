@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Reduce and Allreduce in the memory of a GPU, by one kernel for all ranks (pwr_gpu/reduce.h).
+ * Collectives in the memory of a GPU, by one kernel for all ranks: reductions (pwr_gpu/reduce.h),
+ * and those that move blocks (pwr_gpu/copy.h).
  *
  * 1. Each rank offers its buffers, in a round of boxes; the others sleep from then on.
  * 2. The lowest rank of the node opens them, and launches one kernel that reads all inputs and
@@ -12,7 +13,9 @@
  * GPU has nothing to push.
  */
 #include "algorithms/algorithms.h"
+#include "algorithms/blocks.h"
 
+#include "pwr_gpu/copy.h"
 #include "pwr_gpu/reduce.h"
 #include "pwr_ompi/device_memory.h"
 #include "pwr_ompi/process.h"
@@ -22,6 +25,18 @@
 #include "ompi/op/op.h"
 
 enum { UNDONE = 1 }; /* beside the codes of Open MPI, which are not positive */
+
+/* What this rank has for the call, in the memory of a GPU or elsewhere; NULL: nothing. */
+typedef struct buffers {
+    const void *in;
+    void *out;
+    bool plain; /* all of their bytes lie one behind the other */
+} buffers_t;
+
+/* What the leader does with the offers of all.  spin_ns: see pwr_gpu_reduce. */
+typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
+                                const coll_poweraware_args_t *args,
+                                const pwr_gpu_offer_t *const *offers, uint64_t spin_ns);
 
 typedef struct message {
     uint32_t offers; /* 0: I have no such buffers */
@@ -84,14 +99,11 @@ static bool find_type(const struct ompi_datatype_t *datatype, pwr_gpu_type_t *fo
     }
 }
 
-bool coll_poweraware_gpu_reduce_can(const coll_poweraware_call_t *call,
-                                    const coll_poweraware_args_t *args, size_t bytes)
+static bool can(const coll_poweraware_call_t *call, size_t bytes)
 {
-    pwr_gpu_op_t op;
-    pwr_gpu_type_t type;
     return call->asks_gpu && 0 != bytes && 1 == call->hierarchy->num_nodes &&
-           sizeof(message_t) <= call->segment->box_bytes && find_op(args->op, &op) &&
-           find_type(args->rdtype, &type);
+           call->hierarchy->num_local <= PWR_GPU_MEMBERS &&
+           sizeof(message_t) <= call->segment->box_bytes;
 }
 
 /* ---- 1. offers ---- */
@@ -100,20 +112,17 @@ static void say_staged(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     pwr_say(atomic_flag_test_and_set(&told) ? 2 : 1,
-            "reductions of buffers on a GPU go through the host: %s", pwr_gpu_why());
+            "collectives of buffers on a GPU go through the host: %s", pwr_gpu_why());
 }
 
-static void offer(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
-                  message_t *message)
+static void offer(const buffers_t *buffers, message_t *message)
 {
-    bool has_result =
-        COLL_POWERAWARE_ALLREDUCE == call->collective || args->root == call->hierarchy->my_rank;
-    void *out = has_result ? args->rbuf : NULL;
-    const void *in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf;
-    message->offers = pwr_device_memory_may_be() && pwr_device_memory_is(in) &&
-                      (NULL == out || pwr_device_memory_is(out));
+    message->offers = buffers->plain && pwr_device_memory_may_be() &&
+                      (NULL == buffers->in || pwr_device_memory_is(buffers->in)) &&
+                      (NULL == buffers->out || pwr_device_memory_is(buffers->out));
     if (message->offers) {
-        pwr_gpu_offered_t offered = pwr_gpu_offer(&message->offer, in, out, false);
+        pwr_gpu_offered_t offered =
+            pwr_gpu_offer(&message->offer, buffers->in, buffers->out, false);
         message->offers = PWR_GPU_OFFERED == offered;
         if (message->offers) {
             pwr_gpu_settle();
@@ -127,18 +136,13 @@ static void offer(const coll_poweraware_call_t *call, const coll_poweraware_args
 /* ---- 2. the leader ---- */
 
 /* Everybody has joined the round before this one.  Returns what to post. */
-static int reduce(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+static int lead(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                work_t *work)
 {
     /* To sleep costs about so much more than to poll (pwr_gpu_reduce). */
     const uint64_t SPIN_NS = 30000;
     const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
-    pwr_gpu_op_t op = PWR_GPU_SUM;
-    pwr_gpu_type_t type = PWR_GPU_F64;
-    int num = call->hierarchy->num_local;
-    if (num > PWR_GPU_MEMBERS || !find_op(args->op, &op) || !find_type(args->rdtype, &type)) {
-        return UNDONE;
-    }
-    for (int i = 0; i < num; ++i) {
+    for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its =
             (const message_t *)pwr_boxes_read_last(call->boxes, i, sizeof(message_t));
         if (!its->offers) {
@@ -146,31 +150,32 @@ static int reduce(const coll_poweraware_call_t *call, const coll_poweraware_args
         }
         offers[i] = &its->offer;
     }
-    switch (pwr_gpu_reduce(offers, num, op, type, args->rcount, SPIN_NS)) {
+    switch (work(call, args, offers, SPIN_NS)) {
     case PWR_GPU_DONE:
         return OMPI_SUCCESS;
     case PWR_GPU_CANNOT:
         say_staged();
         return UNDONE;
     default:
-        pwr_say(1, "a reduction on the GPU failed: %s", pwr_gpu_why());
+        pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());
         return OMPI_ERROR;
     }
 }
 
-int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                     const buffers_t *buffers, work_t *work)
 {
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     bool leading = call->hierarchy->my_rank == leader;
     int verdict;
     coll_poweraware_begin_round(call);
-    offer(call, args, (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t))); /* 1 */
+    offer(buffers, (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t))); /* 1 */
     pwr_boxes_join(call->boxes, OMPI_SUCCESS);
     if (leading) {
         pwr_boxes_wait_all(call->boxes);
         coll_poweraware_begin_round(call);
         pwr_boxes_fill_set(call->boxes, 0);
-        verdict = reduce(call, args); /* 2 */
+        verdict = lead(call, args, work); /* 2 */
         pwr_boxes_post(call->boxes, verdict);
     } else {
         pwr_boxes_end(call->boxes);
@@ -180,4 +185,123 @@ int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_powerawa
     pwr_boxes_end(call->boxes);
     call->undone = UNDONE == verdict;
     return call->undone ? OMPI_SUCCESS : verdict;
+}
+
+/* ---- Reduce, Allreduce ---- */
+
+bool coll_poweraware_gpu_reduce_can(const coll_poweraware_call_t *call,
+                                    const coll_poweraware_args_t *args, size_t bytes)
+{
+    pwr_gpu_op_t op;
+    pwr_gpu_type_t type;
+    return can(call, bytes) && find_op(args->op, &op) && find_type(args->rdtype, &type);
+}
+
+static pwr_gpu_result_t reduce(const coll_poweraware_call_t *call,
+                               const coll_poweraware_args_t *args,
+                               const pwr_gpu_offer_t *const *offers, uint64_t spin_ns)
+{
+    pwr_gpu_op_t op = PWR_GPU_SUM;
+    pwr_gpu_type_t type = PWR_GPU_F64;
+    find_op(args->op, &op);
+    find_type(args->rdtype, &type);
+    return pwr_gpu_reduce(offers, call->hierarchy->num_local, op, type, args->rcount, spin_ns);
+}
+
+int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    bool has_result =
+        COLL_POWERAWARE_ALLREDUCE == call->collective || args->root == call->hierarchy->my_rank;
+    buffers_t buffers = {.in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
+                         .out = has_result ? args->rbuf : NULL,
+                         .plain = true};
+    return by_leader(call, args, &buffers, reduce);
+}
+
+/* ---- Bcast, Gather, Allgather, Scatter, Alltoall ---- */
+
+bool coll_poweraware_gpu_copy_can(const coll_poweraware_call_t *call,
+                                  const coll_poweraware_args_t *args, size_t bytes)
+{
+    bool in_place = COLL_POWERAWARE_ALLTOALL == call->collective && MPI_IN_PLACE == args->sbuf;
+    return can(call, bytes) && !in_place;
+}
+
+static pwr_gpu_pattern_t pattern_of(coll_poweraware_collective_t collective)
+{
+    switch (collective) {
+    case COLL_POWERAWARE_BCAST:
+        return PWR_GPU_BCAST;
+    case COLL_POWERAWARE_SCATTER:
+        return PWR_GPU_SCATTER;
+    case COLL_POWERAWARE_ALLTOALL:
+        return PWR_GPU_ALLTOALL;
+    default:
+        return PWR_GPU_GATHER;
+    }
+}
+
+/* Of this rank, or one of the blocks that it has. */
+static coll_poweraware_block_t own_block(const coll_poweraware_call_t *call,
+                                         const coll_poweraware_args_t *args)
+{
+    return COLL_POWERAWARE_BCAST == call->collective || COLL_POWERAWARE_ALLTOALL == call->collective
+               ? coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype)
+               : coll_poweraware_own_block(call, args);
+}
+
+static pwr_gpu_result_t copy(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                             const pwr_gpu_offer_t *const *offers, uint64_t spin_ns)
+{
+    return pwr_gpu_copy(offers, call->hierarchy->num_local, pattern_of(call->collective),
+                        own_block(call, args).bytes, spin_ns);
+}
+
+/* All blocks of a buffer as one; NULL, and no more plain: they are apart. */
+static char *all_of(const coll_poweraware_call_t *call, coll_poweraware_blocks_t blocks,
+                    bool *plain)
+{
+    coll_poweraware_block_t all = coll_poweraware_block_of(&blocks, 0);
+    all.count *= (size_t)call->hierarchy->size;
+    char *bytes = coll_poweraware_block_plain(&all);
+    *plain &= NULL != bytes;
+    return bytes;
+}
+
+static char *own_of(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                    bool *plain)
+{
+    coll_poweraware_block_t own = own_block(call, args);
+    char *bytes = coll_poweraware_block_plain(&own);
+    *plain &= NULL != bytes;
+    return bytes;
+}
+
+int coll_poweraware_gpu_copy(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    bool is_root = args->root == call->hierarchy->my_rank;
+    buffers_t b = {.plain = true};
+    switch (call->collective) {
+    case COLL_POWERAWARE_BCAST:
+        b.out = own_of(call, args, &b.plain);
+        if (is_root) {
+            b.in = b.out;
+            b.out = NULL;
+        }
+        break;
+    case COLL_POWERAWARE_SCATTER:
+        b.in = is_root ? all_of(call, coll_poweraware_all_blocks(call, args), &b.plain) : NULL;
+        b.out = own_of(call, args, &b.plain);
+        break;
+    case COLL_POWERAWARE_ALLTOALL:
+        b.in = all_of(call, coll_poweraware_send_blocks(call, args), &b.plain);
+        b.out = all_of(call, coll_poweraware_recv_blocks(call, args), &b.plain);
+        break;
+    default: /* Gather, Allgather */
+        b.in = own_of(call, args, &b.plain);
+        b.out = is_root || COLL_POWERAWARE_ALLGATHER == call->collective
+                    ? all_of(call, coll_poweraware_all_blocks(call, args), &b.plain)
+                    : NULL;
+    }
+    return by_leader(call, args, &b, copy);
 }
