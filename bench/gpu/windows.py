@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Windows of gpu_allreduce: read, compared with the better way of staging in the same round, drawn."""
+"""Windows of gpu_collectives: read, compared with the better way of staging in the same round, drawn."""
 from __future__ import annotations
 
 import argparse
@@ -18,7 +18,7 @@ OURS = ("direct", "enqueued", "enqueued-1")
 
 @dataclass(frozen=True)
 class Window:
-    """One line of gpu_allreduce; times and joules are per call, CPU time is that of all ranks."""
+    """One line of gpu_collectives; times and joules are per call, CPU time is that of all ranks."""
 
     way: str
     ranks: int
@@ -130,22 +130,28 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="bench/gpu/report", description=__doc__)
     parser.add_argument("results", type=Path, help="folder that bench/gpu/measure has written")
     parser.add_argument("--picture", type=Path, help="times as SVG")
+    parser.add_argument("--collective", default="allreduce", help="in the picture (%(default)s)")
     options = parser.parse_args(arguments)
+    files = sorted(options.results.glob("times-*-*.txt")) + sorted(options.results.glob("joules-*-*.txt"))
+    if not files:
+        print(f"bench/gpu/report: {options.results} has no times-*-*.txt and no joules-*-*.txt", file=sys.stderr)
+        return 2
     try:
-        times = rows_of([w for path in sorted(options.results.glob("times-*.txt")) for w in read(path)])
-        joules = rows_of([w for path in sorted(options.results.glob("joules-*.txt")) for w in read(path)])
+        windows: Dict[Tuple[str, str], List[Window]] = defaultdict(list)  # by what was measured, and collective
+        for path in files:
+            what, collective, _ = path.stem.split("-")
+            windows[what, collective] += read(path)
         gpu = (options.results / "gpu.txt").read_text().strip() if (options.results / "gpu.txt").is_file() else "GPU"
     except (OSError, ValueError) as error:
         print(f"bench/gpu/report: {error}", file=sys.stderr)
         return 2
-    if not times and not joules:
-        print(f"bench/gpu/report: {options.results} has no times-*.txt and no joules-*.txt", file=sys.stderr)
-        return 2
-    print(f"{gpu}: measured; ratios are to the better staging of the same round, with 95 % intervals\n")
-    print("\n".join(table(times, "time", lambda w: w.us, "µs")), end="\n\n")
-    print("\n".join(table(times, "CPU time of all ranks", lambda w: w.cpu_us, "µs")), end="\n\n")
-    print("\n".join(table(joules, "joules of the GPU", lambda w: 1e3 * w.joules, "mJ")), end="\n\n")
-    print("\n".join(table(joules, "CPU time of all ranks", lambda w: w.cpu_us, "µs")))
+    print(f"{gpu}: measured; ratios are to the better staging of the same round, with 95 % intervals")
+    for (what, collective), its in windows.items():
+        tables = [("CPU time of all ranks", "µs", lambda w: w.cpu_us)]
+        tables.insert(0, ("time", "µs", lambda w: w.us) if what == "times" else ("joules of the GPU", "mJ", lambda w: 1e3 * w.joules))
+        for name, unit, figure in tables:
+            print(f"\n{collective}\n\n" + "\n".join(table(rows_of(its), name, figure, unit)))
     if options.picture:
-        draw(times, options.picture, f"Allreduce of doubles in the memory of one GPU ({gpu.split(',')[0]}, measured)")
+        title = f"{options.collective} of doubles in the memory of one GPU ({gpu.split(',')[0]}, measured)"
+        draw(rows_of(windows["times", options.collective]), options.picture, title)
     return 0

@@ -28,8 +28,8 @@ enqueued 2 16 0 10 10 20 0
 
 
 def _rows(tmp_path: Path, text: str = LINES) -> windows.Rows:
-    (tmp_path / "times-2.txt").write_text(text)
-    return windows.rows_of(windows.read(tmp_path / "times-2.txt"))
+    (tmp_path / "times-allreduce-2.txt").write_text(text)
+    return windows.rows_of(windows.read(tmp_path / "times-allreduce-2.txt"))
 
 
 def test_ratio_to_the_better_staging_of_each_round(tmp_path: Path) -> None:
@@ -50,22 +50,23 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_no_window_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "times-2.txt").write_text("staged 2 8 zero 10 100 200 0\n")
+    (tmp_path / "times-allreduce-2.txt").write_text("staged 2 8 zero 10 100 200 0\n")
     assert windows.main([str(tmp_path)]) == 2
-    assert "times-2.txt:1: not a window" in capsys.readouterr().err
+    assert "times-allreduce-2.txt:1: not a window" in capsys.readouterr().err
     assert windows.main([str(tmp_path / "nowhere")]) == 2
 
 
-def test_the_program_with_a_stand_in_for_the_driver() -> None:
+@pytest.mark.parametrize("collective", ["allreduce", "allgather", "alltoall", "bcast"])
+def test_the_program_with_a_stand_in_for_the_driver(collective: str) -> None:
     build = Path(os.environ["PWR_BUILDDIR"])
     environment = {**os.environ, "LD_LIBRARY_PATH": str(build / "gpu/tests/cuda")}
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     environment |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = [os.environ["MPIRUN"], "-np", "2", "--oversubscribe", "--mca", "coll", "^poweraware"]
-    command += [str(build / "bench/gpu/gpu_allreduce"), "--from", "8", "--to", "64", "--factor", "8", "--rounds", "2"]
-    command += ["--seconds", "0.005", "--ways", "staged,enqueued,enqueued-1"]
+    command += [str(build / "bench/gpu/gpu_collectives"), "--from", "8", "--to", "64", "--factor", "8", "--rounds", "2"]
+    command += ["--seconds", "0.005", "--ways", "staged,enqueued,enqueued-1", "--collective", collective]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     found = [line.split() for line in done.stdout.splitlines()]
-    wanted = {(way, nbytes, turn) for way in ("staged", "enqueued", "enqueued-1") for nbytes in "8 64".split() for turn in "01"}
-    assert {(line[0], line[2], line[3]) for line in found} == wanted
+    ways = ("staged", "enqueued", "enqueued-1") if collective == "allreduce" else ("staged",)
+    assert {(line[0], line[2], line[3]) for line in found} == {(way, size, turn) for way in ways for size in ("8", "64") for turn in "01"}

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Allreduce of doubles in the memory of a GPU that all ranks use, by several ways:
+ * Collectives of doubles in the memory of a GPU that all ranks use, by several ways:
  *
- *   staged     pinned memory: copy to the host, MPI_Allreduce by stock functions, copy back: the
+ *   staged     pinned memory: copy to the host, the collective by stock functions, copy back: the
  *              honest baseline
  *   staged-2   as Open MPI's coll/cuda does it: pageable memory, and the old result is copied, too
- *   direct     MPI_Allreduce on the buffers of the GPU
+ *   direct     the collective on the buffers of the GPU
  *   enqueued   MPIX_Allreduce_enqueue, in rows; the CPU waits at the end of a row
  *   enqueued-1 the same, in rows of one call
  *
  * Ways take turns: each round has one window of each.  A window is a number of calls between two
  * barriers; its time is that of the slowest rank.  One line for each: way, ranks, bytes, round,
  * calls, microseconds per call, CPU microseconds per call of all ranks together, joules of the GPU
- * per call (0 where the window is too short for its counter, or there is none).
+ * per call (0 where the window is too short for its counter, or there is none).  Bytes are those of
+ * a block: what a rank contributes, in an Alltoall to each other one.
  *
  * Each rank ends its part of a window by waiting for the GPU in the way of CUDA's default, which
- * spins
- * (--blocking: sleeps).
+ * spins (--blocking: sleeps).
  */
 #include "poweraware_mpix.h"
 
@@ -55,34 +55,98 @@ static void wait_for_gpu(void)
     }
 }
 
-/* ---- ways; each makes calls of count doubles ---- */
+/* ---- collectives ---- */
+
+static void allreduce(const void *in, void *out, int count, MPI_Comm comm)
+{
+    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static void allgather(const void *in, void *out, int count, MPI_Comm comm)
+{
+    MPI_Allgather(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, comm);
+}
+
+static void alltoall(const void *in, void *out, int count, MPI_Comm comm)
+{
+    MPI_Alltoall(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, comm);
+}
+
+static void bcast(const void *in, void *out, int count, MPI_Comm comm)
+{
+    MPI_Bcast(0 == rank ? (void *)in : out, count, MPI_DOUBLE, 0, comm);
+}
+
+/* What rank from has for rank to at place k, and what comes of it there; exact. */
+static double value(int from, int to, size_t k)
+{
+    return (double)(k % 1000) + 1e4 * from + 1e8 * to;
+}
+
+static const struct collective {
+    const char *name;
+    void (*call)(const void *in, void *out, int count, MPI_Comm comm);
+    bool sends_each, receives_each; /* a block for each rank, from each rank */
+    bool from_root;                 /* only rank 0 has an input, only others have a result */
+} collectives[] = {
+    {"allreduce", allreduce, false, false, false},
+    {"allgather", allgather, false, true, false},
+    {"alltoall", alltoall, true, true, false},
+    {"bcast", bcast, false, false, true},
+};
+static const struct collective *collective;
+
+static size_t sent(size_t count)
+{
+    return collective->from_root && 0 != rank ? 0
+                                              : count * (size_t)(collective->sends_each ? size : 1);
+}
+
+static size_t received(size_t count)
+{
+    return collective->from_root && 0 == rank
+               ? 0
+               : count * (size_t)(collective->receives_each ? size : 1);
+}
+
+/* ---- ways; each makes calls of blocks of count doubles ---- */
 
 static void staged(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
-        must(copy_out(pinned[0], source, count * 8, stream), "cuMemcpyDtoHAsync");
-        wait_for_gpu();
-        MPI_Allreduce(pinned[0], pinned[1], (int)count, MPI_DOUBLE, MPI_SUM, stock);
-        must(copy_in(result, pinned[1], count * 8, stream), "cuMemcpyHtoDAsync");
-        wait_for_gpu();
+        if (sent(count) > 0) {
+            must(copy_out(pinned[0], source, sent(count) * 8, stream), "cuMemcpyDtoHAsync");
+            wait_for_gpu();
+        }
+        collective->call(pinned[0], pinned[1], (int)count, stock);
+        if (received(count) > 0) {
+            must(copy_in(result, pinned[1], received(count) * 8, stream), "cuMemcpyHtoDAsync");
+            wait_for_gpu();
+        }
     }
 }
 
 static void staged_2(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
-        MUST(to_host(pageable[0], source, count * 8));
-        MUST(to_host(pageable[1], result, count * 8));
-        MPI_Allreduce(pageable[0], pageable[1], (int)count, MPI_DOUBLE, MPI_SUM, stock);
-        MUST(to_device(result, pageable[1], count * 8));
+        if (sent(count) > 0) {
+            MUST(to_host(pageable[0], source, sent(count) * 8));
+        }
+        if (received(count) > 0) {
+            MUST(to_host(pageable[1], result, received(count) * 8));
+        }
+        collective->call(pageable[0], pageable[1], (int)count, stock);
+        if (received(count) > 0) {
+            MUST(to_device(result, pageable[1], received(count) * 8));
+        }
     }
 }
 
 static void direct(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
-        MPI_Allreduce((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count, MPI_DOUBLE,
-                      MPI_SUM, MPI_COMM_WORLD);
+        collective->call((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count,
+                         MPI_COMM_WORLD);
     }
 }
 
@@ -172,20 +236,37 @@ static double window(int way, size_t count, int calls, int round)
     return slowest / calls;
 }
 
+static double expected(int from, size_t k)
+{
+    double sum = 0;
+    for (int r = 0; allreduce == collective->call && r < size; ++r) {
+        sum += value(r, 0, k);
+    }
+    return allreduce == collective->call ? sum : value(from, collective->sends_each ? rank : 0, k);
+}
+
 static void check(int way, size_t count)
 {
     double *from = pageable[0], *to = pageable[1];
-    for (size_t i = 0; i < count; ++i) {
-        from[i] = (double)(i % 1000) + rank;
+    for (size_t i = 0; i < sent(count); ++i) {
+        from[i] = value(rank, (int)(i / count), i % count);
+    }
+    for (size_t i = 0; i < received(count); ++i) {
         to[i] = -1;
     }
-    MUST(to_device(source, from, count * 8));
-    MUST(to_device(result, to, count * 8));
+    if (sent(count) > 0) {
+        MUST(to_device(source, from, sent(count) * 8));
+    }
+    if (received(count) > 0) {
+        MUST(to_device(result, to, received(count) * 8));
+    }
     MUST(wait_stream(NULL)); /* a copy may return before it is there */
     ways[way].run(count, 2);
-    MUST(to_host(to, result, count * 8));
-    for (size_t i = 0; i < count; ++i) {
-        if (to[i] != (double)(i % 1000) * size + size * (size - 1) / 2) {
+    if (received(count) > 0) {
+        MUST(to_host(to, result, received(count) * 8));
+    }
+    for (size_t i = 0; i < received(count); ++i) {
+        if (to[i] != expected((int)(i / count), i % count)) {
             fprintf(stderr, "%s: element %zu of %zu is wrong\n", ways[way].name, i, count);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
@@ -258,7 +339,7 @@ static void allocate(size_t bytes)
         pageable[i] = malloc(bytes);
         must(allocate_pinned((void **)&pinned[i], bytes), "cuMemAllocHost");
         if (NULL == pageable[i]) {
-            fprintf(stderr, "gpu_allreduce: out of memory\n");
+            fprintf(stderr, "gpu_collectives: out of memory\n");
             exit(3);
         }
     }
@@ -268,15 +349,22 @@ static struct options {
     unsigned long from, to;
     int factor, rounds;
     double seconds;
-    const char *ways;
+    const char *collective, *ways;
     bool blocking;
-} options = {.from = 8, .to = 67108864, .factor = 2, .rounds = 5, .seconds = 0.05};
+} options = {.from = 8,
+             .to = 67108864,
+             .factor = 2,
+             .rounds = 5,
+             .seconds = 0.05,
+             .collective = "allreduce"};
 
 static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", NULL};
 
 static const pwr_option_t table[] = {
-    {0, "from", "BYTES", "the shortest message (8)", pwr_option_count,
-     offsetof(struct options, from), 8, 1e9},
+    {0, "collective", "NAME", "of allreduce, allgather, alltoall, bcast (allreduce)",
+     pwr_option_text, offsetof(struct options, collective), 0, 0},
+    {0, "from", "BYTES", "the shortest block (8)", pwr_option_count, offsetof(struct options, from),
+     8, 1e9},
     {0, "factor", "N", "from one length to the next (2)", pwr_option_int,
      offsetof(struct options, factor), 2, 1e6},
     {0, "to", "BYTES", "the longest (67108864)", pwr_option_count, offsetof(struct options, to), 8,
@@ -285,7 +373,8 @@ static const pwr_option_t table[] = {
      offsetof(struct options, rounds), 1, 1e6},
     {0, "seconds", "S", "about how long a window lasts (0.05)", pwr_option_real,
      offsetof(struct options, seconds), 1e-6, 1e4},
-    {0, "ways", "NAME[,..]", "of staged, staged-2, direct, enqueued, enqueued-1 (all)",
+    {0, "ways", "NAME[,..]",
+     "of staged, staged-2, direct, enqueued, enqueued-1 (all; the last two: allreduce)",
      pwr_option_text, offsetof(struct options, ways), 0, 0},
     {0, "blocking", NULL, "who stages sleeps until the GPU is ready, and does not spin",
      pwr_option_flag, offsetof(struct options, blocking), 0, 0},
@@ -293,10 +382,10 @@ static const pwr_option_t table[] = {
 };
 
 static const pwr_command_t command = {
-    .name = "gpu_allreduce",
-    .usage = "usage: mpirun ... gpu_allreduce [options]\n"
-             "Allreduce of doubles in the memory of a GPU that all ranks use, by several ways that "
-             "take turns.\n\n",
+    .name = "gpu_collectives",
+    .usage = "usage: mpirun ... gpu_collectives [options]\n"
+             "Collectives of doubles in the memory of a GPU that all ranks use, by several ways "
+             "that take turns.\n\n",
     .options = table,
     .ranks = numbers,
 };
@@ -313,22 +402,38 @@ static bool is_chosen(const char *name)
     return NULL == options.ways || NULL != at;
 }
 
+static void find_collective(void)
+{
+    for (size_t i = 0; i < sizeof collectives / sizeof collectives[0]; ++i) {
+        if (0 == strcmp(collectives[i].name, options.collective)) {
+            collective = &collectives[i];
+        }
+    }
+    if (NULL == collective) {
+        fprintf(stderr, "gpu_collectives: --collective: %s is not measured here\n",
+                options.collective);
+        exit(2);
+    }
+}
+
 int main(int argc, char **argv)
 {
     bool chosen[WAYS];
     pwr_command_read(&command, &options, NULL, argc, argv);
+    find_collective();
     MPI_Init(&argc, &argv);
     for (int way = 0; way < WAYS; ++way) {
-        chosen[way] = is_chosen(ways[way].name);
+        bool can = allreduce == collective->call || 'e' != ways[way].name[0];
+        chosen[way] = can && is_chosen(ways[way].name);
     }
     sleeps = options.blocking;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!open_device()) {
-        fprintf(stderr, "gpu_allreduce: this machine has no libcuda.so.1\n");
+        fprintf(stderr, "gpu_collectives: this machine has no libcuda.so.1\n");
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    allocate(options.to);
+    allocate(options.to * (unsigned long)(collective->receives_each ? size : 1));
     make_comms();
     for (size_t bytes = options.from; bytes <= options.to; bytes *= (size_t)options.factor) {
         measure(bytes, options.rounds, options.seconds, chosen);
