@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,20 @@ pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *nam
     const char *directory = env->helper_dir ? env->helper_dir : PWR_PKGLIBEXECDIR;
     int length = snprintf(name, size, "%s/%s", directory, program);
     return length > 0 && (unsigned)length < size ? PWR_OK : PWR_ERR_ARG;
+}
+
+bool pwr_env_may_keep(const pwr_env_t *env, unsigned descriptors)
+{
+    enum { SHARE = 4 };
+    struct rlimit limit;
+    unsigned missing = SHARE * descriptors + env->later;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return false;
+    }
+    for (rlim_t fd = 0; fd < limit.rlim_cur && missing > 0; fd++) {
+        missing -= fcntl((int)fd, F_GETFD) < 0;
+    }
+    return missing == 0;
 }
 
 pwr_status_t pwr_env_open(const pwr_env_t *env, const char *path, int flags, int *fd)

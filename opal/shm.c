@@ -52,7 +52,8 @@ static pwr_status_t create_and_lock(int directory, const char *name, int *fd)
 {
     enum { ATTEMPTS = 20 };
     for (int i = 0; i < ATTEMPTS; i++) {
-        int made = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int made =
+            openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (made < 0 && errno != EEXIST) {
             return pwr_status_from_errno(errno);
         }
@@ -98,8 +99,7 @@ void pwr_shm_sweep(const pwr_env_t *env)
     char path[PATH_MAX];
     char prefix[64];
     int length = snprintf(prefix, sizeof prefix, "poweraware.%lu.", (unsigned long)geteuid());
-    DIR *directory =
-        pwr_env_path(env, folder, path, sizeof path) == PWR_OK ? opendir(path) : NULL;
+    DIR *directory = pwr_env_path(env, folder, path, sizeof path) == PWR_OK ? opendir(path) : NULL;
     if (!directory) {
         return;
     }

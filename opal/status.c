@@ -22,6 +22,7 @@ const char *pwr_status_text(pwr_status_t status)
         [PWR_ERR_TIMEOUT] = "timed out",
         [PWR_ERR_FOREIGN] = "changed by somebody else",
         [PWR_ERR_GONE] = "gone offline",
+        [PWR_ERR_DESCRIPTORS] = "too few free file descriptors: raise ulimit -n",
     };
     unsigned index = (unsigned)status;
     return index < sizeof text / sizeof text[0] ? text[index] : "unknown status";
@@ -34,6 +35,9 @@ pwr_status_t pwr_status_from_errno(int err)
         return PWR_OK;
     case ENOMEM:
         return PWR_ERR_NOMEM;
+    case EMFILE:
+    case ENFILE:
+        return PWR_ERR_DESCRIPTORS;
     case EACCES:
     case EPERM:
     case EROFS:

@@ -51,7 +51,7 @@ pwr_status_t pwr_why_worse(pwr_status_t left, pwr_status_t right)
         [PWR_ERR_UNSUPPORTED] = 1, [PWR_ERR_RANGE] = 2, [PWR_ERR_PARSE] = 3,
         [PWR_ERR_TIMEOUT] = 4,     [PWR_ERR_IO] = 5,    [PWR_ERR_PERM] = 6,
         [PWR_ERR_SHARED] = 7,      [PWR_ERR_NOMEM] = 8, [PWR_ERR_ARG] = 9,
-        [PWR_ERR_FOREIGN] = 5,     [PWR_ERR_GONE] = 4,
+        [PWR_ERR_FOREIGN] = 5,     [PWR_ERR_GONE] = 4,  [PWR_ERR_DESCRIPTORS] = 8,
     };
     return weight[right] > weight[left] ? right : left;
 }

@@ -14,6 +14,7 @@
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/first_here.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/modex.h"
 #include "pwr_ompi/operation.h"
 
 #include "opal/util/proc.h"
@@ -66,10 +67,20 @@ static void add_scheme(const pwr_scheme_t *scheme)
     all->weighs_levers = all->weighs_levers || scheme->weighs_levers;
 }
 
+/* Of Open MPI, over TCP: to each other process at most, but who has thousands of them has not that
+   many descriptors either, and uses another network. */
+static unsigned connections(void)
+{
+    enum { MOST = 256 };
+    unsigned others = pwr_modex_num_processes() - 1;
+    return others < MOST ? others : MOST;
+}
+
 void pwr_process_publish(const pwr_scheme_t *scheme)
 {
     if (0 == users++) {
-        pwr_process.env = (pwr_env_t){.root = "", .now_ns = pwr_env_real.now_ns, .log = log_line};
+        pwr_process.env = (pwr_env_t){
+            .root = "", .now_ns = pwr_env_real.now_ns, .log = log_line, .later = connections()};
     }
     if (NULL == scheme) {
         return;
@@ -84,7 +95,8 @@ void pwr_process_publish(const pwr_scheme_t *scheme)
         pwr_known_publish();
     }
     if (!idled && pwr_process_idles(scheme)) {
-        pwr_doorbell_publish(PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
+        pwr_doorbell_publish(&pwr_process.env,
+                             PWR_IDLE_ALL == (pwr_idle_where_t)pwr_process.settings.idle);
     }
 }
 

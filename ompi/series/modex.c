@@ -17,6 +17,11 @@
 
 #if OMPI_MAJOR_VERSION >= 5
 
+unsigned pwr_modex_num_processes(void)
+{
+    return opal_process_info.num_procs > 0 ? opal_process_info.num_procs : 1;
+}
+
 static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t bytes)
 {
     int rc;
@@ -67,6 +72,17 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 
 #else
 
+unsigned pwr_modex_num_processes(void)
+{
+    const opal_process_name_t all = {OPAL_PROC_MY_NAME.jobid, OPAL_VPID_WILDCARD};
+    uint32_t num = 1, *found = &num;
+    int rc = OPAL_ERR_NOT_FOUND;
+    if (NULL != opal_pmix.initialized && opal_pmix.initialized()) {
+        OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_JOB_SIZE, &all, &found, OPAL_UINT32);
+    }
+    return OPAL_SUCCESS == rc && num > 0 ? num : 1;
+}
+
 static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t bytes)
 {
     int rc;
@@ -105,7 +121,8 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 
 #endif
 
-/* "poweraware.bell".  Needs no memory: what one process does not hear of another may hold both up. */
+/* "poweraware.bell".  Needs no memory: what one process does not hear of another may hold both up.
+ */
 typedef struct key_name {
     char text[64];
 } key_name_t;

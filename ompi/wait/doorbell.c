@@ -33,7 +33,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "doorbell_peers.h"
 #include "pwr/clock.h"
@@ -369,26 +368,18 @@ pwr_doorbell_counts_t pwr_doorbell_counts(void)
 
 /* ---- up and down ---- */
 
-/* Every other process of the node costs a file descriptor: Open MPI, which opens most of its own
-   later, and the application need some, too.  Only so many are looked at as must be free. */
-static bool may_open_enough(void)
+/* Every other process of the node costs a file descriptor. */
+static bool may_open_enough(const pwr_env_t *env)
 {
-    enum { OF_A_BELL = 3, PART = 4 };
-    struct rlimit limit;
-    size_t wanted = PART * (OF_A_BELL + (size_t)opal_process_info.num_local_peers);
-    if (0 != getrlimit(RLIMIT_NOFILE, &limit)) {
-        return false;
-    }
-    for (rlim_t fd = 0; fd < limit.rlim_cur && 0 != wanted; ++fd) {
-        wanted -= fcntl((int)fd, F_GETFD) < 0;
-    }
-    return 0 == wanted;
+    enum { OF_A_BELL = 3 };
+    return pwr_env_may_keep(env, OF_A_BELL + (unsigned)opal_process_info.num_local_peers);
 }
 
-void pwr_doorbell_publish(bool always)
+void pwr_doorbell_publish(const pwr_env_t *env, bool always)
 {
     static const pwr_bell_address_t none;
-    bool open = may_open_enough() && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank);
+    bool open =
+        may_open_enough(env) && 0 == pwr_bell_open(&door.bell, opal_process_info.my_local_rank);
     if (open) {
         door.bell.address.always = always;
     }

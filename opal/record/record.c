@@ -27,7 +27,8 @@ static const uint64_t usual_timeout_ns = UINT64_C(20000000000);
 struct pwr_record {
     const pwr_env_t *env;
     uint64_t timeout_ns;
-    pwr_rundir_t *rundir;   /* NULL: the page is no file */
+    pwr_rundir_t *rundir; /* NULL: the page is no file, because of ... */
+    pwr_status_t page_status;
     pwr_mapped_page_t page; /* without rundir its memory is this process's own */
     uint64_t begin_ns;      /* of env */
     int fd;                 /* of a leader's recorder; -1: there is none */
@@ -38,7 +39,11 @@ struct pwr_record {
 
 static pwr_status_t make_page(pwr_record_t *record, const pwr_record_config_t *config)
 {
+    enum { DESCRIPTORS = 3 }; /* directory, page, socket of the recorder */
     char why[512];
+    if (!pwr_env_may_keep(record->env, DESCRIPTORS)) {
+        return PWR_ERR_DESCRIPTORS;
+    }
     pwr_status_t status =
         pwr_rundir_open(record->env, config->run_directory, PWR_RUNDIR_CREATE, &record->rundir);
     if (status != PWR_OK) {
@@ -69,7 +74,8 @@ pwr_status_t pwr_record_open(const pwr_env_t *env, const pwr_record_config_t *co
     made->fd = -1;
     made->timeout_ns = config->timeout_ns == 0 ? usual_timeout_ns : config->timeout_ns;
     snprintf(made->job, sizeof made->job, "%s", config->job);
-    if (make_page(made, config) != PWR_OK) {
+    made->page_status = make_page(made, config);
+    if (made->page_status != PWR_OK) {
         made->page.page = calloc(1, sizeof *made->page.page);
         if (!made->page.page) {
             free(made);
@@ -150,7 +156,7 @@ static void bound_sends(const pwr_record_t *record)
 pwr_status_t pwr_record_start(pwr_record_t *record)
 {
     if (!record->rundir) {
-        return PWR_ERR_UNSUPPORTED;
+        return record->page_status;
     }
     pwr_status_t status = pwr_helper_start(record->env, "poweraware-record", NULL, &record->fd);
     if (status == PWR_OK) {

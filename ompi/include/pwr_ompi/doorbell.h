@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pwr/env.h"
 #include "pwr_ompi/bell.h"
 
 struct mca_btl_base_module_t;
@@ -23,7 +24,7 @@ struct opal_proc_t;
 
 /* Makes a bell and tells the other processes of the node of it; when the component is opened.
    always: this process will ring for all that it sends; else only for collectives. */
-void pwr_doorbell_publish(bool always);
+void pwr_doorbell_publish(const pwr_env_t *env, bool always);
 /* Rings from now on, and listens; after the pml was selected and before it knows any process.  Does
    nothing if nothing was published or there is no such btl.  threads: several may send at once. */
 void pwr_doorbell_hang(bool threads);

@@ -13,6 +13,9 @@
 
 typedef enum pwr_modex_scope { PWR_MODEX_NODE, PWR_MODEX_JOB } pwr_modex_scope_t;
 
+/* Of the job; known before components are opened.  1: there is no exchange. */
+unsigned pwr_modex_num_processes(void);
+
 /* Tells the processes of this node, or all, what (a word of our own).  Before MPI_Init
    exchanges it: when components are opened, not later.  False: there is no exchange (a tool, not an
    MPI program). */

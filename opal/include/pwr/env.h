@@ -6,6 +6,7 @@
 #ifndef PWR_ENV_H
 #define PWR_ENV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ typedef struct pwr_env {
     /* Where the library's helper programs are (poweraware-guard); NULL: where they are installed.
        Not below root. */
     const char *helper_dir;
+    /* File descriptors that the process is expected to open later (pwr_env_may_keep). */
+    unsigned later;
 } pwr_env_t;
 
 /* The real machine: root "", CLOCK_MONOTONIC, warnings to stderr. */
@@ -51,6 +54,11 @@ char *pwr_env_resolve_root(const char *directory);
 
 /* The full name of a helper program into name[size].  PWR_ERR_ARG when it does not fit. */
 pwr_status_t pwr_env_helper(const pwr_env_t *env, const char *program, char *name, unsigned size);
+
+/* Whether the library may keep so many file descriptors open.  The program and its MPI library open
+   most of theirs later, and must not fail because of ours: so four times as many have to be free,
+   and env->later besides. */
+bool pwr_env_may_keep(const pwr_env_t *env, unsigned descriptors);
 
 /* open(2) of env->root + path with O_CLOEXEC added.  On success *fd is owned by the caller.
    Does not log: probing for files that may be absent is normal.  Does not create files. */

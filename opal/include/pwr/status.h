@@ -20,7 +20,8 @@ typedef enum pwr_status {
     PWR_ERR_SHARED,      /* a CPU is not ours alone */
     PWR_ERR_TIMEOUT,     /* a deadline passed */
     PWR_ERR_FOREIGN,     /* somebody else changed what we held: it is theirs now */
-    PWR_ERR_GONE         /* the CPU or device that was open has left the machine */
+    PWR_ERR_GONE,        /* the CPU or device that was open has left the machine */
+    PWR_ERR_DESCRIPTORS  /* too few file descriptors are free */
 } pwr_status_t;
 
 /* A short lower-case phrase for messages, never NULL. */
