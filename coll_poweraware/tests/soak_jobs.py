@@ -177,6 +177,11 @@ class Job:
     def deadly(self) -> bool:
         return DISTURBANCES[self.disturbance].deadly
 
+    @property
+    def kills_recorders(self) -> bool:
+        """Or stops them."""
+        return any(pattern.endswith(("poweraware-", RECORDER)) for _, pattern in DISTURBANCES[self.disturbance].signals)
+
     def command(self, ours: bool = True) -> list[str]:
         program = PROGRAMS[self.program]
         words = [str(BUILD / program.file), *program.options]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
 """Levers come back, and results are right, where a function that we call fails at its n-th use: of a rank, of a guardian.
+And where descriptors are few, ours are not those that Open MPI misses later.
 
 Every fifth of these functions has its turn, which ones PWR_SEED says (4); PWR_ALL=1 (`make check-failing-calls`): all.
 """
@@ -77,3 +78,23 @@ def test_levers_come_back(node: Nodes, tmp_path: Path, function: str, capsys: py
     restore_by_command(node)
     with capsys.disabled():
         print(f"{function}: up to number {n}, {moved} jobs moved levers, after {restored} poweraware-restore put some back")
+
+
+@pytest.fixture(scope="module")
+def three() -> Iterator[Nodes]:
+    name = f"coll-few-{os.getpid()}"
+    yield bring_up(name, 3, "skylake.machine")
+    cluster("down", "--name", name)
+
+
+@pytest.mark.parametrize("descriptors", [22, 24, 26, 27, 28, 29, 30, 32, 36, 40, 56, 72])
+def test_few_descriptors(three: Nodes, tmp_path: Path, descriptors: int) -> None:
+    """With levers and a report; connections between nodes are opened when they are first used."""
+    tmp_path.chmod(0o777)
+    command = ["prlimit", f"--nofile={descriptors}", str(BUILD / "coll_poweraware/tests/check_waits"), "-l", "20"]
+    options = ["--layout", "1,1,1", "--bind", "core"]
+    ours = {**SOUND_STOCK, "coll_poweraware_scheme": "dvfs", "coll_poweraware_min_bytes": "0", "coll_poweraware_report_dir": str(tmp_path)}
+    done = three.run(command, *options, mca=ours, timeout=100)
+    if done.returncode != 0 or "check_waits: 0 wrong results" not in done.stdout:
+        stock = three.run(command, *options, mca={**SOUND_STOCK, "coll": "^poweraware"}, timeout=100)
+        assert stock.returncode != 0, done.stdout[-2000:]

@@ -117,7 +117,7 @@ def wrong_document(job: Job, folder: Path, tally: Tally) -> list[str]:
     files = sorted((folder / "files").iterdir())
     wrong = [f"{each.name} is left" for each in files if each.suffix == ".new"]
     if "report_dir" in job.written and not (job.limit and job.limit.option in ("fsize", "nofile")) and (
-            RECORDER not in str(job.signalling(folder))) and job.disturbance != "stop all":
+            not job.kills_recorders) and job.disturbance != "stop all":
         document = folder / "files" / "job.json"
         text = json.loads(document.read_text()) if document.exists() else {}
         tally.documents += 1
