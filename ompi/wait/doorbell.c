@@ -29,7 +29,6 @@
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/doorbell.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
