@@ -17,11 +17,7 @@
 
 #include <stdio.h>
 
-enum {
-    REASON_BYTES = 480,
-    /* claim of CPUs; guardian: directory, socket, journal; levers, of one CPU */
-    DESCRIPTORS = 1 + 3 + 4
-};
+enum { REASON_BYTES = 480 };
 
 static void keep_all_off(pwr_power_t *power, const char *reason)
 {
@@ -112,10 +108,6 @@ void pwr_power_arm(pwr_power_t *power)
         return;
     }
     if (power->hardware_first && none_could_open(power)) {
-        return;
-    }
-    if (!pwr_env_may_keep(power->env, DESCRIPTORS)) {
-        keep_all_off(power, pwr_status_text(PWR_ERR_DESCRIPTORS));
         return;
     }
     if (!pwr_ownership_ask(power->ownership, reason)) {

@@ -172,7 +172,7 @@ static int init(bool progress_threads, bool mpi_threads)
     be_first();
     SELF->ucx = SELF->loops;
     if (SELF->ucx) {
-        pwr_ucx_users_start();
+        pwr_ucx_users_start(&pwr_process.env);
     }
     pwr_process_add_setup(since_ns);
     return OMPI_SUCCESS;

@@ -20,6 +20,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from differential_jobs import CHECK, SOUND_STOCK  # noqa: E402
 from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
+from soak_jobs import NOT_BUILT, Job, Limit  # noqa: E402
 from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E402
 
 SHIM = BUILD / "coll_poweraware" / "tests" / ".libs" / "failing_calls.so"
@@ -97,4 +98,19 @@ def test_few_descriptors(three: Nodes, tmp_path: Path, descriptors: int) -> None
     done = three.run(command, *options, mca=ours, timeout=100)
     if done.returncode != 0 or "check_waits: 0 wrong results" not in done.stdout:
         stock = three.run(command, *options, mca={**SOUND_STOCK, "coll": "^poweraware"}, timeout=100)
+        assert stock.returncode != 0, done.stdout[-2000:]
+
+
+@pytest.mark.skipif("OpenSHMEM" in NOT_BUILT, reason="random_shmem is not built")
+@pytest.mark.parametrize("descriptors", [40, 44, 48, 56, 64, 80])
+def test_few_descriptors_of_openshmem(three: Nodes, tmp_path: Path, descriptors: int) -> None:
+    """UCX takes some 25, and ends the program where there are fewer."""
+    (tmp_path / "files").mkdir(mode=0o777)
+    for folder in (tmp_path, tmp_path / "files"):
+        folder.chmod(0o777)
+    job = Job("OpenSHMEM", 50, 1, "1,3", Limit("nofile", descriptors), ["ranks_dir", "report_dir"], {"scheme": "auto"}, "nothing",
+              "", "n0", 0.0)
+    done = three.run(job.command(), *job.options(), mca=job.mca(tmp_path), timeout=100)
+    if done.returncode != 0 or " 0 wrong results" not in done.stdout:
+        stock = three.run(job.command(ours=False), *job.options(), mca=job.mca(tmp_path, ours=False), timeout=100)
         assert stock.returncode != 0, done.stdout[-2000:]

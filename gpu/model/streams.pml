@@ -5,14 +5,14 @@
  * data of its own call, and no stream waits for ever.
  *
  *     a member's CPU                             its stream
- *     C1 waits until the slot is free            the program's work, which makes the input
- *     C2 fills the slot, C3 posts the call
+ *     C1 waits until the slot is free            the program's work: takes the result of the call
+ *     C2 fills the slot, C3 posts the call       before, makes the input of this one
  *     C4 follow: puts S1, S2 into its stream     S1 arrived = call
  *        lead: all have posted, and the server   S2 waits for ended = call
  *        has served what came before: K1 to K4   K1 waits for arrived = call of the others
  *        into its own stream                     K2 the kernel
  *        else: hands the call to the server,     K3 ended = call
- *        and does as the others do               the program's work, which takes the result
+ *        and does as the others do
  *     C5 K4: served = call
  *
  *     the server: V1 takes the next call that was handed to it, V2 waits until all have posted it,
@@ -23,7 +23,7 @@
  * offer, an input or a result is that of another call, or where served goes back; who waits for ever
  * is an invalid end state.
  *
- * Macros: MEMBERS (2) and CALLS (4; 3 members with 2 calls take 2 GB), and the faults: NO_ROOM (C1), POST_FIRST (C3 before
+ * Macros: MEMBERS (2) and CALLS (4), and the faults: NO_ROOM (C1), POST_FIRST (C3 before
  * C2), ARRIVE_FIRST (S1 before the input is there), NO_ARRIVALS (K1), NOT_THE_FIRST (K1 of the
  * server without the first member), END_FIRST (K3 before K2), NO_ORDER (C4 without what the server
  * has served), NO_OFFERS (V2), SAME_STREAM (V3 into the first member's stream).
@@ -36,9 +36,9 @@
 #endif
 #define AHEAD 2
 #define SERVER MEMBERS /* its stream; the first member's is 0 */
-#define ROOM (CALLS * (MEMBERS + 3)) /* for all that is ever in a stream */
+#define ROOM (CALLS * (MEMBERS + 2) + 1) /* for all that is ever in a stream */
 
-mtype = { make_input, arrive, wait_arrived, kernel, end_call, wait_ended, take_result };
+mtype = { work, arrive, wait_arrived, kernel, end_call, wait_ended };
 chan stream[MEMBERS + 1] = [ROOM] of { mtype, byte, byte };
 
 /* between CPUs */
@@ -97,7 +97,7 @@ proctype member(byte me)
         (served + AHEAD >= call);                           /* C1 */
 #endif
 #ifndef ARRIVE_FIRST
-        stream[me]!make_input(me, call);
+        stream[me]!work(me, call);
 #endif
 #ifdef POST_FIRST
         posted[me] = call;
@@ -127,15 +127,15 @@ proctype member(byte me)
             atomic {
                 stream[me]!arrive(me, call);
 #ifdef ARRIVE_FIRST
-                stream[me]!make_input(me, call);
+                stream[me]!work(me, call);
 #endif
                 stream[me]!wait_ended(0, call)
             }
             break
         od;
-        stream[me]!take_result(me, call);
         call++
-    od
+    od;
+    stream[me]!work(me, call)
 }
 
 proctype server()
@@ -173,7 +173,7 @@ end:
     do
     :: stream[s]?what, who, call ->
         if
-        :: what == make_input -> input[who] = call
+        :: what == work -> assert(result[who] == call - 1); input[who] = call
         :: what == arrive -> arrived[who] = call
         :: what == wait_arrived -> (arrived[who] >= call)
         :: what == wait_ended -> (ended >= call)
@@ -185,7 +185,6 @@ end:
             :: else -> break
             od;
             m = 0
-        :: what == take_result -> assert(result[who] == call)
         fi
     od
 }

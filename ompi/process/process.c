@@ -6,6 +6,7 @@
 #include "process_private.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,20 +68,22 @@ static void add_scheme(const pwr_scheme_t *scheme)
     all->weighs_levers = all->weighs_levers || scheme->weighs_levers;
 }
 
-/* Of Open MPI, over TCP: to each other process at most, but who has thousands of them has not that
-   many descriptors either, and uses another network. */
-static unsigned connections(void)
+/* Descriptors that Open MPI opens later: a transport some (UCX 25), and over TCP one to each other
+   process; but who has thousands of these uses another network. */
+static unsigned transport_descriptors(void)
 {
-    enum { MOST = 256 };
+    enum { ITS_OWN = 32, MOST_OTHERS = 256 };
     unsigned others = pwr_modex_num_processes() - 1;
-    return others < MOST ? others : MOST;
+    return ITS_OWN + (others < MOST_OTHERS ? others : MOST_OTHERS);
 }
 
 void pwr_process_publish(const pwr_scheme_t *scheme)
 {
     if (0 == users++) {
-        pwr_process.env = (pwr_env_t){
-            .root = "", .now_ns = pwr_env_real.now_ns, .log = log_line, .later = connections()};
+        pwr_process.env = (pwr_env_t){.root = "",
+                                      .now_ns = pwr_env_real.now_ns,
+                                      .log = log_line,
+                                      .later = transport_descriptors()};
     }
     if (NULL == scheme) {
         return;
@@ -152,7 +155,11 @@ static void open_power(const pwr_policy_t *policy, bool mpi_threads)
     if (NULL != pwr_process.no_power_why) {
         return;
     }
-    pwr_status_t status = pwr_power_open(&pwr_process.env, &levers, &pwr_process.power);
+    /* claim of CPUs; guardian: directory, socket, journal; levers, of one CPU */
+    enum { DESCRIPTORS = 1 + 3 + 4 };
+    pwr_status_t status = pwr_env_may_keep(&pwr_process.env, DESCRIPTORS)
+                              ? pwr_power_open(&pwr_process.env, &levers, &pwr_process.power)
+                              : PWR_ERR_DESCRIPTORS;
     if (PWR_OK != status) {
         pwr_process.power = NULL;
         pwr_process.no_power_why = pwr_status_text(status);
@@ -207,7 +214,12 @@ static void open_meter(void)
     if (!tells_energy() || NULL == pwr_process.power || !pwr_process_audits(&pwr_process.scheme)) {
         return;
     }
-    pwr_process.meter = open_measured(why, sizeof why);
+    enum { DESCRIPTORS = 8 }; /* domains of two packages or so */
+    if (pwr_env_may_keep(&pwr_process.env, DESCRIPTORS)) {
+        pwr_process.meter = open_measured(why, sizeof why);
+    } else {
+        snprintf(why, sizeof why, "%s", pwr_status_text(PWR_ERR_DESCRIPTORS));
+    }
     if (NULL == pwr_process.meter) {
         pwr_say(2, "no energy in the audit: %s", why);
     }

@@ -48,8 +48,9 @@ unsigned long pwr_ucx_messages(void)
     return 0;
 }
 
-void pwr_ucx_users_start(void)
+void pwr_ucx_users_start(const pwr_env_t *env)
 {
+    (void)env;
 }
 
 void pwr_ucx_users_renew(void)

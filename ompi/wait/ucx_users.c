@@ -151,25 +151,28 @@ static unsigned progress(ucp_worker_h worker)
 
 /* As Debian's packages and plain builds of 4.1 to 6.0 have them. */
 static pwr_redirect_t redirects[] = {
-    IN("mca_osc_ucx"),       IN("libmca_common_ucx"), IN("libmpi"),
-    IN("libopen_mpi"),       IN("libopen-pal"),       IN("mca_spml_ucx"),
-    IN("mca_atomic_ucx"),    IN("liboshmem"),
+    IN("mca_osc_ucx"), IN("libmca_common_ucx"), IN("libmpi"),         IN("libopen_mpi"),
+    IN("libopen-pal"), IN("mca_spml_ucx"),      IN("mca_atomic_ucx"), IN("liboshmem"),
 };
 
 enum { NUM_REDIRECTS = sizeof redirects / sizeof redirects[0] };
 
 /* From 5.0 on, calls hold locks that other threads need: they poll there. */
 static int users; /* components that have started and not stopped */
+static bool has_room;
 
-void pwr_ucx_users_start(void)
+void pwr_ucx_users_start(const pwr_env_t *env)
 {
-    ++users;
+    enum { OF_A_WORKER = 2 }; /* descriptors that UCX opens so that it can be slept for */
+    if (0 == users++) {
+        has_room = pwr_env_may_keep(env, OF_A_WORKER);
+    }
     pwr_ucx_users_renew();
 }
 
 void pwr_ucx_users_renew(void)
 {
-    if (OMPI_MAJOR_VERSION >= 5 && opal_using_threads()) {
+    if (!has_room || (OMPI_MAJOR_VERSION >= 5 && opal_using_threads())) {
         return;
     }
     pwr_redirect_all(redirects, NUM_REDIRECTS);

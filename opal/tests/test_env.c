@@ -7,9 +7,11 @@
 
 #include "fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "number.h"
@@ -179,6 +181,41 @@ static void test_lines_are_cut_at_the_first_colon(void **state)
     assert_false(pwr_line_split(none, &key, &value));
 }
 
+/* With so many free ones below the limit. */
+static bool may_keep(unsigned descriptors, unsigned later, unsigned num_free)
+{
+    const pwr_env_t env = {.root = "", .later = later};
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 0;
+    while (num_free > 0) {
+        num_free -= fcntl((int)limit.rlim_cur++, F_GETFD) < 0;
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    bool may = pwr_env_may_keep(&env, descriptors);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    return may;
+}
+
+static void test_a_quarter_of_the_free_descriptors_may_be_kept(void **state)
+{
+    (void)state;
+    assert_true(may_keep(0, 0, 0));
+    assert_true(may_keep(3, 0, 12));
+    assert_false(may_keep(3, 0, 11));
+    assert_true(may_keep(3, 10, 22));
+    assert_false(may_keep(3, 10, 21));
+    assert_false(may_keep(1, 300, 100));
+}
+
+static void test_too_many_open_files_are_named(void **state)
+{
+    (void)state;
+    assert_int_equal(pwr_status_from_errno(EMFILE), PWR_ERR_DESCRIPTORS);
+    assert_non_null(strstr(pwr_status_text(PWR_ERR_DESCRIPTORS), "ulimit -n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +225,8 @@ int main(void)
         FIXTURE_TEST(test_open_adds_root_and_cloexec),
         FIXTURE_TEST(test_paths_must_be_absolute_and_fit),
         FIXTURE_TEST(test_log_is_formatted_and_cut),
+        cmocka_unit_test(test_a_quarter_of_the_free_descriptors_may_be_kept),
+        cmocka_unit_test(test_too_many_open_files_are_named),
         cmocka_unit_test(test_decimal_numbers),
         cmocka_unit_test(test_lines_are_cut_at_the_first_colon),
         cmocka_unit_test(test_real_clock_goes_forward),

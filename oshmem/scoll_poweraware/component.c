@@ -93,7 +93,7 @@ static int open_component(void)
     ways->counts = pwr_process_is_watched();
     pwr_process_tell_names();
     pwr_idle_loops_start();
-    pwr_ucx_users_start();
+    pwr_ucx_users_start(&pwr_process.env);
     return OSHMEM_SUCCESS;
 }
 

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pwr/env.h"
+
 struct ompi_communicator_t;
 struct ompi_datatype_t;
 struct ompi_request_t;
@@ -46,8 +48,9 @@ unsigned long pwr_ucx_messages(void);
 
    osc/ucx and spml/ucx wait in calls of UCX.  They are ours from start to stop (ucx_users.c). */
 
-/* Before they make a worker.  Each start is stopped once. */
-void pwr_ucx_users_start(void);
+/* Before they make a worker.  Each start is stopped once.  Where file descriptors are few, nothing.
+ */
+void pwr_ucx_users_start(const pwr_env_t *env);
 /* Between the two: more of them have been loaded. */
 void pwr_ucx_users_renew(void);
 void pwr_ucx_users_stop(void);
