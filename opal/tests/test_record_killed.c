@@ -117,12 +117,49 @@ static void test_a_recorder_that_is_gone_or_stands_still_is_given_up(void **stat
     }
 }
 
+static uint64_t clock_ns;
+
+static uint64_t read_clock(void *arg)
+{
+    (void)arg;
+    return clock_ns;
+}
+
+/* The whole job was stopped, or the machine: the recorder has had no more time than we had. */
+static void test_a_clock_that_jumps_is_not_the_recorders_fault(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_env_t env = fixture->env;
+    env.now_ns = read_clock;
+    clock_ns = PWR_NS_PER_S;
+    pwr_record_t *record;
+    const pwr_record_config_t config = {.job = "job", .timeout_ns = 2 * PWR_NS_PER_S};
+    assert_int_equal(pwr_record_open(&env, &config, &record), PWR_OK);
+    assert_int_equal(record_lead(fixture, record, 1, "off"), PWR_OK);
+    pid_t recorder = record_recorder(fixture);
+    kill(recorder, SIGSTOP);
+    assert_int_equal(pwr_record_ask_ledger(record), PWR_OK);
+    for (int i = 0; i < 10; i++) {
+        clock_ns += UINT64_C(1000) * PWR_NS_PER_S;
+        assert_false(pwr_record_is_answered(record));
+    }
+    int looks = 0;
+    while (looks < 30 && !pwr_record_is_answered(record)) {
+        clock_ns += PWR_NS_PER_S / 10;
+        looks++;
+    }
+    assert_in_range(looks, 10, 13);
+    kill(recorder, SIGKILL);
+    pwr_record_close(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORD_TEST(test_a_killed_job_leaves_what_is_known),
         RECORD_TEST(test_a_job_killed_with_its_recorder_leaves_a_partial_document),
         RECORD_TEST(test_a_recorder_that_is_gone_or_stands_still_is_given_up),
+        RECORD_TEST(test_a_clock_that_jumps_is_not_the_recorders_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
