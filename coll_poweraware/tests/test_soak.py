@@ -94,7 +94,7 @@ def end_launcher_left_alone(nodes: Nodes, done: Future[subprocess.CompletedProce
     while looks < 3:
         if wait([done], timeout=10).done:
             return False
-        looks = 0 if on_all_nodes(nodes, f"pgrep -a '{RANKS}'") else looks + 1
+        looks = 0 if on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'") else looks + 1  # dead ones may stay
     on_all_nodes(nodes, "pkill -KILL mpirun")
     return True
 
