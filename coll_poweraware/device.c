@@ -47,17 +47,21 @@ static coll_poweraware_gpu_class_t *class_of(mca_coll_poweraware_module_t *m, in
     return &m->gpu.classes[index][bits];
 }
 
-/* Calls so far of those that no rank ends before all have begun them. */
-static uint64_t calls_that_meet(const mca_coll_poweraware_module_t *m)
-{
-    return m->calls[COLL_POWERAWARE_ALLREDUCE] + m->calls[COLL_POWERAWARE_ALLGATHER] +
-           m->calls[COLL_POWERAWARE_ALLTOALL];
-}
-
-static bool meets(coll_poweraware_collective_t collective)
+/* Whether no rank ends such a call before all have begun it. */
+static bool meets(int collective)
 {
     return COLL_POWERAWARE_ALLREDUCE == collective || COLL_POWERAWARE_ALLGATHER == collective ||
            COLL_POWERAWARE_ALLTOALL == collective;
+}
+
+/* So far. */
+static uint64_t calls_that_meet(const mca_coll_poweraware_module_t *m)
+{
+    uint64_t calls = 0;
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        calls += meets(c) ? m->calls[c] : 0;
+    }
+    return calls;
 }
 
 void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,

@@ -68,17 +68,15 @@ static pwr_gpu_result_t copy(const pwr_gpu_offer_t *const *offers, int num,
     if (!pwr_gpu_fill(&all, offers, num, &num_in, &num_out) || NULL == kernel_for(0, &width)) {
         return PWR_GPU_CANNOT;
     }
-    for (int o = 0; o < num_out; ++o) {
-        for (int i = 0; i < num_in; ++i) {
-            if (!add(&copies, all.out[o] + (collects ? (unsigned)i * bytes : 0),
-                     all.in[i] + (spreads ? (unsigned)o * bytes : 0), bytes)) {
-                return copies.begun ? PWR_GPU_FAILED : PWR_GPU_CANNOT;
-            }
+    bool ok = true;
+    for (int o = 0; o < num_out && ok; ++o) {
+        for (int i = 0; i < num_in && ok; ++i) {
+            ok = add(&copies, all.out[o] + (collects ? (unsigned)i * bytes : 0),
+                     all.in[i] + (spreads ? (unsigned)o * bytes : 0), bytes);
         }
     }
-    return 0 == copies.num || launch(&copies, bytes) ? PWR_GPU_DONE
-           : copies.begun                            ? PWR_GPU_FAILED
-                                                     : PWR_GPU_CANNOT;
+    ok = ok && (0 == copies.num || launch(&copies, bytes));
+    return ok ? PWR_GPU_DONE : copies.begun ? PWR_GPU_FAILED : PWR_GPU_CANNOT;
 }
 
 pwr_gpu_result_t pwr_gpu_copy(const pwr_gpu_offer_t *const *offers, int num,
@@ -86,12 +84,5 @@ pwr_gpu_result_t pwr_gpu_copy(const pwr_gpu_offer_t *const *offers, int num,
 {
     bool entered = pwr_gpu_enter();
     pwr_gpu_result_t result = entered ? copy(offers, num, pattern, bytes) : PWR_GPU_CANNOT;
-    if (PWR_GPU_CANNOT != result && !pwr_gpu_finish(spin_ns)) {
-        result = PWR_GPU_FAILED;
-    }
-    if (entered) {
-        pwr_gpu_close_unwanted();
-    }
-    pwr_gpu_leave(entered);
-    return result;
+    return pwr_gpu_finish(entered, result, spin_ns);
 }

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "pwr/clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pwr_gpu_engine_t pwr_gpu_engine;
@@ -157,25 +157,18 @@ bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_
                             "cuLaunchKernel");
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* A thread that sleeps until an event costs 15 us of CPU and comes 30 us late (H200). */
 static int wait_for_end(uint64_t spin_ns)
 {
-    uint64_t begin = now_ns();
+    uint64_t begin = pwr_now_ns();
     int rc;
     do {
         rc = pwr_gpu_driver.query_event(pwr_gpu_engine.ended);
-    } while (CUDA_ERROR_NOT_READY == rc && now_ns() - begin < spin_ns);
+    } while (CUDA_ERROR_NOT_READY == rc && pwr_now_ns() - begin < spin_ns);
     return CUDA_ERROR_NOT_READY == rc ? pwr_gpu_driver.wait_event(pwr_gpu_engine.ended) : rc;
 }
 
-bool pwr_gpu_finish(uint64_t spin_ns)
+bool pwr_gpu_wait(uint64_t spin_ns)
 {
     return pwr_gpu_succeeds(
                pwr_gpu_driver.record_event(pwr_gpu_engine.ended, pwr_gpu_engine.stream),

@@ -53,12 +53,14 @@ bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_
                     unsigned long long vectors, unsigned long long count, unsigned most_blocks,
                     unsigned long long items);
 /* Waits for the end of what is in the engine's stream, by polling for at most so long. */
-bool pwr_gpu_finish(uint64_t spin_ns);
+bool pwr_gpu_wait(uint64_t spin_ns);
 
 /* Addresses of all buffers that are offered, inputs and outputs in the order of the offers.
    Returns whether they can be opened. */
 bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num,
                   int *num_in, int *num_out);
-void pwr_gpu_close_unwanted(void);
+/* How a call ends that has entered, and may have put something into the engine's stream: waits for
+   it, closes what is not wanted any more, leaves.  Returns what came of it. */
+pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result, uint64_t spin_ns);
 
 #endif

@@ -293,18 +293,30 @@ bool pwr_gpu_must_close(void)
     return must;
 }
 
-void pwr_gpu_close_unwanted(void)
+static void close_unwanted(void)
 {
     while (num_unwanted > 0) {
         pwr_gpu_driver.close_handle(unwanted[--num_unwanted]);
     }
 }
 
+pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result, uint64_t spin_ns)
+{
+    if (PWR_GPU_CANNOT != result && !pwr_gpu_wait(spin_ns)) {
+        result = PWR_GPU_FAILED;
+    }
+    if (entered) {
+        close_unwanted();
+    }
+    pwr_gpu_leave(entered);
+    return result;
+}
+
 void pwr_gpu_close(void)
 {
     bool entered = pwr_gpu_enter();
     if (entered) {
-        pwr_gpu_close_unwanted();
+        close_unwanted();
     }
     pwr_gpu_leave(entered);
 }

@@ -10,6 +10,9 @@
 
 enum { MOST_BLOCKS = 528 }; /* more than a few per multiprocessor gain nothing */
 
+_Static_assert((int)PWR_GPU_KERNELS == (int)PWR_GPU_NUM_OPS,
+               "a module has a kernel for each operator");
+
 static void *kernel_of(pwr_gpu_type_t type, pwr_gpu_op_t op)
 {
 #define NAME(op, type) "pwr_" #op "_" #type
@@ -59,14 +62,7 @@ pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, p
     bool entered = pwr_gpu_enter();
     pwr_gpu_result_t result =
         entered ? reduce(pwr_gpu_engine.stream, offers, num, op, type, count) : PWR_GPU_CANNOT;
-    if (PWR_GPU_DONE == result && !pwr_gpu_finish(spin_ns)) {
-        result = PWR_GPU_FAILED;
-    }
-    if (entered) {
-        pwr_gpu_close_unwanted();
-    }
-    pwr_gpu_leave(entered);
-    return result;
+    return pwr_gpu_finish(entered, result, spin_ns);
 }
 
 pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
