@@ -398,4 +398,5 @@ CALL_ANY(opal_hash_table_set_value_uint64, -1)
 CALL_ANY(opal_info_get, -1)
 CALL_ANY(opal_pointer_array_set_item, -1)
 CALL_ANY(opal_progress_register, -1)
+CALL_ANY(opal_value_unload, -1)
 /* clang-format on */
