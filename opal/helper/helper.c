@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { NS_PER_MS = 1000000 };
+enum { NS_PER_MS = 1000000, LONGEST_LOOK_MS = 100 };
 
 /* Launchers wait for end of file on a rank's output: nothing of ours may stay open in it. */
 static int add_files(posix_spawn_file_actions_t *files, int helper_end)
@@ -117,23 +117,39 @@ pwr_status_t pwr_helper_send(int fd, const void *message, size_t size)
     return sent == (ssize_t)size ? PWR_OK : PWR_ERR_IO;
 }
 
+void pwr_helper_watch(const pwr_env_t *env, pwr_helper_watch_t *watch)
+{
+    watch->looked_ns = pwr_env_now_ns(env);
+    watch->still_ns = 0;
+}
+
+bool pwr_helper_has_stalled(const pwr_env_t *env, pwr_helper_watch_t *watch, uint64_t timeout_ns)
+{
+    const uint64_t longest_ns = (uint64_t)LONGEST_LOOK_MS * NS_PER_MS;
+    uint64_t now = pwr_env_now_ns(env);
+    uint64_t passed = now - watch->looked_ns;
+    watch->looked_ns = now;
+    watch->still_ns += passed < longest_ns ? passed : longest_ns;
+    return watch->still_ns > timeout_ns;
+}
+
 pwr_status_t pwr_helper_wait(const pwr_env_t *env, int fd, uint64_t timeout_ns)
 {
-    uint64_t deadline = pwr_env_now_ns(env) + timeout_ns;
-    for (;;) {
-        uint64_t now = pwr_env_now_ns(env);
-        if (now >= deadline) {
-            return PWR_ERR_TIMEOUT;
-        }
+    const uint64_t timeout_ms = timeout_ns / NS_PER_MS + 1;
+    const int look_ms = timeout_ms < LONGEST_LOOK_MS ? (int)timeout_ms : LONGEST_LOOK_MS;
+    pwr_helper_watch_t watch;
+    pwr_helper_watch(env, &watch);
+    do {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-        int rc = poll(&poll_fd, 1, (int)((deadline - now) / NS_PER_MS) + 1);
+        int rc = poll(&poll_fd, 1, look_ms);
         if (rc > 0) {
             return PWR_OK;
         }
         if (rc < 0 && errno != EINTR) {
             return pwr_status_from_errno(errno);
         }
-    }
+    } while (!pwr_helper_has_stalled(env, &watch, timeout_ns));
+    return PWR_ERR_TIMEOUT;
 }
 
 pwr_status_t pwr_helper_receive(const pwr_env_t *env, int fd, uint64_t timeout_ns, void *message,

@@ -12,6 +12,7 @@
 #ifndef PWR_HELPER_H
 #define PWR_HELPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,19 @@ pwr_status_t pwr_helper_start(const pwr_env_t *env, const char *program, const c
 
 /* One message.  Errors: IO (the other end is gone; no SIGPIPE), TIMEOUT. */
 pwr_status_t pwr_helper_send(int fd, const void *message, size_t size);
-/* Until there is something to receive, or the end of the socket.  Errors: TIMEOUT, IO. */
+/* How long a helper has not moved.  Where a job or a machine is stopped for a while, neither of us
+   moves: so what counts is the time in which we have looked, at most 100 ms between two looks. */
+typedef struct {
+    uint64_t looked_ns, still_ns;
+} pwr_helper_watch_t;
+
+/* Also: the helper has been seen to move. */
+void pwr_helper_watch(const pwr_env_t *env, pwr_helper_watch_t *watch);
+/* Takes a look; returns whether the helper has stood still for longer than that. */
+bool pwr_helper_has_stalled(const pwr_env_t *env, pwr_helper_watch_t *watch, uint64_t timeout_ns);
+
+/* Until there is something to receive, or the end of the socket; the timeout is one of a watch.
+   Errors: TIMEOUT, IO. */
 pwr_status_t pwr_helper_wait(const pwr_env_t *env, int fd, uint64_t timeout_ns);
 /* Waits for one message of exactly this size.  Another size, or the end of the socket, is IO. */
 pwr_status_t pwr_helper_receive(const pwr_env_t *env, int fd, uint64_t timeout_ns, void *message,

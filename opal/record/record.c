@@ -33,8 +33,8 @@ struct pwr_record {
     uint64_t begin_ns;      /* of env */
     int fd;                 /* of a leader's recorder; -1: there is none */
     char job[PWR_PAGE_NAME];
-    uint32_t looks;               /* of the recorder, when it was last seen to move */
-    uint64_t looked_ns, still_ns; /* when we looked for that; since then it stood still so long */
+    uint32_t looks; /* of the recorder, when it was last seen to move */
+    pwr_helper_watch_t watch;
 };
 
 static pwr_status_t make_page(pwr_record_t *record, const pwr_record_config_t *config)
@@ -193,34 +193,21 @@ pwr_status_t pwr_record_add_facts(pwr_record_t *record, json_t *facts)
     return tell_json(record, PWR_RECORD_FACTS, facts);
 }
 
-static void begin_to_look(pwr_record_t *record)
-{
-    record->looked_ns = pwr_env_now_ns(record->env);
-    record->still_ns = 0;
-}
-
 pwr_status_t pwr_record_ask_ledger(pwr_record_t *record)
 {
-    begin_to_look(record);
+    pwr_helper_watch(record->env, &record->watch);
     return tell(record, PWR_RECORD_LEDGER, NULL, 0);
 }
 
-/* It looks at the pages again and again, also while it waits for them to be finished.  Where a job
-   or a machine is stopped for a while, neither of us moves: so what counts is the time in which we
-   have looked. */
+/* It looks at the pages again and again, also while it waits for them to be finished. */
 static bool has_stalled(pwr_record_t *record)
 {
-    const uint64_t longest_ns = PWR_NS_PER_S / 10; /* between two looks */
-    uint64_t now = pwr_env_now_ns(record->env);
-    uint64_t passed = now - record->looked_ns;
     uint32_t looks = atomic_load_explicit(&record->page.page->looks, memory_order_relaxed);
-    record->looked_ns = now;
-    record->still_ns += passed < longest_ns ? passed : longest_ns;
     if (looks != record->looks) {
         record->looks = looks;
-        record->still_ns = 0;
+        pwr_helper_watch(record->env, &record->watch);
     }
-    return record->still_ns > record->timeout_ns;
+    return pwr_helper_has_stalled(record->env, &record->watch, record->timeout_ns);
 }
 
 static bool has_answer(const pwr_record_t *record)
@@ -264,7 +251,7 @@ pwr_status_t pwr_record_ledger(pwr_record_t *record, void **packed, size_t *byte
 
 pwr_status_t pwr_record_ask_document(pwr_record_t *record, const void *packed, size_t bytes)
 {
-    begin_to_look(record);
+    pwr_helper_watch(record->env, &record->watch);
     return tell(record, PWR_RECORD_DOCUMENT, packed, bytes);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "pwr/clock.h"
 
 enum { FOUND = 3000000, LOWER = 1200000, THEIRS = 2000000 };
 
@@ -176,6 +177,27 @@ static void test_job_signals_do_not_end_the_guardian(void **state)
 }
 
 /* The client's pipes: end of file has to come while the guardian still lives. */
+static uint64_t read_jumping_clock(void *arg)
+{
+    (void)arg;
+    static uint64_t clock_ns;
+    clock_ns += UINT64_C(1000) * PWR_NS_PER_S;
+    return clock_ns;
+}
+
+/* The whole job was stopped, or the machine: the guardian has had no more time than its client. */
+static void test_a_clock_that_jumps_is_not_the_guardians_fault(void **state)
+{
+    fixture_t *fixture = *state;
+    pwr_env_t env = fixture->env;
+    fixture->env.now_ns = read_jumping_clock;
+    pwr_guard_t *guard = guard_lever(fixture);
+    put_lever(fixture, LOWER);
+    pwr_guard_abandon(guard);
+    assert_true(fixture_eventually(is_restored, fixture));
+    fixture->env = env;
+}
+
 static void test_guardian_keeps_no_pipe_open(void **state)
 {
     char byte;
@@ -418,6 +440,7 @@ int main(void)
         FIXTURE_TEST(test_exit_without_farewell_is_restored),
         FIXTURE_TEST(test_child_of_the_client_does_not_hold_the_guardian_up),
         FIXTURE_TEST(test_job_signals_do_not_end_the_guardian),
+        FIXTURE_TEST(test_a_clock_that_jumps_is_not_the_guardians_fault),
         FIXTURE_TEST(test_guardian_keeps_no_pipe_open),
         FIXTURE_TEST(test_guardian_is_in_a_session_of_its_own_and_nobodys_child),
         FIXTURE_TEST(test_guardian_leaves_its_clients_cpu),
