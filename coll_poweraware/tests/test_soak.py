@@ -62,7 +62,7 @@ class Tally:
         for name, number in sorted(self.disturbed.items()):
             lines.append(f"  {name:30} {number:4} jobs, {self.met[name]:4} in time")
         lines.append(f"  levers moved, and put back by: {dict(self.put_back)}")
-        lines.append(f"  {self.documents} whole documents; {self.launcher_hung} launchers hung alone")
+        lines.append(f"  {self.documents} whole documents; {self.launcher_hung} launchers hung after a kill")
         lines += [f"  slow: {each}" for each in self.slow]
         return lines + [f"  not ours, stock does not live either: {each}" for each in self.short]
 
@@ -84,17 +84,20 @@ def disturb_and_run(nodes: Nodes, job: Job, folder: Path, tally: Tally) -> subpr
         met = "met" in disturber.communicate(timeout=2 * HANG_S)[0]
         tally.met[job.disturbance] += met
         if job.deadly and met:
-            tally.launcher_hung += end_launcher_left_alone(nodes, done)
+            tally.launcher_hung += end_launcher(nodes, done)
         return done.result()
 
 
-def end_launcher_left_alone(nodes: Nodes, done: Future[subprocess.CompletedProcess[str]]) -> bool:
-    """mpirun of 4.1 blocks itself at its end now and then when a rank was killed, or crashes: no rank is there then."""
-    looks = 0
-    while looks < 3:
+def end_launcher(nodes: Nodes, done: Future[subprocess.CompletedProcess[str]]) -> bool:
+    """mpirun of 4.1 blocks itself at its end now and then when a rank was killed, or crashes.  No rank is there then; or
+    all are that live, where one was killed as it connected: of 150 jobs without ours that was seen in one."""
+    alone = 0
+    for _ in range(6):
         if wait([done], timeout=10).done:
             return False
-        looks = 0 if on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'") else looks + 1  # dead ones may stay
+        alone = 0 if on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'") else alone + 1  # dead ones may stay
+        if alone == 3:
+            break
     on_all_nodes(nodes, "pkill -KILL mpirun")
     return True
 
