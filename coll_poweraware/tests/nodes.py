@@ -46,7 +46,7 @@ class Nodes:
         for key, value in {**ALWAYS, **(mca or {})}.items():
             command += ["--mca", key, value]
         return subprocess.run([*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=timeout + 60, check=False)
+                              text=True, check=False)
 
     def levers(self) -> dict[str, rules.Levers]:
         """What the emulated hardware of each node saw."""

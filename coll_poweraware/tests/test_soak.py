@@ -62,7 +62,7 @@ class Tally:
         for name, number in sorted(self.disturbed.items()):
             lines.append(f"  {name:30} {number:4} jobs, {self.met[name]:4} in time")
         lines.append(f"  levers moved, and put back by: {dict(self.put_back)}")
-        lines.append(f"  {self.documents} whole documents; {self.launcher_hung} launchers hung after a kill")
+        lines.append(f"  {self.documents} whole documents; {self.launcher_hung} launchers hung")
         lines += [f"  slow: {each}" for each in self.slow]
         return lines + [f"  not ours, stock does not live either: {each}" for each in self.short]
 
@@ -73,7 +73,9 @@ def limited(nodes: Nodes, job: Job, folder: Path, ours: bool) -> subprocess.Comp
     return nodes.run(job.command(ours), *job.options(), mca=job.mca(folder, ours), timeout=HANG_S)
 
 
-def disturb_and_run(nodes: Nodes, job: Job, folder: Path, tally: Tally) -> subprocess.CompletedProcess[str]:
+def disturb_and_run(nodes: Nodes, job: Job, folder: Path,
+                    tally: Tally) -> tuple[subprocess.CompletedProcess[str], bool]:
+    """Returns also whether only the launcher was left, and has been ended."""
     over = folder / "over"
     over.unlink(missing_ok=True)
     command = [str(CLUSTER), "exec", "--name", nodes.name, job.node, "--", *job.signalling(over)]
@@ -83,28 +85,28 @@ def disturb_and_run(nodes: Nodes, job: Job, folder: Path, tally: Tally) -> subpr
         done.add_done_callback(lambda _: over.touch())
         met = "met" in disturber.communicate(timeout=2 * HANG_S)[0]
         tally.met[job.disturbance] += met
-        if job.deadly and met:
-            tally.launcher_hung += end_launcher(nodes, done)
-        return done.result()
+        hung = end_launcher_that_hangs(nodes, done, killed=job.deadly and met)
+        tally.launcher_hung += hung
+        return done.result(), hung
 
 
-def end_launcher(nodes: Nodes, done: Future[subprocess.CompletedProcess[str]]) -> bool:
-    """mpirun of 4.1 blocks itself at its end now and then when a rank was killed, or crashes.  No rank is there then; or
-    all are that live, where one was killed as it connected: of 150 jobs without ours that was seen in one."""
-    alone = 0
-    for _ in range(6):
+def end_launcher_that_hangs(nodes: Nodes, done: Future[subprocess.CompletedProcess[str]], killed: bool) -> bool:
+    """mpirun and orted of 4.1 block themselves at their end now and then.  No rank is there then; or all are that live,
+    where one was killed as it connected: of 150 jobs without ours that was seen in one."""
+    looks = 0
+    while looks < 6:
         if wait([done], timeout=10).done:
             return False
-        alone = 0 if on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'") else alone + 1  # dead ones may stay
-        if alone == 3:
-            break
+        living = on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'")  # dead ones may stay
+        looks = looks + 1 if killed or not living else 0
     on_all_nodes(nodes, "pkill -KILL mpirun")
     return True
 
 
-def judge(nodes: Nodes, job: Job, done: subprocess.CompletedProcess[str], folder: Path, tally: Tally) -> None:
+def judge(nodes: Nodes, job: Job, done: subprocess.CompletedProcess[str], hung: bool, folder: Path,
+          tally: Tally) -> None:
     """What lives is right.  A limit that leaves too little for stock as well is nothing of ours."""
-    right = done.returncode == 0 and PROGRAMS[job.program].right in done.stdout
+    right = (hung or done.returncode == 0) and PROGRAMS[job.program].right in done.stdout
     if right:
         tally.failures += [f"{job}: {why}: {done.stdout[-1000:]}" for why in wrong_document(job, folder, tally)]
     elif job.deadly and "wrong:" not in done.stdout and done.returncode != 124:
@@ -145,10 +147,10 @@ def run(nodes: Nodes, hardware: list[Hardware], job: Job, folder: Path, tally: T
     shutil.rmtree(folder / "files", ignore_errors=True)
     (folder / "files").mkdir()
     begin = time.monotonic()
-    done = disturb_and_run(nodes, job, folder, tally)
+    done, hung = disturb_and_run(nodes, job, folder, tally)
     if time.monotonic() - begin > SLOW_S:
         tally.slow.append(f"{time.monotonic() - begin:.0f} s: {job}")
-    moved, commanded, said = wait_until_back(nodes, hardware, job.deadly)
+    moved, commanded, said = wait_until_back(nodes, hardware, job.deadly or hung)
     tally.programs[job.program] += 1
     tally.limits[job.limit.option if job.limit else "none"] += 1
     tally.disturbed[job.disturbance] += 1
@@ -156,7 +158,7 @@ def run(nodes: Nodes, hardware: list[Hardware], job: Job, folder: Path, tally: T
     tally.failures += [f"{job}: {line} {said}" for line in moved]
     tally.failures += [f"{job}: left: {line}" for line in left_behind(nodes)]
     known = len(tally.failures)
-    judge(nodes, job, done, folder, tally)
+    judge(nodes, job, done, hung, folder, tally)
     if len(tally.failures) > known:
         shutil.copytree(folder / "files", folder / f"files of job {tally.programs.total()}", symlinks=True)
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
 
+from bench.testbed.cluster.countdown import LOOK_S, Countdown
 from bench.testbed.cluster.launch import JOB_VARIABLE
 
 TIMEOUT_STATUS = 124  # as of timeout(1)
@@ -55,15 +56,15 @@ def supervise(
 
 def _wait(process: subprocess.Popen[str], timeout_s: Optional[float]) -> tuple[bool, bool]:
     """Returns whether it took too long and whether a signal asked it to end."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    countdown = None if timeout_s is None else Countdown(timeout_s)
     timed_out = False
     interrupted = False
     while process.poll() is None:
-        received = _next_signal(deadline)
+        received = _next_signal(countdown)
         if received is None:
             process.send_signal(signal.SIGKILL if timed_out else signal.SIGTERM)
             timed_out = True
-            deadline = time.monotonic() + _TERM_GRACE_S
+            countdown = Countdown(_TERM_GRACE_S)
         elif received.si_signo != signal.SIGCHLD:
             interrupted |= received.si_signo in _ENDING
             if received.si_code != _SI_KERNEL:
@@ -71,12 +72,15 @@ def _wait(process: subprocess.Popen[str], timeout_s: Optional[float]) -> tuple[b
     return timed_out, interrupted
 
 
-def _next_signal(deadline: Optional[float]) -> Optional[signal.struct_siginfo]:
-    """One of those hold_signals() holds; None when the deadline comes first."""
+def _next_signal(countdown: Optional[Countdown]) -> Optional[signal.struct_siginfo]:
+    """One of those hold_signals() holds; None when the countdown is over first."""
     held = _PASSED_ON | {signal.SIGCHLD}
-    if deadline is None:
+    if countdown is None:
         return signal.sigwaitinfo(held)
-    return signal.sigtimedwait(held, max(0.0, deadline - time.monotonic()))
+    received = None
+    while received is None and (left_s := countdown.left()) > 0:
+        received = signal.sigtimedwait(held, min(left_s, LOOK_S))
+    return received
 
 
 def _sweep(job_id: str) -> None:

@@ -31,11 +31,11 @@ import signal
 import socket
 import struct
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from bench.testbed.cluster import namespaces, network, state, syscalls
+from bench.testbed.cluster.countdown import LOOK_S, Countdown
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.spec import HEAD, Spec, hosts_file
 
@@ -63,13 +63,13 @@ class Newborn:
         """
         pids: dict[str, int] = {}
         expected = len(spec.host_names()) + 1
-        deadline = time.monotonic() + timeout_s
+        countdown = Countdown(timeout_s)
         ready = False
         while not ready or len(pids) < expected:
             progress(max(0, len(pids) - 2))
-            if time.monotonic() > deadline:
+            if countdown.left() == 0:
                 raise ClusterError(f"set-up not finished after {timeout_s:g} s")
-            if not select.select([self._channel], [], [], 1.0)[0]:
+            if not select.select([self._channel], [], [], LOOK_S)[0]:
                 continue
             word, rest, pid = self._receive()
             if word == "up":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.testbed.cluster.countdown import Countdown
 from bench.testbed.cluster.launch import JOB_VARIABLE
 from bench.testbed.cluster.tests.support import TIMEOUT_S, wait_until
 
@@ -55,6 +56,19 @@ def test_time_out(job_id: str) -> None:
 
 def test_no_time_out_when_it_ends_before(job_id: str) -> None:
     assert finish(supervised(job_id, 100, "true")) == 0
+
+
+def test_time_in_which_the_machine_stands_still_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: clock)
+    countdown = Countdown(3.0)
+    for left in (2.5, 2.0):
+        clock += 0.5
+        assert countdown.left() == left
+    clock += 1000.0
+    assert countdown.left() == 1.0
+    clock += 2.0
+    assert countdown.left() == 0.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
