@@ -14,6 +14,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -30,13 +31,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from differential_jobs import SOUND_STOCK  # noqa: E402
 from nodes import BUILD, CLUSTER, Nodes, bring_up, cluster  # noqa: E402
-from soak_jobs import GUARDIANS, HANG_S, NOT_BUILT, PROGRAMS, RANKS, RECORDER, Job, draw  # noqa: E402
+from soak_jobs import GUARDIANS, HANG_S, HEAD, NOT_BUILT, PROGRAMS, RANKS, RECORDER, Job, draw  # noqa: E402
 from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E402
 
 SECONDS = float(os.environ.get("PWR_SOAK_S", "40"))
 SEED = int(os.environ.get("PWR_SEED", "1"))
 PROGRESS_S = 20.0
 SLOW_S = 60.0
+LAUNCHER_LOOK_S = 10.0
 LONG = "PWR_SOAK_LONG"  # in the environment of the job that lives all the time
 
 
@@ -95,11 +97,11 @@ def end_launcher_that_hangs(nodes: Nodes, done: Future[subprocess.CompletedProce
     where one was killed as it connected: of 150 jobs without ours that was seen in one."""
     looks = 0
     while looks < 6:
-        if wait([done], timeout=10).done:
+        if wait([done], timeout=LAUNCHER_LOOK_S).done:
             return False
         living = on_all_nodes(nodes, f"pgrep -ar D,R,S,T '{RANKS}'")  # dead ones may stay
         looks = looks + 1 if killed or not living else 0
-    on_all_nodes(nodes, "pkill -KILL mpirun")
+    cluster("exec", "--name", nodes.name, HEAD, "--", "pkill", "-KILL", "mpirun")
     return True
 
 
@@ -307,6 +309,18 @@ def test_what_is_left_is_noticed(three: Nodes, leave: str) -> None:
     left = look(three)
     on_node('rm "$f"')
     assert len(left) == 1 and left[0].startswith("n1: ") and left[0].endswith(leave.rpartition("/")[2]), left
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_launcher_that_hangs_is_ended(three: Nodes, monkeypatch: pytest.MonkeyPatch, killed: bool) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "LAUNCHER_LOOK_S", 0.5)
+    with ThreadPoolExecutor() as pool:
+        done = pool.submit(three.run, ["sleep", "1000"], "--layout", "2,2,2")
+        while len(on_all_nodes(three, "pgrep 'orted|prted'")) < 3:
+            time.sleep(0.1)
+        assert end_launcher_that_hangs(three, done, killed)
+        assert done.result().returncode == 128 + signal.SIGKILL
+    assert left_behind(three) == []
 
 
 def files_of(nodes: Nodes, folder: Path) -> int:
