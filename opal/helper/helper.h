@@ -28,6 +28,7 @@ pwr_status_t pwr_helper_start(const pwr_env_t *env, const char *program, const c
 
 /* One message.  Errors: IO (the other end is gone; no SIGPIPE), TIMEOUT. */
 pwr_status_t pwr_helper_send(int fd, const void *message, size_t size);
+
 /* How long a helper has not moved.  Where a job or a machine is stopped for a while, neither of us
    moves: so what counts is the time in which we have looked, at most 100 ms between two looks. */
 typedef struct {

@@ -176,7 +176,6 @@ static void test_job_signals_do_not_end_the_guardian(void **state)
     forget_client(&client);
 }
 
-/* The client's pipes: end of file has to come while the guardian still lives. */
 static uint64_t read_jumping_clock(void *arg)
 {
     (void)arg;
@@ -198,6 +197,7 @@ static void test_a_clock_that_jumps_is_not_the_guardians_fault(void **state)
     fixture->env = env;
 }
 
+/* The client's pipes: end of file has to come while the guardian still lives. */
 static void test_guardian_keeps_no_pipe_open(void **state)
 {
     char byte;
