@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import IO, Callable, Dict, Iterable, List, Optional
 
+from bench.common.countdown import Countdown
+
 TERM_GRACE_S = 10.0
 _POLL_S = 0.02
 
@@ -47,9 +49,9 @@ def wait(
     tick: Callable[[], None] = lambda: None,
 ) -> Optional[int]:
     """Waits for the end, calling tick meanwhile; None when the time is over."""
-    deadline = time.monotonic() + timeout_s
+    countdown = Countdown(timeout_s)
     while process.poll() is None:
-        if time.monotonic() > deadline:
+        if countdown.left() == 0:
             return None
         time.sleep(_POLL_S)
         tick()

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
 from bench.common import processes
+from bench.common.countdown import comes_true
 from bench.run.cluster import Cluster
 from poweraware.session.document import NodeEnergy, Samples
 
@@ -43,12 +43,14 @@ class Samplers:
             command = [str(self._program), "--interval-ms", str(self._interval_ms), "--output"]
             line = self._cluster.exec_command(node, command + [str(output)])
             self._running.append(processes.start(line, output.with_suffix(".log")))
-        deadline = time.monotonic() + _FIRST_SAMPLE_S
-        for covers, process in zip(self._covers, self._running):
-            while process.poll() is None and time.monotonic() < deadline:
-                if _has_sample(_output(folder, covers[0])):
-                    break
-                time.sleep(0.02)
+
+        def all_have_begun() -> bool:
+            return all(
+                process.poll() is not None or _has_sample(_output(folder, covers[0]))
+                for covers, process in zip(self._covers, self._running)
+            )
+
+        comes_true(all_have_begun, _FIRST_SAMPLE_S)
 
     def stop(self) -> None:
         """Ends the samplers; each writes a last sample."""

@@ -19,6 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from nodes import BUILD, MACHINES, Nodes, bring_up, cluster  # noqa: E402
 
+from bench.common.countdown import comes_true  # noqa: E402
 from poweraware import folders  # noqa: E402  (PWR_SRCDIR is in the path)
 from poweraware.job import Job  # noqa: E402
 
@@ -174,12 +175,12 @@ def test_a_killed_job_leaves_a_part_per_node(three: Nodes, tmp_path: Path) -> No
     tmp_path.chmod(0o777)
     done = three.run([JOB, "kill"], "--layout", "2,2,2", mca={"coll_poweraware_report_dir": str(tmp_path)})
     assert done.returncode != 0
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        parts = sorted(tmp_path.glob("job.*.partial.json"))
-        if len(parts) == 3 and all("before it had finished" in part.read_text() for part in parts):
-            break
-        time.sleep(0.2)
+
+    def parts_are_whole() -> bool:
+        parts = list(tmp_path.glob("job.*.partial.json"))
+        return len(parts) == 3 and all("before it had finished" in part.read_text() for part in parts)
+
+    assert comes_true(parts_are_whole, 120), list(tmp_path.iterdir())
     found = folders.load(tmp_path)
     assert not found.complete and found.reported == 6 and found.finished == 0
     assert [node.host for node in found.nodes] == ["n0", "n1", "n2"]

@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import trace_rules as rules  # noqa: E402
 from nodes import BUILD, MACHINES, Nodes, bring_up, cluster  # noqa: E402
+
+from bench.common.countdown import comes_true  # noqa: E402
 
 TESTS = BUILD / "coll_poweraware" / "tests"
 
@@ -251,9 +252,6 @@ def test_levers_are_restored_in_finalize(five: Nodes) -> None:
     done = five.run([str(TESTS / "victim"), "finalize", "1", "100000"], "--layout", "4,4",
                     mca={"coll_poweraware_min_bytes": "0"})
     assert done.returncode == 0, done.stdout
-    deadline = time.monotonic() + 120
-    while rules.not_restored(five.levers()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert rules.not_restored(five.levers()) == []
+    assert comes_true(lambda: rules.not_restored(five.levers()) == [], 120), rules.not_restored(five.levers())
     after = sum(len(times) for node in five.levers().values() for times in node.times.values())
     assert after > before, "no lever was moved: nothing was proven"

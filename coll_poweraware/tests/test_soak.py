@@ -34,6 +34,8 @@ from nodes import BUILD, CLUSTER, Nodes, bring_up, cluster  # noqa: E402
 from soak_jobs import GUARDIANS, HANG_S, HEAD, NOT_BUILT, PROGRAMS, RANKS, RECORDER, Job, draw  # noqa: E402
 from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E402
 
+from bench.common.countdown import Countdown  # noqa: E402
+
 SECONDS = float(os.environ.get("PWR_SOAK_S", "40"))
 SEED = int(os.environ.get("PWR_SEED", "1"))
 PROGRESS_S = 20.0
@@ -188,10 +190,10 @@ def look(nodes: Nodes) -> list[str]:
 def left_behind(nodes: Nodes) -> list[str]:
     """What is there when all is over.  Recorders and guardians take a moment; where the cluster ends what a job has
     left, it kills them, too."""
-    begin = time.monotonic()
+    countdown = Countdown(120)
     while True:
         left = look(nodes)
-        if not left or time.monotonic() - begin > 120:
+        if not left or countdown.left() == 0:
             return left
         restore_by_command(nodes)
         time.sleep(0.2)

@@ -9,8 +9,7 @@ import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,8 @@ import pytest
 sys.path[:0] = [str(Path(os.environ["PWR_SRCDIR"]) / "coll_poweraware" / "tests")]
 import trace_rules as rules  # noqa: E402
 from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
+
+from bench.common.countdown import comes_true  # noqa: E402
 
 LATE = str(BUILD / "osc_poweraware" / "tests" / "check_late")
 LATE_MS = 50
@@ -80,13 +81,6 @@ def test_unknown_scheme(two: Nodes) -> None:
     assert done.returncode == 0 and "osc_poweraware_scheme keeps its default: auto" in done.stdout, done.stdout
 
 
-def wait_for(over: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 120
-    while not over() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return over()
-
-
 def ranks() -> list[int]:
     """Processes of the program, whatever namespace they are in."""
     found = []
@@ -105,9 +99,9 @@ def test_levers_are_back_after_a_kill(two: Nodes) -> None:
         job = background.submit(two.run, [LATE, "-c", "-l", "600000", "put-flush"], "--ppn", "1", "--bind", "core",
                                 mca={"osc": "poweraware,pt2pt,rdma", "coll": "^poweraware", "osc_poweraware_scheme": "interrupt_dvfs"})
         try:
-            assert wait_for(lambda: rules.not_restored(two.levers()) != []), "no lever was moved: nothing is proven"
+            assert comes_true(lambda: rules.not_restored(two.levers()) != [], 120), "no lever was moved: nothing is proven"
         finally:
             for pid in ranks():
                 os.kill(pid, signal.SIGKILL)
         assert job.result().returncode != 0
-    assert wait_for(lambda: rules.not_restored(two.levers()) == []), rules.not_restored(two.levers())
+    assert comes_true(lambda: rules.not_restored(two.levers()) == [], 120), rules.not_restored(two.levers())

@@ -5,12 +5,11 @@
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bench.common.countdown import comes_true
 from series import spaces
 from series.errors import Unavailable
 
@@ -74,19 +73,13 @@ def test_nothing_runs_on_after_its_death(tmp_path: Path, how: signal.Signals) ->
     marker = f"9{os.getpid()}{int(how)}"  # seconds, and a word that nobody else has
     hangs = environment(tmp_path, f"mkdir {tmp_path}/cache/trixie/root.new; exec sleep {marker}")
     with subprocess.Popen(command(tmp_path), env=hangs, stdout=subprocess.DEVNULL) as running:
-        wait_until(lambda: alive(f"sleep\0{marker}"))
+        assert comes_true(lambda: alive(f"sleep\0{marker}"), 60)
         running.send_signal(how)
         assert running.wait(60) != 0
-    wait_until(lambda: not alive(f"sleep\0{marker}"))
+    assert comes_true(lambda: not alive(f"sleep\0{marker}"), 60)
     again = environment(tmp_path, "echo 'E: no network' >&2; exit 1")
     done = subprocess.run(command(tmp_path), env=again, capture_output=True, text=True, check=False)
     assert "E: no network" in done.stdout
     assert not (tmp_path / "cache/trixie/root.new").exists()
 
 
-def wait_until(what: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if what():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not come true within a minute")

@@ -10,13 +10,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 import pytest
 
+from bench.common.countdown import comes_true
 from poweraware.session import energy, summary
 from poweraware.session.document import Document, Preload, load
 
@@ -105,10 +105,7 @@ def gone(pid: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline, f"no {what}"
-        time.sleep(0.02)
+    assert comes_true(condition, TIMEOUT_S), f"no {what}"
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.common.countdown import LOOK_S, Countdown
 from bench.testbed.cluster import namespaces
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.launch import host_environment
@@ -60,15 +60,15 @@ def attach_all(cluster: Cluster, attach: Path, progress: Callable[[str], None]) 
 def _wait_for_all(
     processes: list[subprocess.Popen[str]], progress: Callable[[str], None]
 ) -> None:
-    deadline = time.monotonic() + ATTACH_TIMEOUT_S
+    countdown = Countdown(ATTACH_TIMEOUT_S)
     for done, process in enumerate(processes):
         while True:
             try:
-                process.wait(timeout=1.0)
+                process.wait(timeout=LOOK_S)
                 break
             except subprocess.TimeoutExpired as error:
                 progress(f"{done} of {len(processes)} emulated machines attached")
-                if time.monotonic() > deadline:
+                if countdown.left() == 0:
                     text = f"an emulated machine is not attached after {ATTACH_TIMEOUT_S:g} s"
                     raise ClusterError(text) from error
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
 
-from bench.testbed.cluster.countdown import LOOK_S, Countdown
+from bench.common.countdown import LOOK_S, Countdown
 from bench.testbed.cluster.launch import JOB_VARIABLE
 
 TIMEOUT_STATUS = 124  # as of timeout(1)

@@ -35,7 +35,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.testbed.cluster import namespaces, network, state, syscalls
-from bench.testbed.cluster.countdown import LOOK_S, Countdown
+from bench.common.countdown import LOOK_S, Countdown
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.spec import HEAD, Spec, hosts_file
 

@@ -9,19 +9,19 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
 import pytest
 
+from bench.common.countdown import comes_true
 from bench.testbed.cluster import checks
 from bench.testbed.cluster.spec import Spec
 
 PROGRAM = Path(__file__).resolve().parents[1] / "cluster"
 TIMEOUT_S = 300.0
-GONE_TIMEOUT_S = 60.0
+GONE_S = 60.0
 
 
 def needs(spec: Spec) -> pytest.MarkDecorator:
@@ -92,8 +92,8 @@ class Commands:
 
     def assert_nothing_left(self) -> None:
         """No process, no folder, no mount, no interface, within a time that means for ever."""
-        assert wait_until(lambda: not self.processes()), f"still there: {self.processes()}"
-        assert wait_until(lambda: not self.base.exists()), list(self.base.rglob("*"))
+        assert comes_true(lambda: not self.processes(), GONE_S), f"still there: {self.processes()}"
+        assert comes_true(lambda: not self.base.exists(), GONE_S), list(self.base.rglob("*"))
         assert str(self.base) not in Path("/proc/self/mountinfo").read_text()
         assert "port-n0" not in Path("/proc/net/dev").read_text()
 
@@ -105,15 +105,6 @@ class Commands:
 def _words(entry: Path) -> bytes:
     """Arguments and environment of a process; both are empty for a zombie."""
     return (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-
-
-def wait_until(condition: Any, timeout_s: float = GONE_TIMEOUT_S) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def temporary_commands() -> Iterator[Commands]:

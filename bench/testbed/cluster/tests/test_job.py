@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.testbed.cluster.countdown import Countdown
+from bench.common.countdown import Countdown, comes_true
 from bench.testbed.cluster.launch import JOB_VARIABLE
-from bench.testbed.cluster.tests.support import TIMEOUT_S, wait_until
+from bench.testbed.cluster.tests.support import GONE_S, TIMEOUT_S
 
 SUPERVISE = """
 import os, subprocess, sys
@@ -90,7 +90,7 @@ def test_survivors_are_killed(job_id: str, tmp_path: Path) -> None:
     script = f"setsid sh {survivor} & until [ -s {note} ]; do sleep 0.1; done; exit 3"
     assert finish(supervised(job_id, 0, "sh", "-c", script)) == 3
     pid = int(note.read_text())
-    assert wait_until(lambda: not _runs(pid))
+    assert comes_true(lambda: not _runs(pid), GONE_S)
 
 
 def _runs(pid: int) -> bool:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.common.countdown import comes_true
 from bench.testbed.cluster.spec import Spec
-from bench.testbed.cluster.tests.support import TIMEOUT_S, Commands, built, needs, needs_mpirun, wait_until
+from bench.testbed.cluster.tests.support import GONE_S, TIMEOUT_S, Commands, built, needs, needs_mpirun
 
 pytestmark = needs(Spec(2))
 
@@ -36,7 +37,7 @@ def test_killed_keeper(cluster: Commands, next_command: list[str]) -> None:
     """Its processes go at once, its state directory with the next command that looks."""
     cluster.call("up", "2")
     kill(cluster.status()["keeper"]["pid"])
-    assert wait_until(lambda: not cluster.processes())
+    assert comes_true(lambda: not cluster.processes(), GONE_S)
     cluster.call(*next_command, status=None)
     if next_command[0] == "up":
         assert cluster.status()["up"]
@@ -60,7 +61,7 @@ def test_command_ended_at_any_time_during_up(cluster: Commands, number: signal.S
         up.wait(TIMEOUT_S)
         hosts = cluster.call("exec", "--all", "--", "hostname", status=None)
         whole = hosts.returncode == 0 and len(hosts.stdout.splitlines()) == 8
-        assert whole or wait_until(lambda: not cluster.processes())
+        assert whole or comes_true(lambda: not cluster.processes(), GONE_S)
         cluster.call("down")
         cluster.assert_nothing_left()
 
@@ -74,7 +75,7 @@ def test_killed_while_an_emulator_starts(cluster: Commands, tmp_path: Path, vict
     attach.chmod(0o755)
     words = ["--machine", str(tmp_path / "machine"), "--attach", str(attach)]
     up = cluster.start("up", "2", *words, stderr=subprocess.DEVNULL)
-    if not wait_until((tmp_path / "begun").exists):
+    if not comes_true((tmp_path / "begun").exists, GONE_S):
         up.kill()
         pytest.skip("emulated machines cannot be tried here")
     assert "being set up" in cluster.out("status", status=1)
@@ -107,7 +108,7 @@ def test_killed_during_a_run(cluster: Commands, victim: str) -> None:
         kill(next(pid for pid, program in now.items() if program.startswith(programs[victim])))
     assert run.wait(TIMEOUT_S) != 0
     run.stdout.close()
-    assert wait_until(lambda: set(cluster.processes()) <= before), cluster.processes()
+    assert comes_true(lambda: set(cluster.processes()) <= before, GONE_S), cluster.processes()
     cluster.call("run", "--ppn", "2", "--", str(built("tests/ring")))
     cluster.call("down")
     cluster.assert_nothing_left()

@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import List
 
 import pytest
 
+from bench.common.countdown import comes_true
 from conftest import SOURCES, TIMEOUT_S, Emulate, environment, need_root, need_tool
 
 
@@ -135,10 +135,7 @@ def test_ends_with_its_namespace(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
     )
     assert done.returncode == 0, done.stderr
-    deadline = time.monotonic() + TIMEOUT_S
-    while running(int(done.stdout)):
-        assert time.monotonic() < deadline, "the emulator outlives its namespace"
-        time.sleep(0.02)
+    assert comes_true(lambda: not running(int(done.stdout)), TIMEOUT_S), "the emulator outlives its namespace"
 
 
 def running(pid: int) -> bool:

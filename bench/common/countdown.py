@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from typing import Callable
 
 LOOK_S = 1.0
 
@@ -23,3 +24,13 @@ class Countdown:
         self._left -= min(now - self._looked, LOOK_S)
         self._looked = now
         return max(0.0, self._left)
+
+
+def comes_true(condition: Callable[[], bool], within_s: float, every_s: float = 0.02) -> bool:
+    """Asks again and again, at least once a second, until the condition holds or the time is over."""
+    countdown = Countdown(within_s)
+    while not condition():
+        if countdown.left() == 0:
+            return False
+        time.sleep(every_s)
+    return True
