@@ -21,6 +21,7 @@ PACKAGES = (
     "autoconf",
     "automake",
     "binutils",
+    "elfutils",
     "fuse3",
     "gcc",
     "iproute2",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
 #
-# For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR (both
-# set by make check).  PROGRAM is what job runs (default: check_collectives), WORK a folder that goes at the end, FAILURES the verdict,
-# JOB_LIMIT_S after how long a job is taken to hang (default 1800: a loaded machine is slow).
+# For scripts that judge MPI jobs on this machine; to be sourced.  Environment: MPIRUN, PWR_BUILDDIR, PWR_SRCDIR (all set by
+# make check).  PROGRAM is what job runs (default: check_collectives), WORK a folder that goes at the end, FAILURES the verdict,
+# JOB_LIMIT_S after how long a job is taken to hang (default 1800: a loaded machine is slow): then it is ended, and verdict tells
+# where its processes were.
 # Programs that watch waits (watched.h) have a new file for that in each job, in PWR_WATCHED.
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_* are for those who source this
 set -u
@@ -52,9 +53,22 @@ job() { # np, then mpirun options and program arguments separated by --
     done
     shift
     case " $* " in *thread* | *" -t "*) options+=("${SOUND_THREADS[@]}") ;; esac
-    rm -f "$PWR_WATCHED"
+    rm -f "$PWR_WATCHED" "$WORK/stacks"
     truncate -s 8192 "$PWR_WATCHED"
-    timeout "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+    keep_stacks >/dev/null 2>&1 &
+    local keeper=$! status=0
+    timeout "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1 || status=$?
+    kill "$keeper" 2>/dev/null
+    wait "$keeper" 2>/dev/null
+    return $status
+}
+
+# Of a job that hangs, shortly before it is ended.
+keep_stacks() {
+    sleep $((${JOB_LIMIT_S:-1800} * 9 / 10)) &
+    trap 'kill $!; exit' TERM
+    wait
+    "$PWR_SRCDIR/harness/stacks" $$ >"$WORK/stacks" 2>&1
 }
 
 # Of a job that was killed: its recorder writes what it knows after mpirun has ended.
@@ -82,6 +96,7 @@ verdict() { # what, wanted exit status (0, or "fail"), pattern the output must h
         [ $status = 124 ] || ! grep -q -- "$pattern" "$WORK/out"; then
         echo "FAILED: $what (exit status $status, wanted $wanted and \"$pattern\")"
         sed 's/^/    /' "$WORK/out" | head -n 30
+        [ $status != 124 ] || sed 's/^/    /' "$WORK/stacks"
         FAILURES=$((FAILURES + 1))
         return 1
     fi
