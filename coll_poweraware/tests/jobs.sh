@@ -9,6 +9,7 @@
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_* are for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
+. "$(dirname "${BASH_SOURCE[0]}")/limited.sh" || exit 99
 
 TESTS=$PWR_BUILDDIR/coll_poweraware/tests
 CHECK=$TESTS/check_collectives
@@ -53,22 +54,9 @@ job() { # np, then mpirun options and program arguments separated by --
     done
     shift
     case " $* " in *thread* | *" -t "*) options+=("${SOUND_THREADS[@]}") ;; esac
-    rm -f "$PWR_WATCHED" "$WORK/stacks"
+    rm -f "$PWR_WATCHED"
     truncate -s 8192 "$PWR_WATCHED"
-    keep_stacks >/dev/null 2>&1 &
-    local keeper=$! status=0
-    timeout "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1 || status=$?
-    kill "$keeper" 2>/dev/null
-    wait "$keeper" 2>/dev/null
-    return $status
-}
-
-# Of a job that hangs, shortly before it is ended.
-keep_stacks() {
-    sleep $((${JOB_LIMIT_S:-1800} * 9 / 10)) &
-    trap 'kill $!; exit' TERM
-    wait
-    "$PWR_SRCDIR/harness/stacks" $$ >"$WORK/stacks" 2>&1
+    limited "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
 # Of a job that was killed: its recorder writes what it knows after mpirun has ended.
@@ -96,7 +84,7 @@ verdict() { # what, wanted exit status (0, or "fail"), pattern the output must h
         [ $status = 124 ] || ! grep -q -- "$pattern" "$WORK/out"; then
         echo "FAILED: $what (exit status $status, wanted $wanted and \"$pattern\")"
         sed 's/^/    /' "$WORK/out" | head -n 30
-        [ $status != 124 ] || sed 's/^/    /' "$WORK/stacks"
+        [ $status != 124 ] || where_it_was
         FAILURES=$((FAILURES + 1))
         return 1
     fi

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
 #
-# For scripts that judge jobs of OpenSHMEM on this machine; to be sourced.  Environment: OSHRUN and PWR_BUILDDIR
-# (both set by make check).  WORK is a folder that goes at the end, FAILURES the verdict.
+# For scripts that judge jobs of OpenSHMEM on this machine; to be sourced.  Environment: OSHRUN, PWR_BUILDDIR and
+# PWR_SRCDIR (all set by make check).  WORK is a folder that goes at the end, FAILURES the verdict.
 # shellcheck shell=bash disable=SC2034 # for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${OSHRUN:?}"
 . "$(dirname "${BASH_SOURCE[0]}")/../../tests/one_machine.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../../coll_poweraware/tests/limited.sh" || exit 99
 
 TRANSFERS=$PWR_BUILDDIR/oshmem/transfers
 JOB_LIMIT_S=300
@@ -38,7 +39,7 @@ job() { # PEs, transport, environment (NAME=VALUE) -- program's arguments
     for each in "${variables[@]}"; do
         exported+=(-x "$each")
     done
-    timeout "$JOB_LIMIT_S" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
+    limited "$JOB_LIMIT_S" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
 }
 
 verdict() { # what, pattern the output must have; the status is that of the job before
@@ -49,5 +50,6 @@ verdict() { # what, pattern the output must have; the status is that of the job 
     fi
     echo "FAILED: $1 (exit status $status, wanted 0 and \"$2\")"
     sed 's/^/    /' "$WORK/out" | head -n 30
+    [ $status != 124 ] || where_it_was
     FAILURES=$((FAILURES + 1))
 }
