@@ -93,6 +93,9 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
 static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
     mca_coll_poweraware_module_t *m = (mca_coll_poweraware_module_t *)module;
+    if (MPI_COMM_WORLD == comm) {
+        pwr_process_world_ends();
+    }
 #define EACH(name)                                                                                 \
     if (comm->c_coll->coll_##name##_module == &m->super) {                                         \
         comm->c_coll->coll_##name = m->saved.coll_##name;                                          \

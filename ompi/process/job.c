@@ -8,7 +8,7 @@
  *      so that whatever we cost is in the report.  Ranks tell each other that they take part, for
  *      parameters and installations may differ; an attribute of MPI_COMM_SELF is set, which
  *      MPI_Finalize deletes first of all, while everything still works, and after what the program
- *      itself has put there.
+ *      itself has put there.  Without memory for it, the rank looks for its going.
  *   2. A rank that gets there finishes its page.  A leader asks its recorder for the node's ledger,
  *      which is there when all ranks of the node have come.
  *   3. A binomial tree over MPI_COMM_WORLD: a rank receives from its children that take part, adds
@@ -22,6 +22,7 @@
 #include "process_private.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@
 #include "ompi/attribute/attribute.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/runtime/opal_progress.h"
 #include "opal/util/proc.h"
 
 /* A rank that is here has called all of its collectives, and messages of one sender and tag arrive
@@ -46,6 +49,8 @@
 static const char takes_part[] = "record";
 
 static bool recorder_runs; /* this rank's, who leads its node */
+static atomic_bool end_is_late;
+static int comm_self_has_gone(void);
 static json_t *(*decisions_of_job)(void);
 
 /* ---- 1. ---- */
@@ -95,6 +100,7 @@ void pwr_job_close(void)
     pwr_record_close(pwr_process.record);
     pwr_process.record = NULL;
     recorder_runs = false;
+    opal_progress_unregister(comm_self_has_gone);
 }
 
 /* ---- 1., of a leader: what the recorder has to know ---- */
@@ -341,12 +347,8 @@ static void publish(const pwr_ledger_t *ledger)
     free(summary);
 }
 
-static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *extra)
+static void at_the_end(void)
 {
-    (void)comm;
-    (void)keyval;
-    (void)value;
-    (void)extra;
     pwr_ledger_t *ledger = pwr_ledger_new(); /* NULL: others' go past */
     if (NULL != pwr_process.record) {
         finish_page();
@@ -359,7 +361,49 @@ static int at_the_end(ompi_communicator_t *comm, int keyval, void *value, void *
         publish(ledger);
     }
     pwr_ledger_free(ledger);
+}
+
+static int comm_self_goes(ompi_communicator_t *comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    at_the_end();
     return MPI_SUCCESS;
+}
+
+/* Where MPI_COMM_SELF takes no attribute.  Those who wait for this rank are not yet where all ranks
+   meet in MPI_Finalize: there it makes progress until they come. */
+static int comm_self_has_gone(void)
+{
+    if (ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT) {
+        pwr_process_world_ends();
+    }
+    return 0;
+}
+
+/* If all others have come before, it makes none there. */
+void pwr_process_world_ends(void)
+{
+    if (atomic_exchange(&end_is_late, false)) {
+        at_the_end();
+    }
+}
+
+static bool call_at_the_end(void)
+{
+    /* communicators made of MPI_COMM_SELF have nothing to report */
+    ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = PWR_OMPI_NOT_COPIED};
+    ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = comm_self_goes};
+    int key = MPI_KEYVAL_INVALID;
+    int rc = ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL);
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_attr_set_c(COMM_ATTR, MPI_COMM_SELF, &MPI_COMM_SELF->c_keyhash, key, NULL, false);
+    }
+    bool set = OMPI_SUCCESS == rc;
+    atomic_store(&end_is_late, !set);
+    return set || OMPI_SUCCESS == opal_progress_register(comm_self_has_gone);
 }
 
 static void name_operations(void)
@@ -382,17 +426,11 @@ void pwr_process_tell_names(void)
 void pwr_job_begin(json_t *(*decisions)(void))
 {
     decisions_of_job = decisions;
-    /* communicators made of MPI_COMM_SELF have nothing to report */
-    ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = PWR_OMPI_NOT_COPIED};
-    ompi_attribute_fn_ptr_union_t end = {.attr_communicator_delete_fn = at_the_end};
-    int key = MPI_KEYVAL_INVALID;
     if (!pwr_process_wants_report()) {
         return;
     }
-    if (OMPI_SUCCESS != ompi_attr_create_keyval(COMM_ATTR, copy, end, &key, NULL, 0, NULL) ||
-        OMPI_SUCCESS != ompi_attr_set_c(COMM_ATTR, MPI_COMM_SELF, &MPI_COMM_SELF->c_keyhash, key,
-                                        NULL, false)) {
-        pwr_say(1, "no report of the job: MPI_COMM_SELF takes no attribute");
+    if (!call_at_the_end()) {
+        pwr_say(1, "no report of the job, and others wait for it: out of memory");
         return;
     }
     name_operations();

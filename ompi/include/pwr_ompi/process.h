@@ -121,6 +121,8 @@ void pwr_process_open(bool mpi_threads);
 /* Once MPI_COMM_SELF is there: the report of the whole job begins.  decisions: tells at its end,
    for the job's document, what rank 0 has decided. */
 void pwr_process_begin_job(json_t *(*decisions)(void));
+/* Before MPI_COMM_WORLD goes: the last time at which ranks can talk. */
+void pwr_process_world_ends(void);
 void pwr_process_close(void);
 /* At the end of a component's hook that began at since_ns (env's clock): reports say what we cost.
  */
