@@ -9,7 +9,7 @@
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_* are for those who source this
 set -u
 : "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
-. "$(dirname "${BASH_SOURCE[0]}")/limited.sh" || exit 99
+. "$(dirname "${BASH_SOURCE[0]}")/within.sh" || exit 99
 
 TESTS=$PWR_BUILDDIR/coll_poweraware/tests
 CHECK=$TESTS/check_collectives
@@ -56,7 +56,7 @@ job() { # np, then mpirun options and program arguments separated by --
     case " $* " in *thread* | *" -t "*) options+=("${SOUND_THREADS[@]}") ;; esac
     rm -f "$PWR_WATCHED"
     truncate -s 8192 "$PWR_WATCHED"
-    limited "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+    within "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
 # Of a job that was killed: its recorder writes what it knows after mpirun has ended.

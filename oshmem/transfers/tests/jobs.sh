@@ -7,7 +7,7 @@
 set -u
 : "${PWR_BUILDDIR:?}" "${OSHRUN:?}"
 . "$(dirname "${BASH_SOURCE[0]}")/../../tests/one_machine.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/../../../coll_poweraware/tests/limited.sh" || exit 99
+. "$(dirname "${BASH_SOURCE[0]}")/../../../coll_poweraware/tests/within.sh" || exit 99
 
 TRANSFERS=$PWR_BUILDDIR/oshmem/transfers
 JOB_LIMIT_S=300
@@ -39,7 +39,7 @@ job() { # PEs, transport, environment (NAME=VALUE) -- program's arguments
     for each in "${variables[@]}"; do
         exported+=(-x "$each")
     done
-    limited "$JOB_LIMIT_S" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
+    within "$JOB_LIMIT_S" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
 }
 
 verdict() { # what, pattern the output must have; the status is that of the job before

@@ -6,7 +6,7 @@
 : "${PWR_SRCDIR:?}"
 
 # As timeout(1): the exit status is the command's, or 124 if it was ended because it took too long.
-limited() { # seconds, command
+within() { # seconds, command
     local seconds=$1 status=0
     shift
     rm -f "$WORK/stacks"
