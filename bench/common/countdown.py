@@ -8,6 +8,7 @@ import time
 from typing import Callable
 
 LOOK_S = 1.0
+_PAUSE_S = 0.05
 
 
 class Countdown:
@@ -26,11 +27,11 @@ class Countdown:
         return max(0.0, self._left)
 
 
-def comes_true(condition: Callable[[], bool], within_s: float, every_s: float = 0.02) -> bool:
-    """Asks again and again, at least once a second, until the condition holds or the time is over."""
+def comes_true(condition: Callable[[], bool], within_s: float) -> bool:
+    """Asks again and again until the condition holds or the time is over."""
     countdown = Countdown(within_s)
     while not condition():
         if countdown.left() == 0:
             return False
-        time.sleep(every_s)
+        time.sleep(_PAUSE_S)
     return True

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
 from bench.common import processes
-from bench.common.countdown import comes_true
+from bench.common.countdown import Countdown
 from bench.run.cluster import Cluster
 from poweraware.session.document import NodeEnergy, Samples
 
@@ -43,14 +44,12 @@ class Samplers:
             command = [str(self._program), "--interval-ms", str(self._interval_ms), "--output"]
             line = self._cluster.exec_command(node, command + [str(output)])
             self._running.append(processes.start(line, output.with_suffix(".log")))
-
-        def all_have_begun() -> bool:
-            return all(
-                process.poll() is not None or _has_sample(_output(folder, covers[0]))
-                for covers, process in zip(self._covers, self._running)
-            )
-
-        comes_true(all_have_begun, _FIRST_SAMPLE_S)
+        countdown = Countdown(_FIRST_SAMPLE_S)
+        for covers, process in zip(self._covers, self._running):
+            while process.poll() is None and countdown.left() > 0:
+                if _has_sample(_output(folder, covers[0])):
+                    break
+                time.sleep(0.02)
 
     def stop(self) -> None:
         """Ends the samplers; each writes a last sample."""

@@ -50,7 +50,6 @@ static const char takes_part[] = "record";
 
 static bool recorder_runs; /* this rank's, who leads its node */
 static atomic_bool end_is_late;
-static int comm_self_has_gone(void);
 static json_t *(*decisions_of_job)(void);
 
 /* ---- 1. ---- */
@@ -93,14 +92,6 @@ void pwr_job_open(void)
         pwr_process.account = pwr_record_account(pwr_process.record);
         pwr_process.ticks = pwr_ticks_open("");
     }
-}
-
-void pwr_job_close(void)
-{
-    pwr_record_close(pwr_process.record);
-    pwr_process.record = NULL;
-    recorder_runs = false;
-    opal_progress_unregister(comm_self_has_gone);
 }
 
 /* ---- 1., of a leader: what the recorder has to know ---- */
@@ -442,4 +433,12 @@ void pwr_job_begin(json_t *(*decisions)(void))
                     pwr_status_text(status));
         }
     }
+}
+
+void pwr_job_close(void)
+{
+    pwr_record_close(pwr_process.record);
+    pwr_process.record = NULL;
+    recorder_runs = false;
+    opal_progress_unregister(comm_self_has_gone);
 }

@@ -81,5 +81,3 @@ def test_nothing_runs_on_after_its_death(tmp_path: Path, how: signal.Signals) ->
     done = subprocess.run(command(tmp_path), env=again, capture_output=True, text=True, check=False)
     assert "E: no network" in done.stdout
     assert not (tmp_path / "cache/trixie/root.new").exists()
-
-

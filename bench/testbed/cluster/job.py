@@ -84,9 +84,9 @@ def _next_signal(countdown: Optional[Countdown]) -> Optional[signal.struct_sigin
 
 
 def _sweep(job_id: str) -> None:
-    deadline = time.monotonic() + _SWEEP_GRACE_S
+    countdown = Countdown(_SWEEP_GRACE_S)
     while True:
-        late = time.monotonic() > deadline
+        late = countdown.left() == 0
         survivors = 0
         for descriptor in _marked(job_id):
             survivors += 1

@@ -34,8 +34,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.testbed.cluster import namespaces, network, state, syscalls
 from bench.common.countdown import LOOK_S, Countdown
+from bench.testbed.cluster import namespaces, network, state, syscalls
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.spec import HEAD, Spec, hosts_file
 
