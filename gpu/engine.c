@@ -139,7 +139,7 @@ void pwr_gpu_load(pwr_gpu_kernels_t *kernels, const char *ptx, const char *const
                           "the driver does not take our kernels")) {
         return;
     }
-    for (int i = 0; i < PWR_GPU_KERNELS; ++i) {
+    for (int i = 0; i < PWR_GPU_KERNELS && NULL != names[i]; ++i) {
         pwr_gpu_succeeds(pwr_gpu_driver.get_function(&kernels->kernel[i], module, names[i]),
                          names[i]);
     }

@@ -24,6 +24,7 @@ typedef struct pwr_gpu_engine {
     pwr_gpu_uuid_t device;
     uint64_t process;
     pwr_gpu_kernels_t reductions[PWR_GPU_NUM_TYPES], copies;
+    pwr_gpu_kernels_t teams[PWR_GPU_NUM_TYPES], probe;
 } pwr_gpu_engine_t;
 
 extern pwr_gpu_engine_t pwr_gpu_engine;
@@ -45,7 +46,7 @@ bool pwr_gpu_engine_ended(void *context);
 /* Whether rc says so; if not, why. */
 bool pwr_gpu_succeeds(int rc, const char *what);
 
-/* Once; may wait for the GPU. */
+/* Once; may wait for the GPU.  names: [PWR_GPU_KERNELS], NULL where there are less. */
 void pwr_gpu_load(pwr_gpu_kernels_t *kernels, const char *ptx, const char *const names[]);
 
 /* One thread per item, up to so many blocks. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine.h"
 #include "kernels/modules.h"
 #include "pwr/clock.h"
 #include "pwr/wait.h"
@@ -35,6 +36,7 @@ typedef struct member {
 typedef struct shared {
     pwr_flag_t served; /* calls that the server is through with */
     pwr_gpu_handle_t flags;
+    pwr_gpu_uuid_t device;
     _Atomic uint32_t failed;
     char why[PWR_GPU_WHY_MAX];
     member_t member[];
@@ -120,6 +122,7 @@ static bool make_flags(pwr_gpu_group_t *g)
               CUDA_SUCCESS == pwr_gpu_driver.to_device(g->flags, zeros, bytes) &&
               CUDA_SUCCESS == pwr_gpu_driver.get_handle(&g->shared->flags, g->flags);
     free(zeros);
+    g->shared->device = pwr_gpu_engine.device;
     if (!ok) {
         pwr_gpu_because("memory of this GPU cannot be had, or not be opened by others");
     }
@@ -157,6 +160,10 @@ bool pwr_gpu_group_join(pwr_gpu_group_t *g)
 {
     if (SERVER == g->me) {
         return true;
+    }
+    if (0 != memcmp(&g->shared->device, &pwr_gpu_engine.device, sizeof g->shared->device)) {
+        pwr_gpu_because("ranks use several GPUs");
+        return false;
     }
     int rc =
         pwr_gpu_driver.open_handle(&g->flags, g->shared->flags, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);

@@ -9,11 +9,13 @@
  */
 #include "poweraware_mpix.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pwr_gpu/group.h"
+#include "pwr_gpu/team.h"
 
 struct poweraware_stream {
     void *stream;
@@ -21,7 +23,8 @@ struct poweraware_stream {
 
 typedef struct attached {
     void *stream;
-    pwr_gpu_group_t *group; /* NULL: through the host */
+    pwr_gpu_group_t *group; /* NULL: none */
+    pwr_gpu_team_t *team;   /* NULL: none; neither: through the host */
     MPI_Comm within;        /* of the same ranks, for what is ours */
     MPI_Win memory;         /* MPI_WIN_NULL: none */
     int rank, size;
@@ -107,8 +110,9 @@ static int all_agree(const attached_t *a, int mine)
     return MPI_SUCCESS == MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, a->within) && least;
 }
 
-/* Zeroed, from all ranks of the communicator; NULL: they do not share a node, or there is none. */
-static void *share(attached_t *a)
+/* So many bytes, zeroed, of all ranks of the communicator; NULL: they do not share a node, or there
+   is none. */
+static void *share(attached_t *a, size_t bytes_of_all)
 {
     MPI_Comm node;
     MPI_Aint bytes = 0;
@@ -120,7 +124,7 @@ static void *share(attached_t *a)
     if (!all_agree(a, on_node == a->size)) {
         return NULL; /* on all ranks */
     }
-    size_t all = pwr_gpu_group_bytes(a->size) + ALIGNMENT;
+    size_t all = bytes_of_all + ALIGNMENT;
     if (MPI_SUCCESS != MPI_Win_allocate_shared(0 == a->rank ? (MPI_Aint)all : 0, 1, MPI_INFO_NULL,
                                                a->within, &memory, &a->memory)) {
         a->memory = MPI_WIN_NULL;
@@ -148,31 +152,58 @@ static void drop_group(attached_t *a)
     a->group = NULL;
 }
 
-/* Whether all ranks could; who could not says why, once. */
+/* Whether all ranks could; who could not says why, once, where nothing else is left. */
 static int all_could(const attached_t *a, int mine, const char *why)
 {
     static int told;
-    if (!mine && !told) {
+    if (!mine && !told && NULL == a->team) {
         told = 1;
         fprintf(stderr, "poweraware: reductions in streams go through the host: %s\n", why);
     }
     return all_agree(a, mine);
 }
 
-static void make_group(attached_t *a)
+static void drop_team(attached_t *a)
 {
-    if (!all_could(a, pwr_gpu_driver_find(), "libcuda.so.1 is not loaded, or too old")) {
-        return;
+    pwr_gpu_team_close(a->team);
+    MPI_Barrier(a->within);
+    pwr_gpu_team_free(a->team);
+    a->team = NULL;
+}
+
+/* Says nothing: without one there is the group. */
+static void make_team(attached_t *a, _Atomic uint32_t *stop)
+{
+    pwr_gpu_member_t members[PWR_GPU_MEMBERS], mine = {.multiprocessors = 0};
+    a->team = pwr_gpu_open() ? pwr_gpu_team_new(stop, a->size, a->rank, &mine) : NULL;
+    if (!all_agree(a, NULL != a->team) ||
+        MPI_SUCCESS != MPI_Allgather(&mine, sizeof mine, MPI_BYTE, members, sizeof mine, MPI_BYTE,
+                                     a->within) ||
+        !all_agree(a, pwr_gpu_team_join(a->team, members)) ||
+        !all_agree(a, pwr_gpu_team_probe(a->team))) {
+        drop_team(a);
     }
-    void *memory = share(a);
-    if (!all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
-        return;
-    }
+}
+
+static void make_group(attached_t *a, void *memory)
+{
     a->group = pwr_gpu_group_new(memory, a->size, a->rank, a->stream);
     if (!all_could(a, NULL != a->group, pwr_gpu_why()) ||
         !all_could(a, pwr_gpu_group_join(a->group), pwr_gpu_why()) ||
         !all_could(a, pwr_gpu_group_start(a->group), "no thread or stream for the server")) {
         drop_group(a);
+    }
+}
+
+static void find_ways(attached_t *a)
+{
+    if (!all_could(a, pwr_gpu_driver_find(), "libcuda.so.1 is not loaded, or too old")) {
+        return;
+    }
+    char *memory = share(a, ALIGNMENT + pwr_gpu_group_bytes(a->size));
+    if (all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
+        make_team(a, (_Atomic uint32_t *)(void *)memory);
+        make_group(a, memory + ALIGNMENT);
     }
 }
 
@@ -182,9 +213,14 @@ static int detach(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    if (NULL != a->group) {
+    if (NULL != a->group || NULL != a->team) {
         pwr_gpu_driver.wait_stream(a->stream);
         MPI_Barrier(a->within);
+    }
+    if (NULL != a->team) {
+        drop_team(a);
+    }
+    if (NULL != a->group) {
         drop_group(a);
     }
     if (MPI_WIN_NULL != a->memory) {
@@ -227,7 +263,7 @@ int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *stream_
     MPI_Comm_set_errhandler(a->within, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &a->rank);
     MPI_Comm_size(comm, &a->size);
-    make_group(a);
+    find_ways(a);
     return MPI_Comm_set_attr(*stream_comm, keyval, a);
 }
 
@@ -275,6 +311,17 @@ static int find_type(MPI_Datatype datatype, pwr_gpu_type_t *found)
     return 0;
 }
 
+/* NULL: it is no stream communicator. */
+static attached_t *attached_to(MPI_Comm comm)
+{
+    attached_t *a = NULL;
+    int is_there = 0;
+    if (MPI_KEYVAL_INVALID != keyval) {
+        MPI_Comm_get_attr(comm, keyval, &a, &is_there);
+    }
+    return is_there ? a : NULL;
+}
+
 /* root < 0: all have the result. */
 static int through_host(const attached_t *a, const void *in, void *out, int count,
                         MPI_Datatype datatype, MPI_Op op, int root)
@@ -314,17 +361,30 @@ static int through_host(const attached_t *a, const void *in, void *out, int coun
     return rc;
 }
 
+static int on_gpu(attached_t *a, const void *in, void *out, size_t count, pwr_gpu_type_t type,
+                  pwr_gpu_op_t op, int root)
+{
+    int bytes = PWR_GPU_I64 == type || PWR_GPU_U64 == type || PWR_GPU_F64 == type ? 8 : 4;
+    bool by_team = NULL != a->team &&
+                   (NULL == a->group || pwr_gpu_team_is_faster(a->team, count * (size_t)bytes));
+    pwr_gpu_result_t result =
+        by_team ? pwr_gpu_team_reduce(a->team, a->stream, in, out, op, type, count, root)
+                : pwr_gpu_group_reduce(a->group, in, out, op, type, count);
+    if (PWR_GPU_DONE != result && !a->told) {
+        a->told = 1;
+        fprintf(stderr, "poweraware: reductions in a stream fail: %s\n",
+                by_team ? pwr_gpu_why() : pwr_gpu_group_why(a->group));
+    }
+    return PWR_GPU_DONE == result;
+}
+
 static int enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    int root, MPI_Comm comm)
 {
-    attached_t *a = NULL;
-    int is_there = 0;
+    attached_t *a = attached_to(comm);
     pwr_gpu_op_t gpu_op;
     pwr_gpu_type_t type;
-    if (MPI_KEYVAL_INVALID != keyval) {
-        MPI_Comm_get_attr(comm, keyval, &a, &is_there);
-    }
-    if (!is_there) {
+    if (NULL == a) {
         return failed(comm, MPI_ERR_COMM);
     }
     if (count < 0) {
@@ -338,19 +398,13 @@ static int enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     }
     const void *in = MPI_IN_PLACE == sendbuf ? recvbuf : sendbuf;
     void *out = root < 0 || root == a->rank ? recvbuf : NULL;
-    if (NULL == a->group || !find_op(op, &gpu_op) || !find_type(datatype, &type)) {
+    if ((NULL == a->group && NULL == a->team) || !find_op(op, &gpu_op) ||
+        !find_type(datatype, &type)) {
         int rc = through_host(a, in, out, count, datatype, op, root);
         return MPI_SUCCESS == rc ? rc : failed(comm, rc);
     }
-    if (PWR_GPU_DONE == pwr_gpu_group_reduce(a->group, in, out, gpu_op, type, (size_t)count)) {
-        return MPI_SUCCESS;
-    }
-    if (!a->told) {
-        a->told = 1;
-        fprintf(stderr, "poweraware: reductions in a stream fail: %s\n",
-                pwr_gpu_group_why(a->group));
-    }
-    return failed(comm, MPI_ERR_OTHER);
+    return on_gpu(a, in, out, (size_t)count, type, gpu_op, root) ? MPI_SUCCESS
+                                                                 : failed(comm, MPI_ERR_OTHER);
 }
 
 int MPIX_Allreduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
@@ -364,4 +418,18 @@ int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 {
     return root < 0 ? failed(comm, MPI_ERR_ROOT)
                     : enqueue(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int poweraware_stream_comm_team(MPI_Comm comm, struct poweraware_team **team, int *blocks)
+{
+    attached_t *a = attached_to(comm);
+    *team = NULL;
+    *blocks = 0;
+    if (NULL == a) {
+        return failed(comm, MPI_ERR_COMM);
+    }
+    if (NULL != a->team) {
+        *team = pwr_gpu_team_on_device(a->team, blocks);
+    }
+    return MPI_SUCCESS;
 }

@@ -57,6 +57,13 @@ int MPIX_Allreduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Da
 int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, int root, MPI_Comm comm);
 
+/* For kernels that reduce among them (poweraware_device.h): comm's team, in the memory of the GPU,
+   for kernels in the stream of comm, and how many blocks their grids may have.  It lives as long as
+   comm.  NULL, 0: its ranks' kernels are not on their GPUs at the same time (on one GPU that takes
+   MPS), or not on one node. */
+struct poweraware_team;
+int poweraware_stream_comm_team(MPI_Comm comm, struct poweraware_team **team, int *blocks);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,8 @@
  *   direct     the collective on the buffers of the GPU
  *   enqueued   MPIX_Allreduce_enqueue, in rows; the CPU waits at the end of a row
  *   enqueued-1 the same, in rows of one call
+ *   in-kernel  poweraware_allreduce_sum_f64, rows of calls in one kernel (in_kernel.cu), where the
+ *              ranks' kernels are on the GPU at once
  *
  * Ways take turns: each round has one window of each.  A window is a number of calls between two
  * barriers; its time is that of the slowest rank.  One line for each: way, ranks, bytes, round,
@@ -39,6 +41,9 @@ static double *pinned[2], *pageable[2];
 static int (*copy_out)(void *, pwr_gpu_address_t, size_t, void *);
 static int (*copy_in)(pwr_gpu_address_t, const void *, size_t, void *);
 static bool sleeps;
+static struct poweraware_team *team; /* NULL: there is none */
+static int blocks;                   /* of its grids, at most */
+static void *in_kernel_function;
 
 static void sleep_for_gpu(void)
 {
@@ -171,15 +176,30 @@ static void enqueued_1(size_t count, int calls)
     enqueue(count, calls, 1);
 }
 
+static void in_kernel(size_t count, int calls)
+{
+    enum { THREADS = 512, UNIT = 16 };
+    size_t grid = (count * 8 + UNIT * THREADS - 1) / (UNIT * THREADS);
+    grid = grid > (size_t)blocks ? (size_t)blocks : grid;
+    for (int rest = calls; rest > 0; rest -= ROW) {
+        unsigned long long num = count;
+        int row = rest < ROW ? rest : ROW;
+        void *arguments[] = {&team, &source, &result, &num, &row};
+        MUST(launch(in_kernel_function, (unsigned)grid, 1, 1, THREADS, 1, 1, 0, stream, arguments,
+                    NULL));
+        sleep_for_gpu();
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(size_t count, int calls);
     bool reduces; /* no other collective than Allreduce */
 } ways[] = {
     {"staged", staged, false},    {"staged-2", staged_2, false},    {"direct", direct, false},
-    {"enqueued", enqueued, true}, {"enqueued-1", enqueued_1, true},
+    {"enqueued", enqueued, true}, {"enqueued-1", enqueued_1, true}, {"in-kernel", in_kernel, true},
 };
-enum { WAYS = sizeof ways / sizeof ways[0] };
+enum { WAYS = sizeof ways / sizeof ways[0], IN_KERNEL = WAYS - 1 };
 
 /* ---- windows ---- */
 
@@ -309,6 +329,25 @@ static void measure(size_t bytes, int rounds, double seconds, const bool *chosen
 
 /* ---- set-up ---- */
 
+/* Whether there is a team, and the kernel for it beside this program. */
+static bool find_in_kernel(const char *program)
+{
+    static char ptx[1 << 17];
+    void *module = NULL;
+    snprintf(ptx, sizeof ptx, "%.*sin_kernel.ptx",
+             NULL == strrchr(program, '/') ? 0 : (int)(strrchr(program, '/') + 1 - program),
+             program);
+    FILE *file = NULL == team ? NULL : fopen(ptx, "r");
+    if (NULL == file) {
+        return false;
+    }
+    size_t length = fread(ptx, 1, sizeof ptx - 1, file);
+    fclose(file);
+    ptx[length] = '\0';
+    return CUDA_SUCCESS == pwr_gpu_driver.load_module(&module, ptx) &&
+           CUDA_SUCCESS == pwr_gpu_driver.get_function(&in_kernel_function, module, "in_kernel");
+}
+
 static void make_comms(void)
 {
     MPI_Info info;
@@ -324,6 +363,7 @@ static void make_comms(void)
     MPIX_Stream_comm_create(MPI_COMM_WORLD, mpix_stream, &streamed);
     MPIX_Stream_free(&mpix_stream);
     MPI_Info_free(&info);
+    poweraware_stream_comm_team(streamed, &team, &blocks);
 }
 
 static void allocate(size_t bytes)
@@ -375,7 +415,8 @@ static const pwr_option_t table[] = {
     {0, "seconds", "S", "about how long a window lasts (0.05)", pwr_option_real,
      offsetof(struct options, seconds), 1e-6, 1e4},
     {0, "ways", "NAME[,..]",
-     "of staged, staged-2, direct, enqueued, enqueued-1 (all; the last two: allreduce)",
+     "of staged, staged-2, direct, enqueued, enqueued-1, in-kernel (all; the last three: "
+     "allreduce)",
      pwr_option_text, offsetof(struct options, ways), 0, 0},
     {0, "blocking", NULL, "who stages sleeps until the GPU is ready, and does not spin",
      pwr_option_flag, offsetof(struct options, blocking), 0, 0},
@@ -436,6 +477,7 @@ int main(int argc, char **argv)
     }
     allocate(options.to * (unsigned long)(collective->receives_each ? size : 1));
     make_comms();
+    chosen[IN_KERNEL] = chosen[IN_KERNEL] && find_in_kernel(argv[0]);
     for (size_t bytes = options.from; bytes <= options.to; bytes *= (size_t)options.factor) {
         measure(bytes, options.rounds, options.seconds, chosen);
     }

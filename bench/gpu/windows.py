@@ -13,7 +13,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from poweraware.ratios import Ratio, geometric_mean, paired
 
 STAGED = ("staged", "staged-2")
-OURS = ("direct", "enqueued", "enqueued-1")
+OURS = ("direct", "enqueued", "enqueued-1", "in-kernel")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def draw(rows: Rows, path: Path, title: str) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "poweraware", "svg.fonttype": "none"})
     from matplotlib import pyplot
 
-    colours = {"staged": "#8a8a8a", "staged-2": "#c4c4c4", "direct": "#0072B2", "enqueued": "#009E73", "enqueued-1": "#E69F00"}
+    colours = {"staged": "#8a8a8a", "staged-2": "#c4c4c4", "direct": "#0072B2", "enqueued": "#009E73", "enqueued-1": "#E69F00", "in-kernel": "#CC79A7"}
     numbers = sorted({ranks for ranks, _ in rows})
     figure, panels = pyplot.subplots(1, len(numbers), figsize=(4 * len(numbers), 3.6), sharey=True, squeeze=False)
     for panel, ranks in zip(panels[0], numbers):

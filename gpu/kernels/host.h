@@ -6,17 +6,99 @@
 #ifndef PWR_GPU_KERNELS_HOST_H
 #define PWR_GPU_KERNELS_HOST_H
 
+#include <stdlib.h>
+#include <time.h>
+
+#include "pwr/clock.h"
+
 #include "kernels.h"
 
-/* Which thread of the device the calling one is, of how many. */
-extern _Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_threads;
+/* Which thread of the device the calling one is. */
+extern _Thread_local struct pwr_host_place {
+    unsigned thread, threads; /* of a block */
+    unsigned block, blocks;
+} pwr_host_place;
+/* Of the program that has kernels with blocks that sync. */
+void pwr_host_sync(void);
+
+/* ---- for kernels.h ---- */
 
 #define DEVICE static inline
-#define KERNEL void
+#define KERNEL_OF(threads) void
 #define TABLE const pwr_gpu_table_t
-#define FIRST pwr_gpu_host_thread
-#define STEP pwr_gpu_host_threads
+#define FIRST                                                                                      \
+    ((unsigned long long)pwr_host_place.block * pwr_host_place.threads + pwr_host_place.thread)
+#define STEP ((unsigned long long)pwr_host_place.blocks * pwr_host_place.threads)
 
+/* ---- for poweraware_device.h ---- */
+
+#define POWERAWARE_DEVICE static inline
+#define PWR_ALIGNED_16 __attribute__((aligned(16)))
+#define PWR_UNROLLED
+#define PWR_ROLLED
+
+POWERAWARE_DEVICE unsigned pwr_thread(void)
+{
+    return pwr_host_place.thread;
+}
+
+POWERAWARE_DEVICE unsigned pwr_threads(void)
+{
+    return pwr_host_place.threads;
+}
+
+POWERAWARE_DEVICE unsigned pwr_block(void)
+{
+    return pwr_host_place.block;
+}
+
+POWERAWARE_DEVICE unsigned pwr_blocks(void)
+{
+    return pwr_host_place.blocks;
+}
+
+POWERAWARE_DEVICE void pwr_sync(void)
+{
+    pwr_host_sync();
+}
+
+POWERAWARE_DEVICE void pwr_trap(void)
+{
+    abort();
+}
+
+POWERAWARE_DEVICE void pwr_pause(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+POWERAWARE_DEVICE void pwr_store_release(unsigned *at, unsigned value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+POWERAWARE_DEVICE unsigned pwr_load_acquire(unsigned *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+POWERAWARE_DEVICE void pwr_store_words(unsigned long long *at, unsigned long long a,
+                                       unsigned long long b)
+{
+    __atomic_store_n(at, a, __ATOMIC_RELAXED);
+    __atomic_store_n(at + 1, b, __ATOMIC_RELAXED);
+}
+
+POWERAWARE_DEVICE void pwr_load_words(unsigned long long *at, unsigned long long *a,
+                                      unsigned long long *b)
+{
+    *a = __atomic_load_n(at, __ATOMIC_RELAXED);
+    *b = __atomic_load_n(at + 1, __ATOMIC_RELAXED);
+}
+
+/* ---- the kernels ---- */
+
+#include "poweraware_device.h"
 #include "pwr_gpu/elements.h"
 
 #define PWR_GPU_HOST_KERNEL(op, name)                                                              \
@@ -32,5 +114,11 @@ PWR_GPU_HOST_KERNEL(copy, 16)
 PWR_GPU_HOST_KERNEL(copy, 8)
 PWR_GPU_HOST_KERNEL(copy, 4)
 PWR_GPU_HOST_KERNEL(copy, 1)
+
+#define PWR_GPU_HOST_TEAM_KERNEL(constant, name, bytes)                                            \
+    void pwr_team_##name(poweraware_team_t *team, const void *in, void *out,                       \
+                         unsigned long long count, int root, int op);
+PWR_GPU_TYPES(PWR_GPU_HOST_TEAM_KERNEL)
+void pwr_team_probe(poweraware_team_t *team, unsigned long long *ns, int exchanges);
 
 #endif

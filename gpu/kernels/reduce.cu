@@ -13,101 +13,7 @@
  */
 #include "target.h"
 
-/* ---- elements: as they lie in memory (T), and as they are computed with (A) ---- */
-
-DEVICE float bits_to_f32(unsigned bits)
-{
-    union {
-        unsigned bits;
-        float value;
-    } u;
-    u.bits = bits;
-    return u.value;
-}
-
-DEVICE unsigned f32_to_bits(float value)
-{
-    union {
-        unsigned bits;
-        float value;
-    } u;
-    u.value = value;
-    return u.bits;
-}
-
-DEVICE float bf16_to_f32(unsigned short bits)
-{
-    return bits_to_f32((unsigned)bits << 16);
-}
-
-/* To the nearest, ties to even; NaN stays NaN. */
-DEVICE unsigned short f32_to_bf16(float value)
-{
-    unsigned bits = f32_to_bits(value);
-    if ((bits & 0x7FFFFFFFu) > 0x7F800000u) {
-        return (unsigned short)(bits >> 16 | 0x40u);
-    }
-    return (unsigned short)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
-}
-
-#ifdef __CUDA_ARCH__
-DEVICE float f16_to_f32(unsigned short bits)
-{
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return value;
-}
-
-DEVICE unsigned short f32_to_f16(float value)
-{
-    unsigned short bits;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-    return bits;
-}
-#else
-DEVICE float f16_to_f32(unsigned short bits)
-{
-    unsigned sign = (unsigned)(bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1Fu;
-    unsigned fraction = bits & 0x3FFu;
-    if (31 == exponent) {
-        return bits_to_f32(sign | 0x7F800000u | fraction << 13);
-    }
-    if (0 == exponent) { /* a multiple of 2^-24 */
-        float value = (float)fraction * bits_to_f32(0x33800000u);
-        return bits_to_f32(sign | f32_to_bits(value));
-    }
-    return bits_to_f32(sign | (exponent + 112u) << 23 | fraction << 13);
-}
-
-/* To the nearest, ties to even. */
-DEVICE unsigned short f32_to_f16(float value)
-{
-    unsigned bits = f32_to_bits(value), sign = bits >> 16 & 0x8000u, size = bits & 0x7FFFFFFFu;
-    if (size > 0x7F800000u) {
-        return 0x7FFFu; /* as cvt does */
-    }
-    if (size >= 0x477FF000u) { /* rounds to more than the largest */
-        return (unsigned short)(sign | 0x7C00u);
-    }
-    if (size < 0x38800000u) { /* adds 0.5, whose last bit is 2^-24 */
-        unsigned rounded = f32_to_bits(bits_to_f32(size) + 0.5f) - 0x3F000000u;
-        return (unsigned short)(sign | rounded);
-    }
-    unsigned rounded = size + 0xFFFu + (size >> 13 & 1u) - (112u << 23);
-    return (unsigned short)(sign | rounded >> 13);
-}
-#endif
-
-#define SAME(x) (x)
-/* Integers wrap. */
-#define ADD_I32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
-#define MUL_I32(a, b) ((int)((unsigned)(a) * (unsigned)(b)))
-#define ADD_I64(a, b) ((long long)((index_t)(a) + (index_t)(b)))
-#define MUL_I64(a, b) ((long long)((index_t)(a) * (index_t)(b)))
-#define ADD(a, b) ((a) + (b))
-#define MUL(a, b) ((a) * (b))
-#define MIN(a, b) ((b) < (a) ? (b) : (a))
-#define MAX(a, b) ((b) > (a) ? (b) : (a))
+#include "poweraware_device.h"
 
 /* ---- kernels ---- */
 
@@ -159,22 +65,13 @@ DEVICE unsigned short f32_to_f16(float value)
 #define KERNELS(name, T, A, to_a, to_t, add, mul)                                                  \
     REDUCE(sum, name, T, A, to_a, to_t, add)                                                       \
     REDUCE(prod, name, T, A, to_a, to_t, mul)                                                      \
-    REDUCE(min, name, T, A, to_a, to_t, MIN)                                                       \
-    REDUCE(max, name, T, A, to_a, to_t, MAX)
+    REDUCE(min, name, T, A, to_a, to_t, PWR_MIN)                                                   \
+    REDUCE(max, name, T, A, to_a, to_t, PWR_MAX)
 
-#define KERNELS_i32 KERNELS(i32, int, int, SAME, SAME, ADD_I32, MUL_I32)
-#define KERNELS_u32 KERNELS(u32, unsigned, unsigned, SAME, SAME, ADD, MUL)
-#define KERNELS_i64 KERNELS(i64, long long, long long, SAME, SAME, ADD_I64, MUL_I64)
-#define KERNELS_u64 KERNELS(u64, index_t, index_t, SAME, SAME, ADD, MUL)
-#define KERNELS_f32 KERNELS(f32, float, float, SAME, SAME, ADD, MUL)
-#define KERNELS_f64 KERNELS(f64, double, double, SAME, SAME, ADD, MUL)
-#define KERNELS_f16 KERNELS(f16, unsigned short, float, f16_to_f32, f32_to_f16, ADD, MUL)
-#define KERNELS_bf16 KERNELS(bf16, unsigned short, float, bf16_to_f32, f32_to_bf16, ADD, MUL)
-
-#define KERNELS_OF(element) KERNELS_##element
-#define KERNELS_OF_EXPANDED(element) KERNELS_OF(element)
 #ifdef PWR_GPU_ELEMENT
-KERNELS_OF_EXPANDED(PWR_GPU_ELEMENT)
-#else /* all of them */
-KERNELS_i32 KERNELS_u32 KERNELS_i64 KERNELS_u64 KERNELS_f32 KERNELS_f64 KERNELS_f16 KERNELS_bf16
+#define OF_ELEMENT(name) PWR_ELEMENT_##name(KERNELS)
+#define OF_ELEMENT_EXPANDED(name) OF_ELEMENT(name)
+OF_ELEMENT_EXPANDED(PWR_GPU_ELEMENT)
+#else
+PWR_ELEMENTS(KERNELS)
 #endif

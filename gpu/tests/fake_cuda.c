@@ -6,6 +6,7 @@
  * (kernels/host.h). Copies want a context, as CUDA does; a kernel ends some time after its launch.
  *
  * FAKE_CUDA_FAILS: names of functions that fail, with commas.
+ * FAKE_CUDA_AT_ONCE: kernels of several processes run at once, as with MPS.
  * FAKE_CUDA_DEVICES: the ranks of a job have so many GPUs, in turn (1).
  */
 #define _GNU_SOURCE
@@ -33,7 +34,7 @@ enum {
     ILLEGAL_ADDRESS = 700,
     NOT_SUPPORTED = 801
 };
-enum { LONGEST_KERNEL_NS = 100000, THREADS = 48 };
+enum { LONGEST_KERNEL_NS = 100000, THREADS = 48, MULTIPROCESSORS = 24 };
 
 typedef struct allocation {
     struct allocation *next;
@@ -60,7 +61,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;
 static int context, module;
 static _Thread_local int pushed;
-_Thread_local unsigned long long pwr_gpu_host_thread, pwr_gpu_host_threads;
+_Thread_local struct pwr_host_place pwr_host_place;
+
+/* Blocks of kernels that sync have one thread. */
+void pwr_host_sync(void)
+{
+}
 
 #define DECLARE(member, name, arguments) int name arguments;
 PWR_GPU_DRIVER(DECLARE)
@@ -163,7 +169,33 @@ int cuDeviceGetUuid(pwr_gpu_uuid_t *uuid, int device)
     return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    *value = MULTIPROCESSORS;
+    return CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == attribute && 0 == device ? CUDA_SUCCESS
+                                                                                : INVALID_VALUE;
+}
+
 /* ---- memory ---- */
+
+int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
+{
+    FAILS_IF_TOLD
+    return NULL != memory && 0 != bytes && CU_MEMHOSTREGISTER_DEVICEMAP == flags && pushed > 0
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
+}
+
+int cuMemHostUnregister(void *memory)
+{
+    return NULL != memory ? CUDA_SUCCESS : INVALID_VALUE;
+}
+
+int cuMemHostGetDevicePointer_v2(pwr_gpu_address_t *address, void *memory, unsigned flags)
+{
+    *address = (pwr_gpu_address_t)(uintptr_t)memory;
+    return 0 == flags ? CUDA_SUCCESS : INVALID_VALUE;
+}
 
 static int add(allocation_t *new)
 {
@@ -320,14 +352,23 @@ int cuPointerSetAttribute(const void *value, int attribute, pwr_gpu_address_t po
                : INVALID_VALUE;
 }
 
+/* What is not on a GPU has none of them, which is no error. */
 int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer)
 {
-    FAILS_IF_TOLD
-    int rc = CUDA_SUCCESS;
-    for (unsigned i = 0; i < num && CUDA_SUCCESS == rc; ++i) {
-        rc = cuPointerGetAttribute(data[i], attributes[i], pointer);
+    for (unsigned i = 0; i < num; ++i) {
+        if (CUDA_SUCCESS == cuPointerGetAttribute(data[i], attributes[i], pointer)) {
+            continue;
+        }
+        switch (attributes[i]) {
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+            *(unsigned *)data[i] = 0;
+            break;
+        default:
+            *(uint64_t *)data[i] = 0;
+        }
     }
-    return rc;
+    return CUDA_SUCCESS;
 }
 
 /* ---- memory of other processes ---- */
@@ -415,6 +456,18 @@ static const struct {
         KERNEL_ROW(copy, 1, 1)};
 enum { NUM_KERNELS = sizeof kernels / sizeof kernels[0] };
 
+/* Kernels of a team, in the order of the types; then the probe. */
+typedef void team_kernel_t(poweraware_team_t *team, const void *in, void *out,
+                           unsigned long long count, int root, int op);
+static const struct {
+    const char *name;
+    team_kernel_t *function;
+    size_t bytes;
+} team_kernels[] = {
+#define TEAM_ROW(constant, name, bytes) {"pwr_team_" #name, pwr_team_##name, bytes},
+    PWR_GPU_TYPES(TEAM_ROW){"pwr_team_probe", NULL, 0}};
+enum { NUM_TEAM_KERNELS = sizeof team_kernels / sizeof team_kernels[0] };
+
 int cuModuleLoadData(void **loaded, const void *image)
 {
     FAILS_IF_TOLD
@@ -430,12 +483,19 @@ int cuModuleGetFunction(void **function, void *of, const char *name)
         ++i;
     }
     *function = (void *)&kernels[i];
+    for (int t = 0; t < NUM_TEAM_KERNELS && NUM_KERNELS == i; ++t) {
+        if (0 == strcmp(name, team_kernels[t].name)) {
+            *function = (void *)&team_kernels[t];
+            return of == &module ? CUDA_SUCCESS : NOT_FOUND;
+        }
+    }
     return i < NUM_KERNELS && of == &module ? CUDA_SUCCESS : NOT_FOUND;
 }
 
+/* A kernel of no elements touches nothing. */
 static int to_content(unsigned long long *addresses, int num, size_t bytes)
 {
-    for (int i = 0; i < num; ++i) {
+    for (int i = 0; i < num && 0 != bytes; ++i) {
         addresses[i] = (unsigned long long)(uintptr_t)content_of(addresses[i], bytes);
         if (0 == addresses[i]) {
             return ILLEGAL_ADDRESS;
@@ -450,18 +510,76 @@ static int run_kernel(size_t index, pwr_gpu_table_t *table, int num_in, int num_
     size_t bytes = count * kernels[index].bytes;
     int rc = to_content(table->in, num_in, bytes);
     rc = CUDA_SUCCESS == rc ? to_content(table->out, num_out, bytes) : rc;
-    pwr_gpu_host_threads = THREADS;
     for (unsigned t = 0; t < THREADS && CUDA_SUCCESS == rc; ++t) {
-        pwr_gpu_host_thread = t;
+        pwr_host_place = (struct pwr_host_place){.thread = t, .threads = THREADS, .blocks = 1};
         kernels[index].function(*table, num_in, num_out, vectors, count);
     }
     return rc;
+}
+
+typedef struct team_call {
+    size_t kernel;
+    pwr_gpu_address_t team, in, out; /* of the probe: in is for its times */
+    unsigned long long count;
+    int root, op;
+    unsigned blocks;
+} team_call_t;
+
+/* What a kernel of a team gets: addresses that the host can touch. */
+static int open_team(const team_call_t *c, poweraware_team_t *team)
+{
+    const void *described = content_of(c->team, sizeof *team);
+    if (NULL == described) {
+        return ILLEGAL_ADDRESS;
+    }
+    memcpy(team, described, sizeof *team);
+    return to_content(team->window, (int)team->size, pwr_team_window_bytes(team->size, team->slot));
+}
+
+static void run_probe(poweraware_team_t *team, const team_call_t *c, char *in)
+{
+    for (unsigned b = 0; b < c->blocks; ++b) {
+        unsigned long long ns = 1000;
+        pwr_host_place = (struct pwr_host_place){.threads = 1, .block = b, .blocks = c->blocks};
+        pwr_team_probe(team, (unsigned long long *)(void *)in, c->op);
+        /* how long it took says nothing here */
+        ns *= NULL != getenv("FAKE_CUDA_AT_ONCE") ? 1 : 1000 * (unsigned long long)c->op;
+        memcpy(in + b * sizeof ns, &ns, sizeof ns);
+    }
+}
+
+/* Its blocks, one after the other, of one thread. */
+static int run_team_kernel(const team_call_t *c)
+{
+    poweraware_team_t team;
+    int rc = open_team(c, &team);
+    int is_probe = NUM_TEAM_KERNELS - 1 == c->kernel;
+    size_t bytes = is_probe ? c->blocks * 8 : c->count * team_kernels[c->kernel].bytes;
+    char *in = 0 != bytes ? content_of(c->in, bytes) : NULL;
+    char *out = 0 != c->out && 0 != bytes ? content_of(c->out, bytes) : NULL;
+    if (CUDA_SUCCESS != rc || (0 != bytes && NULL == in) ||
+        (0 != bytes && 0 != c->out && NULL == out)) {
+        return ILLEGAL_ADDRESS;
+    }
+    if (is_probe) {
+        run_probe(&team, c, in);
+    }
+    for (unsigned b = 0; b < c->blocks && !is_probe; ++b) {
+        pwr_host_place = (struct pwr_host_place){.threads = 1, .block = b, .blocks = c->blocks};
+        team_kernels[c->kernel].function(&team, in, out, c->count, c->root, c->op);
+    }
+    poweraware_team_t *described = (void *)content_of(c->team, sizeof team);
+    memcpy(described->epoch, team.epoch, sizeof team.epoch);
+    described->number = team.number;
+    described->stopped = team.stopped;
+    return CUDA_SUCCESS;
 }
 
 /* ---- streams: a thread each, which takes one operation after the other ---- */
 
 typedef enum what {
     KERNEL_RUNS,
+    TEAM_KERNEL_RUNS,
     BYTES_ARE_COPIED,
     FLAG_IS_WRITTEN,
     FLAG_IS_AWAITED,
@@ -479,6 +597,7 @@ typedef struct operation {
     pwr_gpu_table_t table;
     int num_in, num_out;
     unsigned long long vectors, count;
+    team_call_t call;
     pwr_gpu_address_t to, from;
     uint32_t value;
     event_t *event;
@@ -509,6 +628,8 @@ static int carry_out(operation_t *o)
     case KERNEL_RUNS:
         nanosleep(&(struct timespec){.tv_nsec = rand() % LONGEST_KERNEL_NS}, NULL);
         return run_kernel(o->kernel, &o->table, o->num_in, o->num_out, o->vectors, o->count);
+    case TEAM_KERNEL_RUNS:
+        return run_team_kernel(&o->call);
     case BYTES_ARE_COPIED:
         to = content_of(o->to, o->count);
         from = content_of(o->from, o->count);
@@ -616,12 +737,35 @@ int cuStreamDestroy_v2(void *destroyed)
     return CUDA_SUCCESS;
 }
 
+static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **arguments)
+{
+    operation_t o = {.what = TEAM_KERNEL_RUNS,
+                     .call = {.kernel = index,
+                              .blocks = blocks,
+                              .team = *(pwr_gpu_address_t *)arguments[0],
+                              .in = *(pwr_gpu_address_t *)arguments[1]}};
+    if (NUM_TEAM_KERNELS - 1 == index) {
+        o.call.op = *(int *)arguments[2];
+    } else {
+        o.call.out = *(pwr_gpu_address_t *)arguments[2];
+        o.call.count = *(unsigned long long *)arguments[3];
+        o.call.root = *(int *)arguments[4];
+        o.call.op = *(int *)arguments[5];
+    }
+    return put(on, &o);
+}
+
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    void *on, void **arguments, void **extra)
 {
     FAILS_IF_TOLD
     size_t index = (size_t)((const char *)function - (const char *)kernels) / sizeof kernels[0];
+    size_t of_team =
+        (size_t)((const char *)function - (const char *)team_kernels) / sizeof team_kernels[0];
+    if (of_team < NUM_TEAM_KERNELS && pushed > 0 && grid_x > 0 && grid_x <= MULTIPROCESSORS) {
+        return launch_team_kernel(of_team, grid_x, on, arguments);
+    }
     if (index >= NUM_KERNELS || 0 == grid_x || 1 != grid_y * grid_z * block_y * block_z ||
         0 == block_x || block_x > 1024 || 0 != shared_bytes || NULL != extra || 0 == pushed) {
         return INVALID_VALUE;

@@ -5,3 +5,4 @@
  */
 #include "kernels/copy.cu"
 #include "kernels/reduce.cu"
+#include "kernels/team.cu"

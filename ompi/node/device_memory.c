@@ -50,17 +50,16 @@ bool pwr_device_memory_look(void)
     return find();
 }
 
-static int attribute_of(const void *address, int attribute)
-{
-    unsigned value = 0;
-    int rc = pwr_gpu_driver.get_attribute(&value, attribute, (pwr_gpu_address_t)(uintptr_t)address);
-    return CUDA_SUCCESS == rc ? (int)value : 0;
-}
-
+/* Several attributes at once: to ask for one is an error where memory is the host's, which tools
+   like compute-sanitizer report. */
 bool pwr_device_memory_is(const void *address)
 {
-    return CU_MEMORYTYPE_DEVICE == attribute_of(address, CU_POINTER_ATTRIBUTE_MEMORY_TYPE) &&
-           0 == (attribute_of(address, CU_POINTER_ATTRIBUTE_IS_MANAGED) & 1);
+    unsigned type = 0, managed = 0;
+    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *data[] = {&type, &managed};
+    int rc =
+        pwr_gpu_driver.get_attributes(2, attributes, data, (pwr_gpu_address_t)(uintptr_t)address);
+    return CUDA_SUCCESS == rc && CU_MEMORYTYPE_DEVICE == type && 0 == (managed & 1);
 }
 
 bool pwr_device_memory_is_stocks(void)

@@ -45,7 +45,7 @@ def test_ratio_to_the_better_staging_of_each_round(tmp_path: Path) -> None:
 def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _rows(tmp_path)
     assert windows.main([str(tmp_path), "--picture", str(tmp_path / "times.svg")]) == 0
-    assert "| 2 | 8 B | 44.72 | 0.224 (2 runs) | - | - |" in capsys.readouterr().out
+    assert "| 2 | 8 B | 44.72 | 0.224 (2 runs) | - | - | - |" in capsys.readouterr().out
     assert (tmp_path / "times.svg").read_text().count("2 ranks") >= 1
 
 

@@ -22,6 +22,8 @@ enum {
     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11
 };
 enum { CU_MEMORYTYPE_DEVICE = 2 };
+enum { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 };
+enum { CU_MEMHOSTREGISTER_DEVICEMAP = 2 };
 enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
 enum { PWR_GPU_HANDLE_BYTES = 64, PWR_GPU_UUID_BYTES = 16 };
@@ -60,12 +62,17 @@ typedef union pwr_gpu_memory_operation {
     X(get_context, cuCtxGetCurrent, (void **context))                                              \
     X(get_device, cuCtxGetDevice, (int *device))                                                   \
     X(get_uuid, cuDeviceGetUuid, (pwr_gpu_uuid_t * uuid, int device))                              \
+    X(get_device_attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))         \
     X(to_host, cuMemcpyDtoH_v2, (void *to, pwr_gpu_address_t from, size_t bytes))                  \
     X(to_device, cuMemcpyHtoD_v2, (pwr_gpu_address_t to, const void *from, size_t bytes))          \
     X(copy, cuMemcpyDtoDAsync_v2,                                                                  \
       (pwr_gpu_address_t to, pwr_gpu_address_t from, size_t bytes, void *stream))                  \
     X(allocate, cuMemAlloc_v2, (pwr_gpu_address_t * memory, size_t bytes))                         \
     X(release, cuMemFree_v2, (pwr_gpu_address_t memory))                                           \
+    X(register_host, cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags))           \
+    X(unregister_host, cuMemHostUnregister, (void *memory))                                        \
+    X(get_device_address, cuMemHostGetDevicePointer_v2,                                            \
+      (pwr_gpu_address_t * address, void *memory, unsigned flags))                                 \
     X(get_handle, cuIpcGetMemHandle, (pwr_gpu_handle_t * handle, pwr_gpu_address_t memory))        \
     X(open_handle, cuIpcOpenMemHandle_v2,                                                          \
       (pwr_gpu_address_t * memory, pwr_gpu_handle_t handle, unsigned flags))                       \
