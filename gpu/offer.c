@@ -207,18 +207,38 @@ static bool look_up(const void *address, found_t *found)
     return true;
 }
 
+/* Of both, and of all before; NULL: there is none such. */
+static void *find_context(const void *in, found_t *source, const void *out, found_t *result)
+{
+    if ((NULL != in && !look_up(in, source)) || (NULL != out && !look_up(out, result))) {
+        return NULL;
+    }
+    void *context = NULL != in ? source->context : result->context;
+    forget_if_ended(context);
+    if ((NULL != in && NULL != out && result->context != context) ||
+        (NULL != pwr_gpu_engine.context && pwr_gpu_engine.context != context)) {
+        pwr_gpu_because("buffers in more than one context of CUDA");
+        return NULL;
+    }
+    return context;
+}
+
+bool pwr_gpu_can_use(const void *in, const void *out)
+{
+    found_t source = {0}, result = {0};
+    pwr_gpu_lock();
+    void *context = find_context(in, &source, out, &result);
+    bool can = NULL != context && context == pwr_gpu_engine.context;
+    pwr_gpu_unlock();
+    return can;
+}
+
 static pwr_gpu_offered_t offer_locked(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts)
 {
     found_t source = {0}, result = {0};
     void *before;
-    if ((NULL != in && !look_up(in, &source)) || (NULL != out && !look_up(out, &result))) {
-        return PWR_GPU_NEVER;
-    }
-    void *context = NULL != in ? source.context : result.context;
-    forget_if_ended(context);
-    if ((NULL != in && NULL != out && result.context != context) ||
-        (NULL != pwr_gpu_engine.context && pwr_gpu_engine.context != context)) {
-        pwr_gpu_because("buffers in more than one context of CUDA");
+    void *context = find_context(in, &source, out, &result);
+    if (NULL == context) {
         return PWR_GPU_NEVER;
     }
     if (!pwr_gpu_succeeds(pwr_gpu_driver.push(context), "cuCtxPushCurrent")) {

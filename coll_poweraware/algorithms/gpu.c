@@ -9,11 +9,15 @@
  *    writes all outputs.  It polls for as long as that is cheaper than to sleep, then sleeps.
  * 3. It tells the others in a second round: done, not done, or failed.
  *
+ * Where kernels of all ranks are on their GPUs at once, reductions need no leader: in the round
+ * each rank says that it has such buffers, and then launches a kernel of its own (pwr_gpu/team.h).
+ *
  * No data come to the host.  GGAS (IV) has each GPU push its data to the others; what shares one
  * GPU has nothing to push.
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/blocks.h"
+#include "primitives/gpu_team.h"
 
 #include "pwr_gpu/copy.h"
 #include "pwr_gpu/reduce.h"
@@ -33,6 +37,9 @@ typedef struct buffers {
     bool plain; /* all of their bytes lie one behind the other */
 } buffers_t;
 
+/* To sleep costs about so much more than to poll for the end of a kernel (pwr_gpu_reduce). */
+enum { SPIN_NS = 30000 };
+
 /* What the leader does with the offers of all.  spin_ns: see pwr_gpu_reduce. */
 typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
                                 const coll_poweraware_args_t *args,
@@ -40,7 +47,9 @@ typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
 
 typedef struct message {
     uint32_t offers; /* 0: I have no such buffers */
+    uint32_t has;    /* 0: nor such that kernels of mine could use */
     pwr_gpu_offer_t offer;
+    coll_poweraware_team_message_t team;
 } message_t;
 
 /* ---- what kernels there are ---- */
@@ -115,11 +124,16 @@ static void say_staged(void)
             "collectives of buffers on a GPU go through the host: %s", pwr_gpu_why());
 }
 
+static bool are_on_gpu(const buffers_t *buffers)
+{
+    return buffers->plain && pwr_device_memory_may_be() &&
+           (NULL == buffers->in || pwr_device_memory_is(buffers->in)) &&
+           (NULL == buffers->out || pwr_device_memory_is(buffers->out));
+}
+
 static void offer(const buffers_t *buffers, message_t *message)
 {
-    message->offers = buffers->plain && pwr_device_memory_may_be() &&
-                      (NULL == buffers->in || pwr_device_memory_is(buffers->in)) &&
-                      (NULL == buffers->out || pwr_device_memory_is(buffers->out));
+    message->offers = are_on_gpu(buffers);
     if (message->offers) {
         pwr_gpu_offered_t offered =
             pwr_gpu_offer(&message->offer, buffers->in, buffers->out, false);
@@ -139,8 +153,6 @@ static void offer(const buffers_t *buffers, message_t *message)
 static int lead(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                 work_t *work)
 {
-    /* To sleep costs about so much more than to poll (pwr_gpu_reduce). */
-    const uint64_t SPIN_NS = 30000;
     const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
     for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its =
@@ -162,15 +174,12 @@ static int lead(const coll_poweraware_call_t *call, const coll_poweraware_args_t
     }
 }
 
-static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
-                     const buffers_t *buffers, work_t *work)
+/* When all have joined the round of offers, or will have. */
+static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, work_t *work)
 {
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
     bool leading = call->hierarchy->my_rank == leader;
     int verdict;
-    coll_poweraware_begin_round(call);
-    offer(buffers, (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t))); /* 1 */
-    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
     if (leading) {
         pwr_boxes_wait_all(call->boxes);
         coll_poweraware_begin_round(call);
@@ -185,6 +194,48 @@ static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t 
     pwr_boxes_end(call->boxes);
     call->undone = UNDONE == verdict;
     return call->undone ? OMPI_SUCCESS : verdict;
+}
+
+/* ---- 4. kernels of all ranks at once ---- */
+
+/* The round of offers, with what ranks say of their team. */
+static void offer_or_use(coll_poweraware_call_t *call, const buffers_t *buffers, size_t bytes,
+                         bool *may_be_team)
+{
+    message_t *message = (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t));
+    *may_be_team = coll_poweraware_team_say(call, &message->team);
+    const pwr_gpu_team_t *team = coll_poweraware_team(call);
+    message->has = 0;
+    if (NULL != team && pwr_gpu_team_is_faster(team, bytes)) {
+        message->offers = 0;
+        message->has = are_on_gpu(buffers) && pwr_gpu_can_use(buffers->in, buffers->out);
+        if (message->has) {
+            pwr_gpu_settle();
+        }
+    } else {
+        offer(buffers, message);
+        message->has = message->offers;
+    }
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+}
+
+/* Hears all.  Returns the team, if it is to make this call. */
+static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call, size_t bytes)
+{
+    bool ready = false, all_have = true;
+    pwr_boxes_wait_all(call->boxes);
+    for (int i = 0; i < call->hierarchy->num_local; ++i) {
+        const message_t *its = (const message_t *)pwr_boxes_read(call->boxes, i, sizeof(message_t));
+        ready = coll_poweraware_team_hear(call, i, &its->team);
+        all_have &= 0 != its->has;
+    }
+    coll_poweraware_team_go_on(call);
+    pwr_gpu_team_t *team = coll_poweraware_team(call);
+    if (!ready || NULL == team || !pwr_gpu_team_is_faster(team, bytes)) {
+        return NULL;
+    }
+    call->undone = !all_have;
+    return team;
 }
 
 /* ---- Reduce, Allreduce ---- */
@@ -208,14 +259,41 @@ static pwr_gpu_result_t reduce(const coll_poweraware_call_t *call,
     return pwr_gpu_reduce(offers, call->hierarchy->num_local, op, type, args->rcount, spin_ns);
 }
 
+static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                          const buffers_t *buffers, pwr_gpu_team_t *team)
+{
+    const uint64_t spin_ns = SPIN_NS;
+    int root = COLL_POWERAWARE_ALLREDUCE == call->collective ? -1 : args->root;
+    pwr_gpu_op_t op = PWR_GPU_SUM;
+    pwr_gpu_type_t type = PWR_GPU_F64;
+    find_op(args->op, &op);
+    find_type(args->rdtype, &type);
+    if (PWR_GPU_DONE == pwr_gpu_team_reduce_now(team, buffers->in, buffers->out, op, type,
+                                                args->rcount, root, spin_ns)) {
+        return OMPI_SUCCESS;
+    }
+    pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());
+    coll_poweraware_team_drop(call);
+    return OMPI_ERROR;
+}
+
 int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
+    size_t bytes = args->rcount * args->rdtype->super.size;
     bool has_result =
         COLL_POWERAWARE_ALLREDUCE == call->collective || args->root == call->hierarchy->my_rank;
     buffers_t buffers = {.in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
                          .out = has_result ? args->rbuf : NULL,
                          .plain = true};
-    return by_leader(call, args, &buffers, reduce);
+    bool may_be_team;
+    coll_poweraware_begin_round(call);
+    offer_or_use(call, &buffers, bytes, &may_be_team);
+    pwr_gpu_team_t *team = may_be_team ? hear_all(call, bytes) : NULL;
+    if (NULL == team) {
+        return by_leader(call, args, reduce);
+    }
+    pwr_boxes_end(call->boxes);
+    return call->undone ? OMPI_SUCCESS : reduce_by_team(call, args, &buffers, team);
 }
 
 /* ---- Bcast, Gather, Allgather, Scatter, Alltoall ---- */
@@ -303,5 +381,9 @@ int coll_poweraware_gpu_copy(coll_poweraware_call_t *call, const coll_poweraware
                     ? all_of(call, coll_poweraware_all_blocks(call, args), &b.plain)
                     : NULL;
     }
-    return by_leader(call, args, &b, copy);
+    coll_poweraware_begin_round(call);
+    message_t *message = (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t));
+    offer(&b, message);
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+    return by_leader(call, args, copy);
 }

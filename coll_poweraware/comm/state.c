@@ -239,11 +239,11 @@ coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_
 void coll_poweraware_state_free(coll_poweraware_state_t *state)
 {
     if (NULL != state) {
+        coll_poweraware_call_free(state->call); /* a team of kernels has memory of the segment */
         coll_poweraware_unshare(state);
         coll_poweraware_learning_free(state->learning);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
-        coll_poweraware_call_free(state->call);
         free(state);
     }
 }

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "primitives/gpu_team.h"
+
 #include "ompi/mca/coll/base/coll_tags.h"
 
 #define TAG(constant, name, arguments, bytes, known)                                               \
@@ -39,6 +41,7 @@ coll_poweraware_call_t *coll_poweraware_call_new(struct ompi_communicator_t *com
 void coll_poweraware_call_free(coll_poweraware_call_t *call)
 {
     if (NULL != call) {
+        coll_poweraware_team_free(call->team);
         free(call->pids);
         free(call->messages);
         free(call->numbers);

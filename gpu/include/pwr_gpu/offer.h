@@ -61,6 +61,9 @@ typedef enum pwr_gpu_offered {
    is known to last: to open and close what is allocated for one call takes milliseconds. */
 pwr_gpu_offered_t pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts);
 
+/* Whether kernels of this process can use these buffers; NULL: none, but not both. */
+bool pwr_gpu_can_use(const void *in, const void *out);
+
 /* Opened memory that is not wanted any more: whether there is some, and to close it.  That waits
    for all streams of the context, so none of them may wait for what the caller does next. */
 bool pwr_gpu_must_close(void);

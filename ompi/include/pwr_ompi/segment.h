@@ -58,6 +58,7 @@ typedef struct pwr_slot {
 typedef struct pwr_segment_gpu {
     _Atomic uint32_t wanted; /* ranks */
     _Atomic uint64_t from;   /* number of the Allreduce from which on all look for such; 0: none */
+    _Alignas(64) _Atomic uint32_t stop; /* of a team of kernels (pwr_gpu/team.h) */
 } pwr_segment_gpu_t;
 
 typedef struct pwr_segment_control {
