@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "kernels/modules.h"
+#include "life.h"
 #include "poweraware_device.h"
 
 enum {
@@ -25,12 +26,21 @@ enum {
 _Static_assert((int)POWERAWARE_TEAM_RANKS == (int)PWR_GPU_MEMBERS, "");
 _Static_assert((int)MOST_BLOCKS <= (int)POWERAWARE_TEAM_BLOCKS, "");
 
+typedef struct shared {
+    _Alignas(64) _Atomic uint32_t stop; /* somebody's kernel is not there: nobody waits any more */
+    struct {
+        _Alignas(64) pthread_mutex_t mutex;
+    } life[PWR_GPU_MEMBERS];
+} shared_t;
+_Static_assert(sizeof(shared_t) == PWR_GPU_TEAM_BYTES, "");
+
 struct pwr_gpu_team {
-    _Atomic uint32_t *stop; /* somebody's kernel is not there: nobody waits any more */
+    shared_t *shared;
+    pwr_gpu_life_t *life;
     int num, me, blocks;
     bool one_gpu, registered;
     unsigned long long context_id;
-    pwr_gpu_address_t stop_on_device;
+    pwr_gpu_address_t shared_on_device;
     pwr_gpu_address_t device; /* poweraware_team_t; then times of the probe; 0: none */
     pwr_gpu_address_t window[PWR_GPU_MEMBERS]; /* 0: none */
 };
@@ -71,27 +81,37 @@ static bool find_device(pwr_gpu_member_t *mine)
                "cuDeviceGetAttribute");
 }
 
-static bool register_stop(pwr_gpu_team_t *t)
+static bool register_shared(pwr_gpu_team_t *t)
 {
-    t->registered = pwr_gpu_succeeds(pwr_gpu_driver.register_host((void *)t->stop, sizeof *t->stop,
-                                                                  CU_MEMHOSTREGISTER_DEVICEMAP),
-                                     "cuMemHostRegister");
-    return t->registered && pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&t->stop_on_device,
-                                                                               (void *)t->stop, 0),
-                                             "cuMemHostGetDevicePointer");
+    t->registered = pwr_gpu_succeeds(
+        pwr_gpu_driver.register_host(t->shared, sizeof *t->shared, CU_MEMHOSTREGISTER_DEVICEMAP),
+        "cuMemHostRegister");
+    return t->registered &&
+           pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&t->shared_on_device, t->shared, 0),
+                            "cuMemHostGetDevicePointer");
 }
 
-pwr_gpu_team_t *pwr_gpu_team_new(_Atomic uint32_t *stop, int num, int me, pwr_gpu_member_t *mine)
+static bool begin_life(pwr_gpu_team_t *t)
+{
+    t->life = pwr_gpu_life_begin(&t->shared->life[t->me].mutex);
+    if (NULL == t->life) {
+        pwr_gpu_because("no thread for a robust mutex");
+    }
+    return NULL != t->life;
+}
+
+pwr_gpu_team_t *pwr_gpu_team_new(void *shared, int num, int me, pwr_gpu_member_t *mine)
 {
     pwr_gpu_team_t *t = num <= PWR_GPU_MEMBERS ? malloc(sizeof *t) : NULL;
     if (NULL == t) {
         pwr_gpu_because(num <= PWR_GPU_MEMBERS ? "out of memory" : "too many ranks for a team");
         return NULL;
     }
-    *t = (pwr_gpu_team_t){.stop = stop, .num = num, .me = me};
+    *t = (pwr_gpu_team_t){.shared = shared, .num = num, .me = me};
     bool entered = pwr_gpu_enter();
     t->context_id = pwr_gpu_engine.context_id;
-    bool ok = entered && find_device(mine) && make_window(t, mine) && register_stop(t) &&
+    bool ok = entered && find_device(mine) && make_window(t, mine) && register_shared(t) &&
+              begin_life(t) &&
               pwr_gpu_succeeds(
                   pwr_gpu_driver.allocate(&t->device, PROBE_AT + MOST_BLOCKS * sizeof(uint64_t)),
                   "cuMemAlloc");
@@ -150,10 +170,15 @@ static bool open_windows(pwr_gpu_team_t *t, const pwr_gpu_member_t *members)
 
 static bool describe(const pwr_gpu_team_t *t)
 {
+    pwr_gpu_address_t life = t->shared_on_device + offsetof(shared_t, life);
+    size_t word = (size_t)((const char *)pwr_gpu_life_word(&t->shared->life[0].mutex) -
+                           (const char *)&t->shared->life[0]);
     poweraware_team_t team = {.rank = (unsigned)t->me,
                               .size = (unsigned)t->num,
                               .slot = slot_bytes(t->num),
-                              .stop = t->stop_on_device};
+                              .stop = t->shared_on_device + offsetof(shared_t, stop),
+                              .lives = life + word,
+                              .life_bytes = sizeof t->shared->life[0]};
     for (int m = 0; m < t->num; ++m) {
         team.window[m] = t->window[m];
     }
@@ -230,7 +255,7 @@ bool pwr_gpu_team_join(pwr_gpu_team_t *t, const pwr_gpu_member_t *members)
 
 static void stop(pwr_gpu_team_t *t)
 {
-    atomic_store(t->stop, 1);
+    atomic_store(&t->shared->stop, 1);
 }
 
 /* Whether the kernel has ended, and how long it took for an exchange. */
@@ -277,7 +302,7 @@ bool pwr_gpu_team_probe(pwr_gpu_team_t *t)
 
 static bool is_stopped(const pwr_gpu_team_t *t)
 {
-    bool is = 0 != atomic_load(t->stop);
+    bool is = 0 != atomic_load(&t->shared->stop);
     if (is) {
         pwr_gpu_because("another rank could not launch its kernel");
     }
@@ -362,9 +387,10 @@ void pwr_gpu_team_free(pwr_gpu_team_t *t)
             pwr_gpu_driver.release(t->device);
         }
         if (t->registered) {
-            pwr_gpu_driver.unregister_host((void *)t->stop);
+            pwr_gpu_driver.unregister_host(t->shared);
         }
     }
     pwr_gpu_leave(entered);
+    pwr_gpu_life_end(t->life);
     free(t);
 }

@@ -172,10 +172,10 @@ static void drop_team(attached_t *a)
 }
 
 /* Says nothing: without one there is the group. */
-static void make_team(attached_t *a, _Atomic uint32_t *stop)
+static void make_team(attached_t *a, void *shared)
 {
     pwr_gpu_member_t members[PWR_GPU_MEMBERS], mine = {.multiprocessors = 0};
-    a->team = pwr_gpu_open() ? pwr_gpu_team_new(stop, a->size, a->rank, &mine) : NULL;
+    a->team = pwr_gpu_open() ? pwr_gpu_team_new(shared, a->size, a->rank, &mine) : NULL;
     if (!all_agree(a, NULL != a->team) ||
         MPI_SUCCESS != MPI_Allgather(&mine, sizeof mine, MPI_BYTE, members, sizeof mine, MPI_BYTE,
                                      a->within) ||
@@ -200,10 +200,10 @@ static void find_ways(attached_t *a)
     if (!all_could(a, pwr_gpu_driver_find(), "libcuda.so.1 is not loaded, or too old")) {
         return;
     }
-    char *memory = share(a, ALIGNMENT + pwr_gpu_group_bytes(a->size));
+    char *memory = share(a, PWR_GPU_TEAM_BYTES + pwr_gpu_group_bytes(a->size));
     if (all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
-        make_team(a, (_Atomic uint32_t *)(void *)memory);
-        make_group(a, memory + ALIGNMENT);
+        make_team(a, memory);
+        make_group(a, memory + PWR_GPU_TEAM_BYTES);
     }
 }
 

@@ -9,12 +9,15 @@
  *    writes all outputs.  It polls for as long as that is cheaper than to sleep, then sleeps.
  * 3. It tells the others in a second round: done, not done, or failed.
  *
- * Where kernels of all ranks are on their GPUs at once, reductions need no leader: in the round
- * each rank says that it has such buffers, and then launches a kernel of its own (pwr_gpu/team.h).
+ * Where ranks have several GPUs, whose kernels reach each other's memory, reductions need no
+ * leader: in the round each rank says that it has such buffers, and then launches a kernel of its
+ * own (pwr_gpu/team.h).
  *
  * No data come to the host.  GGAS (IV) has each GPU push its data to the others; what shares one
  * GPU has nothing to push.
  */
+#include <string.h>
+
 #include "algorithms/algorithms.h"
 #include "algorithms/blocks.h"
 #include "primitives/gpu_team.h"
@@ -47,7 +50,6 @@ typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
 
 typedef struct message {
     uint32_t offers; /* 0: I have no such buffers */
-    uint32_t has;    /* 0: nor such that kernels of mine could use */
     pwr_gpu_offer_t offer;
     coll_poweraware_team_message_t team;
 } message_t;
@@ -196,46 +198,45 @@ static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t 
     return call->undone ? OMPI_SUCCESS : verdict;
 }
 
-/* ---- 4. kernels of all ranks at once ---- */
+/* ---- kernels of all ranks at once ---- */
 
-/* The round of offers, with what ranks say of their team. */
-static void offer_or_use(coll_poweraware_call_t *call, const buffers_t *buffers, size_t bytes,
-                         bool *may_be_team)
+/* The round of offers, with what ranks say of their team.  Returns whether there may be one. */
+static bool offer_with_team(coll_poweraware_call_t *call, const buffers_t *buffers)
 {
     message_t *message = (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t));
-    *may_be_team = coll_poweraware_team_say(call, &message->team);
-    const pwr_gpu_team_t *team = coll_poweraware_team(call);
-    message->has = 0;
-    if (NULL != team && pwr_gpu_team_is_faster(team, bytes)) {
-        message->offers = 0;
-        message->has = are_on_gpu(buffers) && pwr_gpu_can_use(buffers->in, buffers->out);
-        if (message->has) {
+    bool may_be = coll_poweraware_team_say(call, &message->team);
+    if (NULL == coll_poweraware_team(call)) {
+        offer(buffers, message);
+    } else {
+        message->offers = are_on_gpu(buffers) && pwr_gpu_can_use(buffers->in, buffers->out);
+        if (message->offers) {
             pwr_gpu_settle();
         }
-    } else {
-        offer(buffers, message);
-        message->has = message->offers;
     }
     pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+    return may_be;
 }
 
-/* Hears all.  Returns the team, if it is to make this call. */
-static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call, size_t bytes)
+/* Hears all.  Returns the team, if it is to make this call.  Ranks that have one GPU come to none:
+   there the leader's kernel takes as long for two ranks, and 0.6 of the time for eight (H200, MPS).
+ */
+static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call)
 {
-    bool ready = false, all_have = true;
+    const message_t *first = NULL;
+    bool ready = false, all_offer = true, one_gpu = true;
     pwr_boxes_wait_all(call->boxes);
     for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its = (const message_t *)pwr_boxes_read(call->boxes, i, sizeof(message_t));
+        first = 0 == i ? its : first;
         ready = coll_poweraware_team_hear(call, i, &its->team);
-        all_have &= 0 != its->has;
+        all_offer &= 0 != its->offers;
+        one_gpu &= 0 == memcmp(&its->offer.device, &first->offer.device, sizeof its->offer.device);
     }
-    coll_poweraware_team_go_on(call);
-    pwr_gpu_team_t *team = coll_poweraware_team(call);
-    if (!ready || NULL == team || !pwr_gpu_team_is_faster(team, bytes)) {
-        return NULL;
+    if (ready || (all_offer && !one_gpu)) {
+        coll_poweraware_team_go_on(call);
     }
-    call->undone = !all_have;
-    return team;
+    call->undone = ready && !all_offer;
+    return ready ? coll_poweraware_team(call) : NULL;
 }
 
 /* ---- Reduce, Allreduce ---- */
@@ -279,16 +280,13 @@ static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_ar
 
 int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
-    size_t bytes = args->rcount * args->rdtype->super.size;
     bool has_result =
         COLL_POWERAWARE_ALLREDUCE == call->collective || args->root == call->hierarchy->my_rank;
     buffers_t buffers = {.in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
                          .out = has_result ? args->rbuf : NULL,
                          .plain = true};
-    bool may_be_team;
     coll_poweraware_begin_round(call);
-    offer_or_use(call, &buffers, bytes, &may_be_team);
-    pwr_gpu_team_t *team = may_be_team ? hear_all(call, bytes) : NULL;
+    pwr_gpu_team_t *team = offer_with_team(call, &buffers) ? hear_all(call) : NULL;
     if (NULL == team) {
         return by_leader(call, args, reduce);
     }

@@ -94,8 +94,8 @@ static bool make(const coll_poweraware_call_t *call, struct coll_poweraware_team
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     if (atomic_fetch_add(&teams, 1) < MOST_TEAMS) {
-        t->gpu = pwr_gpu_team_new(&call->segment->control->gpu.stop, h->num_local, h->my_local,
-                                  &t->mine);
+        t->gpu =
+            pwr_gpu_team_new(call->segment->control->gpu.team, h->num_local, h->my_local, &t->mine);
     }
     if (NULL == t->gpu) {
         atomic_fetch_sub(&teams, 1);

@@ -52,11 +52,16 @@ typedef struct poweraware_team {
     unsigned rank, size;
     unsigned epoch[POWERAWARE_TEAM_BLOCKS]; /* exchanges by flags that a block has ended */
     unsigned number;                        /* exchanges by words */
-    unsigned stopped;                       /* somebody has given up waiting: see stop */
+    unsigned stopped;                       /* a kernel has given up waiting: see stop, lives */
+    unsigned life_bytes;                    /* from one word of lives to the next */
     unsigned long long slot;                /* bytes for a rank in half a window */
-    unsigned long long stop; /* address of a word; not 0 there: nobody waits any more */
+    /* addresses of words of the CPU */
+    unsigned long long stop;  /* not 0 there: nobody waits any more */
+    unsigned long long lives; /* of all ranks: POWERAWARE_DIED, when its process has died */
     unsigned long long window[POWERAWARE_TEAM_RANKS]; /* addresses of all ranks' */
 } poweraware_team_t;
+
+#define POWERAWARE_DIED 0x40000000u /* FUTEX_OWNER_DIED */
 
 typedef enum poweraware_scope { POWERAWARE_BLOCK, POWERAWARE_GRID } poweraware_scope_t;
 
@@ -498,16 +503,24 @@ POWERAWARE_DEVICE pwr_unit_t *pwr_slot_of(const pwr_caller_t *c, unsigned window
            u;
 }
 
-/* After a poll in vain.  Returns whether to go on. */
-POWERAWARE_DEVICE int pwr_wait_on(poweraware_team_t *team, unsigned *polls)
+POWERAWARE_DEVICE int pwr_has_died(const poweraware_team_t *team, unsigned rank)
+{
+    unsigned long long word = team->lives + (unsigned long long)rank * team->life_bytes;
+    return 0 != (pwr_load_acquire((unsigned *)word) & POWERAWARE_DIED);
+}
+
+/* After a poll for rank in vain.  Returns whether to go on: no kernel waits for a process that has
+   died, nor does one of such a process, which may be there as long as others' (MPS). */
+POWERAWARE_DEVICE int pwr_wait_on(poweraware_team_t *team, unsigned rank, unsigned *polls)
 {
     enum { SPINS = 64 };
     if (++*polls < SPINS) {
         return 1;
     }
     pwr_pause();
-    if (0 != pwr_load_acquire((unsigned *)team->stop)) {
-        team->stopped = 1;
+    if (0 != pwr_load_acquire((unsigned *)team->stop) || pwr_has_died(team, rank) ||
+        pwr_has_died(team, team->rank)) {
+        pwr_store_release(&team->stopped, 1);
         return 0;
     }
     return 1;
@@ -536,7 +549,7 @@ POWERAWARE_DEVICE void pwr_exchange(const pwr_caller_t *c)
     PWR_ROLLED for (unsigned r = pwr_thread(); r < size; r += pwr_threads())
     {
         unsigned *flag = pwr_flag_of(c, me, r), polls = 0;
-        while ((int)(pwr_load_acquire(flag) - c->epoch) < 0 && pwr_wait_on(c->team, &polls)) {
+        while ((int)(pwr_load_acquire(flag) - c->epoch) < 0 && pwr_wait_on(c->team, r, &polls)) {
         }
     }
     pwr_note_epoch(c);
@@ -605,9 +618,10 @@ POWERAWARE_DEVICE void pwr_receive_words(const pwr_caller_t *c, unsigned number,
                                          unsigned first, pwr_unit_t *units)
 {
     const unsigned me = c->team->rank, last = c->team->size - 1;
-    unsigned polls = 0, late;
+    unsigned polls = 0, late, whose;
     do {
         late = 0;
+        whose = me;
         PWR_UNROLLED for (unsigned k = 0; k < PWR_BATCH; ++k)
         {
             unsigned long long word[4];
@@ -617,11 +631,13 @@ POWERAWARE_DEVICE void pwr_receive_words(const pwr_caller_t *c, unsigned number,
             pwr_load_words(words + 2, &word[2], &word[3]);
             PWR_UNROLLED for (unsigned i = 0; i < 4; ++i)
             {
-                late |= (unsigned)(word[i] >> 32) ^ number;
+                unsigned is_late = (unsigned)(word[i] >> 32) ^ number;
+                late |= is_late;
+                whose = 0 != is_late ? from : whose;
                 units[k].word[i] = (unsigned)word[i];
             }
         }
-    } while (0 != late && pwr_wait_on(c->team, &polls));
+    } while (0 != late && pwr_wait_on(c->team, whose, &polls));
 }
 
 POWERAWARE_DEVICE void pwr_add_rank(pwr_sums_t *sums, const pwr_unit_t *unit, unsigned rank,

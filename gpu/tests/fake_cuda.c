@@ -7,7 +7,7 @@
  *
  * FAKE_CUDA_FAILS: names of functions that fail, with commas.
  * FAKE_CUDA_AT_ONCE: kernels of several processes run at once, as with MPS.
- * FAKE_CUDA_LAUNCHES: rank 1 of a job can launch so many kernels that do.
+ * FAKE_CUDA_LAUNCHES: rank 1 of a job can launch so many kernels of teams that reduce something.
  * FAKE_CUDA_DEVICES: the ranks of a job have so many GPUs, in turn (1).
  */
 #define _GNU_SOURCE
@@ -741,10 +741,6 @@ int cuStreamDestroy_v2(void *destroyed)
 static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **arguments)
 {
     static _Atomic int launches;
-    if (1 == number_of("OMPI_COMM_WORLD_RANK", 0) &&
-        atomic_fetch_add(&launches, 1) >= number_of("FAKE_CUDA_LAUNCHES", 1 << 30)) {
-        return NOT_SUPPORTED;
-    }
     operation_t o = {.what = TEAM_KERNEL_RUNS,
                      .call = {.kernel = index,
                               .blocks = blocks,
@@ -757,6 +753,10 @@ static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **ar
         o.call.count = *(unsigned long long *)arguments[3];
         o.call.root = *(int *)arguments[4];
         o.call.op = *(int *)arguments[5];
+    }
+    if (0 != o.call.count && 1 == number_of("OMPI_COMM_WORLD_RANK", 0) &&
+        atomic_fetch_add(&launches, 1) >= number_of("FAKE_CUDA_LAUNCHES", 1 << 30)) {
+        return NOT_SUPPORTED;
     }
     return put(on, &o);
 }

@@ -24,9 +24,12 @@ typedef struct pwr_gpu_member {
     int multiprocessors;
 } pwr_gpu_member_t;
 
+/* Of the memory that a team shares, zeroed, aligned to 64. */
+enum { PWR_GPU_TEAM_BYTES = 64 * (1 + PWR_GPU_MEMBERS) };
+
 /* Member me of num, in the context that this process offers from.  The first step of each member.
-   stop: 0, shared by all.  NULL: this process cannot (pwr_gpu_why). */
-pwr_gpu_team_t *pwr_gpu_team_new(_Atomic uint32_t *stop, int num, int me, pwr_gpu_member_t *mine);
+   NULL: this process cannot (pwr_gpu_why). */
+pwr_gpu_team_t *pwr_gpu_team_new(void *shared, int num, int me, pwr_gpu_member_t *mine);
 /* When all have made the first step, with what they say: [num].  Returns whether this member
    reaches the others' memory. */
 bool pwr_gpu_team_join(pwr_gpu_team_t *team, const pwr_gpu_member_t *members);

@@ -37,6 +37,7 @@
 
 #include "pwr/status.h"
 #include "pwr/wait.h"
+#include "pwr_gpu/team.h"
 #include "pwr_ompi/boxes.h"
 #include "pwr_ompi/copy_costs.h"
 #include "pwr_ompi/owner_copy.h"
@@ -58,7 +59,7 @@ typedef struct pwr_slot {
 typedef struct pwr_segment_gpu {
     _Atomic uint32_t wanted; /* ranks */
     _Atomic uint64_t from;   /* number of the Allreduce from which on all look for such; 0: none */
-    _Alignas(64) _Atomic uint32_t stop; /* of a team of kernels (pwr_gpu/team.h) */
+    _Alignas(64) unsigned char team[PWR_GPU_TEAM_BYTES]; /* of kernels (pwr_gpu/team.h) */
 } pwr_segment_gpu_t;
 
 typedef struct pwr_segment_control {
@@ -123,10 +124,10 @@ size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part
 void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_local, int my_local,
                        bool crowded);
 
-/* Creates a part (mode 0600) and maps it; mappings stay when its name goes, which must be before the
-   next part is created.  backed:
-   at once, so that a full /dev/shm is an error here and not a SIGBUS later; else by touching, where
-   the kernel can say then that there is no memory.  Errors: PERM, NOMEM (file system full), IO. */
+/* Creates a part (mode 0600) and maps it; mappings stay when its name goes, which must be before
+   the next part is created.  backed: at once, so that a full /dev/shm is an error here and not a
+   SIGBUS later; else by touching, where the kernel can say then that there is no memory.  Errors:
+   PERM, NOMEM (file system full), IO. */
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
                                 bool backed);
 void pwr_segment_remove_name(pwr_segment_t *segment, const char *name);
