@@ -137,7 +137,7 @@ bool coll_poweraware_gpu_has_done(mca_coll_poweraware_module_t *m,
     }
     --m->handled[collective];
     __atomic_fetch_sub(&coll_poweraware_num_handled, 1, __ATOMIC_RELAXED);
-    class->strikes += class->strikes < STRIKES;
+    class->strikes += !m->state->call->comes_to_team && class->strikes < STRIKES;
     class->ask_at = (uint32_t)m->calls[collective] + ASK_EVERY;
     return false;
 }

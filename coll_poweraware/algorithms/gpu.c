@@ -49,7 +49,8 @@ typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
                                 const pwr_gpu_offer_t *const *offers, uint64_t spin_ns);
 
 typedef struct message {
-    uint32_t offers; /* 0: I have no such buffers */
+    uint32_t offers; /* 0: I have no buffers that others can open */
+    uint32_t has;    /* 0: nor such that kernels of mine can use; where there may be a team */
     pwr_gpu_offer_t offer;
     coll_poweraware_team_message_t team;
 } message_t;
@@ -205,13 +206,15 @@ static bool offer_with_team(coll_poweraware_call_t *call, const buffers_t *buffe
 {
     message_t *message = (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t));
     bool may_be = coll_poweraware_team_say(call, &message->team);
+    message->offers = 0;
     if (NULL == coll_poweraware_team(call)) {
         offer(buffers, message);
-    } else {
-        message->offers = are_on_gpu(buffers) && pwr_gpu_can_use(buffers->in, buffers->out);
-        if (message->offers) {
-            pwr_gpu_settle();
-        }
+    }
+    if (may_be) {
+        message->has = are_on_gpu(buffers) && pwr_gpu_can_use(buffers->in, buffers->out);
+    }
+    if (may_be && message->has && !message->offers) {
+        pwr_gpu_settle();
     }
     pwr_boxes_join(call->boxes, OMPI_SUCCESS);
     return may_be;
@@ -223,19 +226,21 @@ static bool offer_with_team(coll_poweraware_call_t *call, const buffers_t *buffe
 static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call)
 {
     const message_t *first = NULL;
-    bool ready = false, all_offer = true, one_gpu = true;
+    bool ready = false, all_have = true, one_gpu = true;
     pwr_boxes_wait_all(call->boxes);
     for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its = (const message_t *)pwr_boxes_read(call->boxes, i, sizeof(message_t));
         first = 0 == i ? its : first;
         ready = coll_poweraware_team_hear(call, i, &its->team);
-        all_offer &= 0 != its->offers;
+        all_have &= 0 != its->has;
         one_gpu &= 0 == memcmp(&its->offer.device, &first->offer.device, sizeof its->offer.device);
     }
-    if (ready || (all_offer && !one_gpu)) {
-        coll_poweraware_team_go_on(call);
+    if (!ready && all_have && one_gpu) {
+        coll_poweraware_team_drop(call);
+    } else if (ready || all_have) {
+        call->comes_to_team = coll_poweraware_team_go_on(call);
     }
-    call->undone = ready && !all_offer;
+    call->undone = ready && !all_have;
     return ready ? coll_poweraware_team(call) : NULL;
 }
 

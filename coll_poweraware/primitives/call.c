@@ -59,6 +59,7 @@ void coll_poweraware_call_begin(coll_poweraware_call_t *call, pwr_operation_t *o
     call->lane = 0;
     call->error = OMPI_SUCCESS;
     call->asks_gpu = false;
+    call->comes_to_team = false;
     call->undone = false;
     call->measured_bytes = 0;
     call->work_ns = 0;

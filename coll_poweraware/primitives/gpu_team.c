@@ -103,20 +103,20 @@ static bool make(const coll_poweraware_call_t *call, struct coll_poweraware_team
     return NULL != t->gpu;
 }
 
-void coll_poweraware_team_go_on(coll_poweraware_call_t *call)
+bool coll_poweraware_team_go_on(coll_poweraware_call_t *call)
 {
     struct coll_poweraware_team *t = call->team;
     bool ok = true;
     if (t->lowest < NONE) {
         drop(t);
-        return;
+        return false;
     }
     if (!t->ready && READY == t->lowest) {
         t->ready = true;
         pwr_say(2, "kernels of %d ranks reduce at once", call->hierarchy->num_local);
     }
     if (t->ready || t->lowest != t->highest) {
-        return;
+        return false;
     }
     switch (t->step) {
     case NONE:
@@ -134,4 +134,5 @@ void coll_poweraware_team_go_on(coll_poweraware_call_t *call)
         pwr_say(2, "no kernels of all ranks at once: %s", pwr_gpu_why());
         drop(t);
     }
+    return true;
 }

@@ -29,8 +29,8 @@ bool coll_poweraware_team_hear(coll_poweraware_call_t *call, int local,
                                const coll_poweraware_team_message_t *message);
 /* Whether it was, in the call before this one. */
 pwr_gpu_team_t *coll_poweraware_team(const coll_poweraware_call_t *call);
-/* The next step; at the end of a call in which all were heard. */
-void coll_poweraware_team_go_on(coll_poweraware_call_t *call);
+/* The next step; when all were heard.  Returns whether all make one, the same on all. */
+bool coll_poweraware_team_go_on(coll_poweraware_call_t *call);
 
 /* There is none from the next call on. */
 void coll_poweraware_team_drop(coll_poweraware_call_t *call);

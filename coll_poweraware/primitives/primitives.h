@@ -80,6 +80,7 @@ typedef struct coll_poweraware_call {
     int error;             /* the first one on this rank; its messages are empty from then on */
     bool asks_gpu;         /* all ranks look for buffers on a GPU in this call (device.h) */
     struct coll_poweraware_team *team; /* primitives/gpu_team.h; NULL: none so far */
+    bool comes_to_team;    /* the next calls of this kind may be done for that reason */
     bool undone;           /* an algorithm for these found others, and has done nothing */
     size_t measured_bytes; /* of a message of which what it costs is to be known
                               (algorithms/single_copy), else 0 */
