@@ -420,7 +420,7 @@ int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datat
                     : enqueue(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-int poweraware_stream_comm_team(MPI_Comm comm, struct poweraware_team **team, int *blocks)
+int poweraware_stream_comm_team(MPI_Comm comm, poweraware_team_t **team, int *blocks)
 {
     attached_t *a = attached_to(comm);
     *team = NULL;

@@ -12,10 +12,10 @@
  *     kernel_b<<<grid, block, 0, stream>>>(y);
  *     cudaStreamSynchronize(stream);
  *
- * Buffers are in the memory of a GPU.  A call returns when the reduction is in the stream; neither
- * the CPU nor the GPU spins until it is its turn.  That holds for ranks on one node that share one
- * GPU, and for sums, products, minima and maxima of predefined integers of 4 and 8 bytes, float and
- * double.  All else waits for the stream, and goes through the host.
+ * Buffers are in the memory of a GPU.  A call returns when the reduction is in the stream, and no
+ * CPU waits.  That holds for ranks on one node that share one GPU, or whose kernels are on their
+ * GPUs at once, and for sums, products, minima and maxima of predefined integers of 4 and 8 bytes,
+ * float and double.  All else waits for the stream, and goes through the host.
  *
  * All return MPI_SUCCESS or the class of an error.  Those with a communicator call its error
  * handler.
@@ -61,8 +61,8 @@ int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datat
    for kernels in the stream of comm, and how many blocks their grids may have.  It lives as long as
    comm.  NULL, 0: its ranks' kernels are not on their GPUs at the same time (on one GPU that takes
    MPS), or not on one node. */
-struct poweraware_team;
-int poweraware_stream_comm_team(MPI_Comm comm, struct poweraware_team **team, int *blocks);
+typedef struct poweraware_team poweraware_team_t;
+int poweraware_stream_comm_team(MPI_Comm comm, poweraware_team_t **team, int *blocks);
 
 #ifdef __cplusplus
 }

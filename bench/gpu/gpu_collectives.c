@@ -41,8 +41,8 @@ static double *pinned[2], *pageable[2];
 static int (*copy_out)(void *, pwr_gpu_address_t, size_t, void *);
 static int (*copy_in)(pwr_gpu_address_t, const void *, size_t, void *);
 static bool sleeps;
-static struct poweraware_team *team; /* NULL: there is none */
-static int blocks;                   /* of its grids, at most */
+static poweraware_team_t *team; /* NULL: there is none */
+static int blocks;              /* of its grids, at most */
 static void *in_kernel_function;
 
 static void sleep_for_gpu(void)

@@ -513,11 +513,14 @@ POWERAWARE_DEVICE int pwr_has_died(const poweraware_team_t *team, unsigned rank)
    died, nor does one of such a process, which may be there as long as others' (MPS). */
 POWERAWARE_DEVICE int pwr_wait_on(poweraware_team_t *team, unsigned rank, unsigned *polls)
 {
-    enum { SPINS = 64 };
+    enum { SPINS = 64, LOOK_EVERY = 512 };
     if (++*polls < SPINS) {
         return 1;
     }
     pwr_pause();
+    if (0 != *polls % LOOK_EVERY) { /* many threads wait, and to look costs a way to the CPU */
+        return 1;
+    }
     if (0 != pwr_load_acquire((unsigned *)team->stop) || pwr_has_died(team, rank) ||
         pwr_has_died(team, team->rank)) {
         pwr_store_release(&team->stopped, 1);

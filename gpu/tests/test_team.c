@@ -100,8 +100,11 @@ static void make_calls(int rank, int kernel)
             add_own(rank, i, c);
             barrier_of_grid(rank);
         }
-        pwr_team_reduce(&team[rank], POWERAWARE_GRID, at, at, c->count, (unsigned)width, c->root,
-                        c->type, c->op);
+        int by_block = !apart && 0 == i % 4; /* others of the grid have nothing to do with it */
+        if (!by_block || pwr_block() == (unsigned)(i % blocks)) {
+            pwr_team_reduce(&team[rank], by_block ? POWERAWARE_BLOCK : POWERAWARE_GRID, at, at,
+                            c->count, (unsigned)width, c->root, c->type, c->op);
+        }
         if (!apart) {
             barrier_of_grid(rank);
         }

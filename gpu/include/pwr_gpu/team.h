@@ -6,7 +6,8 @@
  * kernels of ours or of the program.  No CPU has a part in it.
  *
  * Kernels that wait hold multiprocessors: together at most half of a GPU's, so that what comes
- * before them in other streams gets on.  They poll for about 40 us, then once a microsecond:
+ * before them in other streams gets on.  They poll for about 40 us, then once a microsecond, and look
+ * twice in a millisecond whether the process that they wait for has died (life.h).
  * H200: 16 blocks of each of 7 ranks that only poll take 7 W more than none (measured).
  */
 #ifndef PWR_GPU_TEAM_H
