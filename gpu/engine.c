@@ -158,14 +158,15 @@ bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_
 }
 
 /* A thread that sleeps until an event costs 15 us of CPU and comes 30 us late (H200). */
-static int wait_for_end(uint64_t spin_ns)
+bool pwr_gpu_await(void *event, uint64_t spin_ns)
 {
     uint64_t begin = pwr_now_ns();
     int rc;
     do {
-        rc = pwr_gpu_driver.query_event(pwr_gpu_engine.ended);
+        rc = pwr_gpu_driver.query_event(event);
     } while (CUDA_ERROR_NOT_READY == rc && pwr_now_ns() - begin < spin_ns);
-    return CUDA_ERROR_NOT_READY == rc ? pwr_gpu_driver.wait_event(pwr_gpu_engine.ended) : rc;
+    rc = CUDA_ERROR_NOT_READY == rc ? pwr_gpu_driver.wait_event(event) : rc;
+    return pwr_gpu_succeeds(rc, "a kernel on the GPU");
 }
 
 bool pwr_gpu_wait(uint64_t spin_ns)
@@ -173,5 +174,5 @@ bool pwr_gpu_wait(uint64_t spin_ns)
     return pwr_gpu_succeeds(
                pwr_gpu_driver.record_event(pwr_gpu_engine.ended, pwr_gpu_engine.stream),
                "cuEventRecord") &&
-           pwr_gpu_succeeds(wait_for_end(spin_ns), "a kernel on the GPU");
+           pwr_gpu_await(pwr_gpu_engine.ended, spin_ns);
 }

@@ -53,7 +53,9 @@ void pwr_gpu_load(pwr_gpu_kernels_t *kernels, const char *ptx, const char *const
 bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_in, int num_out,
                     unsigned long long vectors, unsigned long long count, unsigned most_blocks,
                     unsigned long long items);
-/* Waits for the end of what is in the engine's stream, by polling for at most so long. */
+/* Waits for an event, by polling for at most so long; for the end of what is in the engine's
+   stream. */
+bool pwr_gpu_await(void *event, uint64_t spin_ns);
 bool pwr_gpu_wait(uint64_t spin_ns);
 
 /* Addresses of all buffers that are offered, inputs and outputs in the order of the offers.

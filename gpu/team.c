@@ -17,6 +17,7 @@
 
 enum {
     WINDOW_BYTES = 8 << 20, /* all slots */
+    MOST_TEAMS = 4,         /* of a process */
     MOST_BLOCKS = 32,       /* more gain nothing */
     EXCHANGES = 20,         /* of the probe */
     AT_ONCE_NS = 50000,     /* 2 to 5 us are usual, and 300 where kernels take turns (H200) */
@@ -34,12 +35,15 @@ typedef struct shared {
 } shared_t;
 _Static_assert(sizeof(shared_t) == PWR_GPU_TEAM_BYTES, "");
 
+static _Atomic int teams; /* of this process */
+
 struct pwr_gpu_team {
     shared_t *shared;
     pwr_gpu_life_t *life;
     int num, me, blocks;
     bool one_gpu, registered;
     unsigned long long context_id;
+    void *stream, *ended; /* for those who wait for a call */
     pwr_gpu_address_t shared_on_device;
     pwr_gpu_address_t device; /* poweraware_team_t; then times of the probe; 0: none */
     pwr_gpu_address_t window[PWR_GPU_MEMBERS]; /* 0: none */
@@ -91,6 +95,15 @@ static bool register_shared(pwr_gpu_team_t *t)
                             "cuMemHostGetDevicePointer");
 }
 
+static bool make_stream(pwr_gpu_team_t *t)
+{
+    return pwr_gpu_succeeds(pwr_gpu_driver.create_stream(&t->stream, CU_STREAM_NON_BLOCKING),
+                            "cuStreamCreate") &&
+           pwr_gpu_succeeds(pwr_gpu_driver.create_event(&t->ended, CU_EVENT_BLOCKING_SYNC |
+                                                                       CU_EVENT_DISABLE_TIMING),
+                            "cuEventCreate");
+}
+
 static bool begin_life(pwr_gpu_team_t *t)
 {
     t->life = pwr_gpu_life_begin(&t->shared->life[t->me].mutex);
@@ -107,11 +120,17 @@ pwr_gpu_team_t *pwr_gpu_team_new(void *shared, int num, int me, pwr_gpu_member_t
         pwr_gpu_because(num <= PWR_GPU_MEMBERS ? "out of memory" : "too many ranks for a team");
         return NULL;
     }
+    if (atomic_fetch_add(&teams, 1) >= MOST_TEAMS) {
+        atomic_fetch_sub(&teams, 1);
+        free(t);
+        pwr_gpu_because("more than %d communicators with teams", (int)MOST_TEAMS);
+        return NULL;
+    }
     *t = (pwr_gpu_team_t){.shared = shared, .num = num, .me = me};
     bool entered = pwr_gpu_enter();
     t->context_id = pwr_gpu_engine.context_id;
     bool ok = entered && find_device(mine) && make_window(t, mine) && register_shared(t) &&
-              begin_life(t) &&
+              begin_life(t) && make_stream(t) &&
               pwr_gpu_succeeds(
                   pwr_gpu_driver.allocate(&t->device, PROBE_AT + MOST_BLOCKS * sizeof(uint64_t)),
                   "cuMemAlloc");
@@ -134,6 +153,15 @@ bool pwr_gpu_team_is_there(const pwr_gpu_team_t *t)
 
 /* ---- second step ---- */
 
+/* Processes that may have teams on the GPU of a member: those of the job on this node, where some
+   members share a GPU. */
+static int processes_on_gpu(int members_on_gpu, int num)
+{
+    const char *text = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    int local = NULL != text ? atoi(text) : 0;
+    return 1 == members_on_gpu ? 1 : local > num ? local : num;
+}
+
 static int on_gpu_of(const pwr_gpu_member_t *members, int num, int which)
 {
     int its = 0;
@@ -143,15 +171,22 @@ static int on_gpu_of(const pwr_gpu_member_t *members, int num, int which)
     return its;
 }
 
-/* Half of each GPU for all who share it; the same on all members. */
+/* The same on all members.  Kernels that wait hold their places: if those of several teams hold all
+   of them, and others of the same teams are not there yet, all wait for ever.  So blocks are so few
+   that those of all teams of all processes together have half of the places. */
 static int most_blocks(const pwr_gpu_member_t *members, int num)
 {
-    int most = MOST_BLOCKS;
+    int most = MOST_BLOCKS, shared = 1;
     for (int m = 0; m < num; ++m) {
-        int its = members[m].multiprocessors / (2 * on_gpu_of(members, num, m));
+        int its = on_gpu_of(members, num, m);
+        shared = its > shared ? its : shared;
+    }
+    for (int m = 0; m < num; ++m) {
+        int places = members[m].multiprocessors * PWR_GPU_TEAM_BLOCKS / 2;
+        int its = places / (MOST_TEAMS * processes_on_gpu(shared, num));
         most = its < most ? its : most;
     }
-    return most < 1 ? 1 : most;
+    return most;
 }
 
 static bool open_windows(pwr_gpu_team_t *t, const pwr_gpu_member_t *members)
@@ -222,7 +257,8 @@ static bool put(pwr_gpu_team_t *t, void *stream, pwr_gpu_type_t type, const void
     unsigned long long units = (bytes + PWR_GPU_VECTOR - 1) / PWR_GPU_VECTOR;
     unsigned threads = PWR_GPU_TEAM_BLOCK, blocks = (unsigned)t->blocks;
     if (bytes <= PWR_TEAM_SHORT) {
-        threads = units < 64 ? 64 : (unsigned)(units + 31) / 32 * 32;
+        unsigned each = (unsigned)(units + 31) / 32 * 32;
+        threads = each < 64 ? 64 : each < threads ? each : threads;
         blocks = 1;
     } else if (units < (unsigned long long)blocks * threads) {
         blocks = (unsigned)((units + threads - 1) / threads);
@@ -236,9 +272,9 @@ static bool load_all(pwr_gpu_team_t *t)
     bool ok = true;
     for (int type = 0; type < PWR_GPU_NUM_TYPES && ok; ++type) {
         ok = NULL == pwr_gpu_team_modules[type] ||
-             put(t, pwr_gpu_engine.stream, (pwr_gpu_type_t)type, NULL, NULL, PWR_GPU_SUM, 0, -1);
+             put(t, t->stream, (pwr_gpu_type_t)type, NULL, NULL, PWR_GPU_SUM, 0, -1);
     }
-    return ok && pwr_gpu_succeeds(pwr_gpu_driver.wait_stream(pwr_gpu_engine.stream), "the kernels");
+    return ok && pwr_gpu_succeeds(pwr_gpu_driver.wait_stream(t->stream), "the kernels");
 }
 
 bool pwr_gpu_team_join(pwr_gpu_team_t *t, const pwr_gpu_member_t *members)
@@ -246,7 +282,11 @@ bool pwr_gpu_team_join(pwr_gpu_team_t *t, const pwr_gpu_member_t *members)
     bool entered = pwr_gpu_enter();
     t->blocks = most_blocks(members, t->num);
     t->one_gpu = t->num == on_gpu_of(members, t->num, t->me);
-    bool ok = entered && open_windows(t, members) && describe(t) && NULL != probe_kernel();
+    if (t->blocks < 1) {
+        pwr_gpu_because("too many processes on one GPU for kernels that wait");
+    }
+    bool ok = entered && t->blocks > 0 && open_windows(t, members) && describe(t) &&
+              NULL != probe_kernel();
     pwr_gpu_leave(entered);
     return ok;
 }
@@ -258,20 +298,45 @@ static void stop(pwr_gpu_team_t *t)
     atomic_store(&t->shared->stop, 1);
 }
 
-/* Whether the kernel has ended, and how long it took for an exchange. */
-static bool measure(pwr_gpu_team_t *t, uint64_t *ns)
+/* Puts what launches into the team's stream, and waits for its end: without the lock, as it may
+   take what another thread does. */
+typedef bool launches_t(pwr_gpu_team_t *t, void *what);
+
+static bool run(pwr_gpu_team_t *t, launches_t *launches, void *what, uint64_t spin_ns)
 {
-    uint64_t times[MOST_BLOCKS];
-    pwr_gpu_address_t at = t->device + PROBE_AT;
-    int exchanges = EXCHANGES;
-    void *arguments[] = {&t->device, &at, &exchanges};
-    if (!launch(pwr_gpu_engine.stream, probe_kernel(), (unsigned)t->blocks, PWR_GPU_TEAM_BLOCK,
-                arguments)) {
+    void *before;
+    bool entered = pwr_gpu_enter();
+    bool ok = entered && launches(t, what) &&
+              pwr_gpu_succeeds(pwr_gpu_driver.record_event(t->ended, t->stream), "cuEventRecord");
+    void *context = pwr_gpu_engine.context;
+    pwr_gpu_leave(entered);
+    if (!ok) {
         stop(t);
         return false;
     }
-    if (!pwr_gpu_wait(0) ||
-        !pwr_gpu_succeeds(pwr_gpu_driver.to_host(times, at, (size_t)t->blocks * sizeof times[0]),
+    ok = pwr_gpu_succeeds(pwr_gpu_driver.push(context), "cuCtxPushCurrent");
+    if (ok) {
+        ok = pwr_gpu_await(t->ended, spin_ns);
+        pwr_gpu_driver.pop(&before);
+    }
+    return ok;
+}
+
+static bool launch_probe(pwr_gpu_team_t *t, void *what)
+{
+    pwr_gpu_address_t at = t->device + PROBE_AT;
+    int exchanges = EXCHANGES;
+    void *arguments[] = {&t->device, &at, &exchanges};
+    (void)what;
+    return launch(t->stream, probe_kernel(), (unsigned)t->blocks, PWR_GPU_TEAM_BLOCK, arguments);
+}
+
+/* How long an exchange took; with the lock. */
+static bool read_probe(const pwr_gpu_team_t *t, uint64_t *ns)
+{
+    uint64_t times[MOST_BLOCKS];
+    if (!pwr_gpu_succeeds(pwr_gpu_driver.to_host(times, t->device + PROBE_AT,
+                                                 (size_t)t->blocks * sizeof times[0]),
                           "cuMemcpyDtoH")) {
         return false;
     }
@@ -285,8 +350,11 @@ static bool measure(pwr_gpu_team_t *t, uint64_t *ns)
 bool pwr_gpu_team_probe(pwr_gpu_team_t *t)
 {
     uint64_t ns = 0;
+    if (!run(t, launch_probe, NULL, 0)) {
+        return false;
+    }
     bool entered = pwr_gpu_enter();
-    bool ok = entered && measure(t, &ns);
+    bool ok = entered && read_probe(t, &ns);
     if (ok && ns >= AT_ONCE_NS) {
         pwr_gpu_because("kernels of several ranks take turns on the GPU (%llu us for an exchange): "
                         "MPS lets them run at once",
@@ -324,18 +392,28 @@ pwr_gpu_result_t pwr_gpu_team_reduce(pwr_gpu_team_t *t, void *stream, const void
     return ok ? PWR_GPU_DONE : PWR_GPU_FAILED;
 }
 
+typedef struct reduction {
+    const void *in;
+    void *out;
+    pwr_gpu_op_t op;
+    pwr_gpu_type_t type;
+    size_t count;
+    int root;
+} reduction_t;
+
+static bool launch_reduction(pwr_gpu_team_t *t, void *what)
+{
+    const reduction_t *r = what;
+    return put(t, t->stream, r->type, r->in, r->out, r->op, r->count, r->root);
+}
+
 pwr_gpu_result_t pwr_gpu_team_reduce_now(pwr_gpu_team_t *t, const void *in, void *out,
                                          pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
                                          int root, uint64_t spin_ns)
 {
-    bool entered = pwr_gpu_enter();
-    bool ok = entered && put(t, pwr_gpu_engine.stream, type, in, out, op, count, root) &&
-              pwr_gpu_wait(spin_ns);
-    pwr_gpu_leave(entered);
-    if (!ok) {
-        stop(t);
-    }
-    return ok && !is_stopped(t) ? PWR_GPU_DONE : PWR_GPU_FAILED;
+    reduction_t what = {in, out, op, type, count, root};
+    return run(t, launch_reduction, &what, spin_ns) && !is_stopped(t) ? PWR_GPU_DONE
+                                                                      : PWR_GPU_FAILED;
 }
 
 bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *t, size_t bytes)
@@ -386,11 +464,18 @@ void pwr_gpu_team_free(pwr_gpu_team_t *t)
         if (0 != t->device) {
             pwr_gpu_driver.release(t->device);
         }
+        if (NULL != t->stream) {
+            pwr_gpu_driver.destroy_stream(t->stream);
+        }
+        if (NULL != t->ended) {
+            pwr_gpu_driver.destroy_event(t->ended);
+        }
         if (t->registered) {
             pwr_gpu_driver.unregister_host(t->shared);
         }
     }
     pwr_gpu_leave(entered);
     pwr_gpu_life_end(t->life);
+    atomic_fetch_sub(&teams, 1);
     free(t);
 }

@@ -58,9 +58,10 @@ int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datat
                         MPI_Op op, int root, MPI_Comm comm);
 
 /* For kernels that reduce among them (poweraware_device.h): comm's team, in the memory of the GPU,
-   for kernels in the stream of comm, and how many blocks their grids may have.  It lives as long as
-   comm.  NULL, 0: its ranks' kernels are not on their GPUs at the same time (on one GPU that takes
-   MPS), or not on one node. */
+   for kernels in the stream of comm, and how many blocks their grids may have, if a multiprocessor
+   has room for two of them.  It lives as long as comm.  NULL, 0: its ranks' kernels are not on their
+   GPUs at the same time (on one GPU that takes MPS), or not on one node; or four communicators have
+   teams. */
 typedef struct poweraware_team poweraware_team_t;
 int poweraware_stream_comm_team(MPI_Comm comm, poweraware_team_t **team, int *blocks);
 

@@ -178,7 +178,7 @@ static void enqueued_1(size_t count, int calls)
 
 static void in_kernel(size_t count, int calls)
 {
-    enum { THREADS = 512, UNIT = 16 };
+    enum { THREADS = 384, UNIT = 16 };
     size_t grid = (count * 8 + UNIT * THREADS - 1) / (UNIT * THREADS);
     grid = grid > (size_t)blocks ? (size_t)blocks : grid;
     for (int rest = calls; rest > 0; rest -= ROW) {

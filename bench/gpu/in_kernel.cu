@@ -7,7 +7,7 @@
 #include <poweraware_device.h>
 
 /* in, out: [count] doubles of this rank. */
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(384, 2)
     in_kernel(poweraware_team_t *team, const double *in, double *out, size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {

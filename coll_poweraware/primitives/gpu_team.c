@@ -5,14 +5,9 @@
  */
 #include "primitives/gpu_team.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "pwr_ompi/process.h"
-
-/* Of a process: each has 8 MiB of its GPU. */
-enum { MOST_TEAMS = 16 };
-static _Atomic int teams;
 
 enum step { NEVER = -1, NONE, MADE, JOINED, READY };
 
@@ -30,7 +25,6 @@ static void drop(struct coll_poweraware_team *t)
         pwr_gpu_team_close(t->gpu);
         pwr_gpu_team_free(t->gpu);
         t->gpu = NULL;
-        atomic_fetch_sub(&teams, 1);
     }
     t->step = NEVER;
     t->ready = false;
@@ -90,19 +84,6 @@ pwr_gpu_team_t *coll_poweraware_team(const coll_poweraware_call_t *call)
 
 /* ---- steps ---- */
 
-static bool make(const coll_poweraware_call_t *call, struct coll_poweraware_team *t)
-{
-    const pwr_hierarchy_t *h = call->hierarchy;
-    if (atomic_fetch_add(&teams, 1) < MOST_TEAMS) {
-        t->gpu =
-            pwr_gpu_team_new(call->segment->control->gpu.team, h->num_local, h->my_local, &t->mine);
-    }
-    if (NULL == t->gpu) {
-        atomic_fetch_sub(&teams, 1);
-    }
-    return NULL != t->gpu;
-}
-
 bool coll_poweraware_team_go_on(coll_poweraware_call_t *call)
 {
     struct coll_poweraware_team *t = call->team;
@@ -120,7 +101,9 @@ bool coll_poweraware_team_go_on(coll_poweraware_call_t *call)
     }
     switch (t->step) {
     case NONE:
-        ok = make(call, t);
+        t->gpu = pwr_gpu_team_new(call->segment->control->gpu.team, call->hierarchy->num_local,
+                                  call->hierarchy->my_local, &t->mine);
+        ok = NULL != t->gpu;
         break;
     case MADE:
         ok = pwr_gpu_team_join(t->gpu, t->members);

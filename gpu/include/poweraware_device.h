@@ -16,7 +16,8 @@
  * the same order, with grids and blocks of one shape.
  *
  * Ranks wait for each other on the GPU.  So the grids of all ranks have to be there at the same
- * time, as for a cooperative launch: at most as many blocks as poweraware_stream_comm_team says.
+ * time, as for a cooperative launch: at most as many blocks as poweraware_stream_comm_team says, of
+ * a kernel of which a multiprocessor has room for two.
  * A grid of more than POWERAWARE_TEAM_BLOCKS traps.
  *
  * scope says who makes the call: POWERAWARE_GRID, all threads of all blocks; POWERAWARE_BLOCK, all

@@ -24,7 +24,7 @@ void pwr_host_sync(void);
 /* ---- for kernels.h ---- */
 
 #define DEVICE static inline
-#define KERNEL_OF(threads) void
+#define KERNEL_OF(threads, per_multiprocessor) void
 #define TABLE const pwr_gpu_table_t
 #define FIRST                                                                                      \
     ((unsigned long long)pwr_host_place.block * pwr_host_place.threads + pwr_host_place.thread)

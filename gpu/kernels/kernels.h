@@ -16,7 +16,8 @@ typedef struct pwr_gpu_table {
     unsigned long long out[PWR_GPU_MEMBERS];
 } pwr_gpu_table_t;
 
-/* Threads of a block; of a team's kernels. */
-enum { PWR_GPU_BLOCK = 256, PWR_GPU_TEAM_BLOCK = 512 };
+/* Threads of a block; of a team's kernels, and how many of these blocks a multiprocessor has room
+   for. */
+enum { PWR_GPU_BLOCK = 256, PWR_GPU_TEAM_BLOCK = 384, PWR_GPU_TEAM_BLOCKS = 2 };
 
 #endif

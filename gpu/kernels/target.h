@@ -23,7 +23,8 @@ typedef unsigned long long index_t;
 #define TABLE const __grid_constant__ pwr_gpu_table_t
 #endif
 #define DEVICE static __device__ __forceinline__
-#define KERNEL_OF(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define KERNEL_OF(threads, per_multiprocessor)                                                     \
+    extern "C" __global__ void __launch_bounds__(threads, per_multiprocessor)
 #define FIRST (blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x)
 #define STEP (gridDim.x * (unsigned long long)blockDim.x)
 #ifndef __HIPCC__
@@ -46,6 +47,6 @@ DEVICE index_t now_ns(void)
 #define ROLLED
 #endif
 
-#define KERNEL KERNEL_OF(256)
+#define KERNEL KERNEL_OF(256, 1)
 
 #endif

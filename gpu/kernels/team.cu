@@ -10,7 +10,7 @@
 
 /* op: PWR_IS_sum and so on; it does not have a kernel each, as they are large. */
 #define TEAM_KERNEL(name, T, A, to_a, to_t, add, mul)                                              \
-    KERNEL_OF(PWR_GPU_TEAM_BLOCK)                                                                  \
+    KERNEL_OF(PWR_GPU_TEAM_BLOCK, PWR_GPU_TEAM_BLOCKS)                                             \
     pwr_team_##name(poweraware_team_t *team, const void *in, void *out, index_t count, int root,   \
                     int op)                                                                        \
     {                                                                                              \
@@ -28,7 +28,8 @@ PWR_ELEMENTS(TEAM_KERNEL)
 #endif
 /* *ns: how long the slowest block needs for so many exchanges, after a first one.  Kernels that
    take turns on a GPU need milliseconds for each; those that are there at once, microseconds. */
-KERNEL_OF(PWR_GPU_TEAM_BLOCK) pwr_team_probe(poweraware_team_t *team, index_t *ns, int exchanges)
+KERNEL_OF(PWR_GPU_TEAM_BLOCK, PWR_GPU_TEAM_BLOCKS)
+pwr_team_probe(poweraware_team_t *team, index_t *ns, int exchanges)
 {
     poweraware_barrier(team, POWERAWARE_GRID);
     const index_t begin = NOW_NS;

@@ -35,7 +35,7 @@ enum {
     ILLEGAL_ADDRESS = 700,
     NOT_SUPPORTED = 801
 };
-enum { LONGEST_KERNEL_NS = 100000, THREADS = 48, MULTIPROCESSORS = 24 };
+enum { LONGEST_KERNEL_NS = 100000, THREADS = 48, MULTIPROCESSORS = 132 };
 
 typedef struct allocation {
     struct allocation *next;
@@ -816,6 +816,12 @@ int cuEventCreate(void **created, unsigned flags)
     return (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING) == flags && pushed > 0
                ? CUDA_SUCCESS
                : INVALID_VALUE;
+}
+
+int cuEventDestroy_v2(void *destroyed)
+{
+    free(destroyed);
+    return CUDA_SUCCESS;
 }
 
 int cuEventRecord(void *recorded, void *on)

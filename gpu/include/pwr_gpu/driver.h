@@ -83,6 +83,7 @@ typedef union pwr_gpu_memory_operation {
     X(destroy_stream, cuStreamDestroy_v2, (void *stream))                                          \
     X(wait_stream, cuStreamSynchronize, (void *stream)) /* NULL: the default one */                \
     X(create_event, cuEventCreate, (void **event, unsigned flags))                                 \
+    X(destroy_event, cuEventDestroy_v2, (void *event))                                             \
     X(record_event, cuEventRecord, (void *event, void *stream))                                    \
     X(query_event, cuEventQuery, (void *event))                                                    \
     X(wait_event, cuEventSynchronize, (void *event))                                               \

@@ -5,10 +5,11 @@
  * can write into the memory of the others.  They reduce among them (poweraware_device.h), in
  * kernels of ours or of the program.  No CPU has a part in it.
  *
- * Kernels that wait hold multiprocessors: together at most half of a GPU's, so that what comes
- * before them in other streams gets on.  They poll for about 40 us, then once a microsecond, and look
- * twice in a millisecond whether the process that they wait for has died (life.h).
- * H200: 16 blocks of each of 7 ranks that only poll take 7 W more than none (measured).
+ * Kernels that wait hold multiprocessors: those of all teams, at most four of a process, together
+ * half of a GPU's, so that none waits for what has no room, and other streams get on.  They poll
+ * for about 40 us, then once a microsecond, and look twice in a millisecond whether the process
+ * that they wait for has died (life.h). H200: 16 blocks of each of 7 ranks that only poll take 7 W
+ * more than none (measured).
  */
 #ifndef PWR_GPU_TEAM_H
 #define PWR_GPU_TEAM_H
@@ -57,7 +58,7 @@ struct poweraware_team *pwr_gpu_team_on_device(const pwr_gpu_team_t *team, int *
 void pwr_gpu_team_close(pwr_gpu_team_t *team);
 void pwr_gpu_team_free(pwr_gpu_team_t *team);
 
-/* The same in the engine's stream, to its end; spin_ns as for pwr_gpu_reduce. */
+/* The same in a stream of the team's own, to its end; spin_ns as for pwr_gpu_reduce. */
 pwr_gpu_result_t pwr_gpu_team_reduce_now(pwr_gpu_team_t *team, const void *in, void *out,
                                          pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
                                          int root, uint64_t spin_ns);
