@@ -62,19 +62,22 @@ bool pwr_gpu_engine_ended(void *context)
     return true;
 }
 
+bool pwr_gpu_make_stream(void **stream, void **ended)
+{
+    return pwr_gpu_succeeds(pwr_gpu_driver.create_stream(stream, CU_STREAM_NON_BLOCKING),
+                            "cuStreamCreate") &&
+           pwr_gpu_succeeds(
+               pwr_gpu_driver.create_event(ended, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
+               "cuEventCreate");
+}
+
 bool pwr_gpu_engine_open(void *context)
 {
     int device = 0;
     if (!pwr_gpu_succeeds(pwr_gpu_driver.get_device(&device), "cuCtxGetDevice") ||
         !pwr_gpu_succeeds(pwr_gpu_driver.get_uuid(&pwr_gpu_engine.device, device),
                           "cuDeviceGetUuid") ||
-        !pwr_gpu_succeeds(
-            pwr_gpu_driver.create_stream(&pwr_gpu_engine.stream, CU_STREAM_NON_BLOCKING),
-            "cuStreamCreate") ||
-        !pwr_gpu_succeeds(
-            pwr_gpu_driver.create_event(&pwr_gpu_engine.ended,
-                                        CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
-            "cuEventCreate")) {
+        !pwr_gpu_make_stream(&pwr_gpu_engine.stream, &pwr_gpu_engine.ended)) {
         return false;
     }
     if (sizeof pwr_gpu_engine.process !=

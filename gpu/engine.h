@@ -43,6 +43,10 @@ bool pwr_gpu_engine_open(void *context);
    forgotten. */
 bool pwr_gpu_engine_ended(void *context);
 
+/* A stream of the context that is current, and an event for its end, for which a thread can sleep.
+ */
+bool pwr_gpu_make_stream(void **stream, void **ended);
+
 /* Whether rc says so; if not, why. */
 bool pwr_gpu_succeeds(int rc, const char *what);
 

@@ -6,7 +6,6 @@
 #include "pwr_gpu/group.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "engine.h"
 #include "kernels/modules.h"
 #include "pwr/clock.h"
+#include "pwr/thread.h"
 #include "pwr/wait.h"
 
 enum { SERVER = 0, FLAG_STRIDE = 128 /* bytes */, LARGE_BYTES = 1 << 20 };
@@ -233,11 +233,7 @@ bool pwr_gpu_group_start(pwr_gpu_group_t *g)
     if (CUDA_SUCCESS != pwr_gpu_driver.create_stream(&g->server_stream, CU_STREAM_NON_BLOCKING)) {
         return false;
     }
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
-    g->serves = 0 == pthread_create(&g->server, NULL, serve, g);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    g->serves = 0 == pwr_thread_begin(&g->server, serve, g);
     return g->serves;
 }
 

@@ -6,9 +6,10 @@
 #include "life.h"
 
 #include <semaphore.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "pwr/thread.h"
 
 struct pwr_gpu_life {
     pthread_mutex_t *mutex;
@@ -48,16 +49,6 @@ static bool make_mutex(pthread_mutex_t *mutex)
     return ok;
 }
 
-static bool start(pwr_gpu_life_t *life)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
-    bool ok = 0 == pthread_create(&life->thread, NULL, hold, life);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
 pwr_gpu_life_t *pwr_gpu_life_begin(pthread_mutex_t *mutex)
 {
     pwr_gpu_life_t *life = calloc(1, sizeof *life);
@@ -67,7 +58,7 @@ pwr_gpu_life_t *pwr_gpu_life_begin(pthread_mutex_t *mutex)
     life->mutex = mutex;
     sem_init(&life->begun, 0, 0);
     sem_init(&life->ends, 0, 0);
-    if (!make_mutex(mutex) || !start(life)) {
+    if (!make_mutex(mutex) || 0 != pwr_thread_begin(&life->thread, hold, life)) {
         free(life);
         return NULL;
     }

@@ -95,15 +95,6 @@ static bool register_shared(pwr_gpu_team_t *t)
                             "cuMemHostGetDevicePointer");
 }
 
-static bool make_stream(pwr_gpu_team_t *t)
-{
-    return pwr_gpu_succeeds(pwr_gpu_driver.create_stream(&t->stream, CU_STREAM_NON_BLOCKING),
-                            "cuStreamCreate") &&
-           pwr_gpu_succeeds(pwr_gpu_driver.create_event(&t->ended, CU_EVENT_BLOCKING_SYNC |
-                                                                       CU_EVENT_DISABLE_TIMING),
-                            "cuEventCreate");
-}
-
 static bool begin_life(pwr_gpu_team_t *t)
 {
     t->life = pwr_gpu_life_begin(&t->shared->life[t->me].mutex);
@@ -130,7 +121,7 @@ pwr_gpu_team_t *pwr_gpu_team_new(void *shared, int num, int me, pwr_gpu_member_t
     bool entered = pwr_gpu_enter();
     t->context_id = pwr_gpu_engine.context_id;
     bool ok = entered && find_device(mine) && make_window(t, mine) && register_shared(t) &&
-              begin_life(t) && make_stream(t) &&
+              begin_life(t) && pwr_gpu_make_stream(&t->stream, &t->ended) &&
               pwr_gpu_succeeds(
                   pwr_gpu_driver.allocate(&t->device, PROBE_AT + MOST_BLOCKS * sizeof(uint64_t)),
                   "cuMemAlloc");
@@ -416,9 +407,9 @@ pwr_gpu_result_t pwr_gpu_team_reduce_now(pwr_gpu_team_t *t, const void *in, void
                                                                       : PWR_GPU_FAILED;
 }
 
-bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *t, size_t bytes)
+bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *t, pwr_gpu_type_t type, size_t count)
 {
-    return bytes <= ONE_GPU_BYTES || !t->one_gpu;
+    return count * pwr_gpu_modules[type].bytes <= ONE_GPU_BYTES || !t->one_gpu;
 }
 
 struct poweraware_team *pwr_gpu_team_on_device(const pwr_gpu_team_t *t, int *blocks)

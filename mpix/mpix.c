@@ -364,9 +364,8 @@ static int through_host(const attached_t *a, const void *in, void *out, int coun
 static int on_gpu(attached_t *a, const void *in, void *out, size_t count, pwr_gpu_type_t type,
                   pwr_gpu_op_t op, int root)
 {
-    int bytes = PWR_GPU_I64 == type || PWR_GPU_U64 == type || PWR_GPU_F64 == type ? 8 : 4;
-    bool by_team = NULL != a->team &&
-                   (NULL == a->group || pwr_gpu_team_is_faster(a->team, count * (size_t)bytes));
+    bool by_team =
+        NULL != a->team && (NULL == a->group || pwr_gpu_team_is_faster(a->team, type, count));
     pwr_gpu_result_t result =
         by_team ? pwr_gpu_team_reduce(a->team, a->stream, in, out, op, type, count, root)
                 : pwr_gpu_group_reduce(a->group, in, out, op, type, count);

@@ -22,7 +22,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -30,6 +29,7 @@
 #include <unistd.h>
 
 #include "pwr/clock.h"
+#include "pwr/thread.h"
 #include "pwr_ompi/idle.h"
 #include "pwr_ompi/process.h"
 
@@ -194,14 +194,9 @@ static int find_network(void)
     return network;
 }
 
-/* Signals are the application's. */
 static bool begin_thread(void)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&agent.thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int rc = pwr_thread_begin(&agent.thread, run, NULL);
     if (0 == rc) {
         pthread_setname_np(agent.thread, "poweraware");
     }

@@ -268,14 +268,13 @@ static pwr_gpu_result_t reduce(const coll_poweraware_call_t *call,
 static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                           const buffers_t *buffers, pwr_gpu_team_t *team)
 {
-    const uint64_t spin_ns = SPIN_NS;
     int root = COLL_POWERAWARE_ALLREDUCE == call->collective ? -1 : args->root;
     pwr_gpu_op_t op = PWR_GPU_SUM;
     pwr_gpu_type_t type = PWR_GPU_F64;
     find_op(args->op, &op);
     find_type(args->rdtype, &type);
     if (PWR_GPU_DONE == pwr_gpu_team_reduce_now(team, buffers->in, buffers->out, op, type,
-                                                args->rcount, root, spin_ns)) {
+                                                args->rcount, root, SPIN_NS)) {
         return OMPI_SUCCESS;
     }
     pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());

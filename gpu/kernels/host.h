@@ -21,7 +21,7 @@ extern _Thread_local struct pwr_host_place {
 /* Of the program that has kernels with blocks that sync. */
 void pwr_host_sync(void);
 
-/* ---- for kernels.h ---- */
+/* ---- for target.h ---- */
 
 #define DEVICE static inline
 #define KERNEL_OF(threads, per_multiprocessor) void

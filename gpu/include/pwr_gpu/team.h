@@ -48,7 +48,7 @@ pwr_gpu_result_t pwr_gpu_team_reduce(pwr_gpu_team_t *team, void *stream, const v
                                      pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count, int root);
 
 /* Whether that takes less time than a group (group.h) that has all ranks on one GPU. */
-bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *team, size_t bytes);
+bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *team, pwr_gpu_type_t type, size_t count);
 
 /* For kernels of the program: its address there, and the most blocks of a grid. */
 struct poweraware_team *pwr_gpu_team_on_device(const pwr_gpu_team_t *team, int *blocks);
