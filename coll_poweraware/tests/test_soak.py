@@ -263,15 +263,17 @@ def processes_with(word: str, name: re.Pattern[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     """Four ranks, their guardians, and a recorder on each node.  The calls begin again and again, because memory that
-    new ones may need once is nobody's leak.  Persistent ones are left out: Open MPI 4.1 leaks."""
+    new ones may need once is nobody's leak; they have been through four times before anybody looks.  Persistent ones are
+    left out: Open MPI 4.1 leaks."""
     token = f"{LONG}={os.getpid()}"
     nodes = bring_up(f"coll-soak-{os.getpid()}-long", 3, "skylake.machine")
     folder = tmp_path_factory.mktemp("long")
     folder.chmod(0o777)
+    rounds = folder / "rounds"
     ended: list[subprocess.CompletedProcess[str]] = []
     words = [str(BUILD / "coll_poweraware" / "tests" / "check_collectives"), "--beyond-stock", "--stay", "--fresh",
              "--modes", "blocking,nonblocking,big", "--most-bytes", "100000", "--calls", "1000000000", "--again", "200",
-             "--seed", str(SEED), "--limit", "900"]
+             "--rounds", str(rounds), "--seed", str(SEED), "--limit", "900"]
     thread = threading.Thread(target=lambda: ended.append(
         nodes.run(words, "--layout", "2,1,1", "--bind", "core", "--env", token, mca={
             **SOUND_STOCK, "coll_poweraware_scheme": "auto", "coll_poweraware_min_bytes": "0",
@@ -280,7 +282,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     try:
         begin = time.monotonic()
         pids: dict[str, list[str]] = {}
-        while {kind: len(each) for kind, each in pids.items()} != {"ranks": 4, "guardians": 4, "recorders": 3}:
+        while ({kind: len(each) for kind, each in pids.items()} != {"ranks": 4, "guardians": 4, "recorders": 3}
+               or not rounds.exists() or rounds.stat().st_size < 4):
             assert not ended and time.monotonic() - begin < 900, f"it does not begin: {pids} {ended}"
             time.sleep(0.2)
             pids = {kind: processes_with(token, name) for kind, name in HELD.items()}

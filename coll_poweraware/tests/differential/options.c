@@ -16,6 +16,7 @@ static const char usage[] =
     "  --calls N            how many (200)\n"
     "  --first N            number of the first one (0)\n"
     "  --again N            after so many the same ones again, as often as --calls wants\n"
+    "  --rounds FILE        a byte for each time that the calls of --again are through\n"
     "  --only NAME[,..]     these collectives, as in MPI_<name>, lower case\n"
     "  --modes NAME[,..]    of blocking, nonblocking, persistent, big (64-bit counts)\n"
     "  --most-bytes N       data in a rank's buffer, at most (240000)\n"
@@ -93,6 +94,7 @@ enum long_option {
     CALLS,
     FIRST,
     AGAIN,
+    ROUNDS,
     ONLY,
     MODES,
     MOST,
@@ -115,6 +117,7 @@ static const struct option longs[] = {
     {"calls", required_argument, NULL, CALLS},
     {"first", required_argument, NULL, FIRST},
     {"again", required_argument, NULL, AGAIN},
+    {"rounds", required_argument, NULL, ROUNDS},
     {"only", required_argument, NULL, ONLY},
     {"modes", required_argument, NULL, MODES},
     {"most-bytes", required_argument, NULL, MOST},
@@ -166,6 +169,9 @@ static void take(diff_options_t *o, int option, const char *value)
         break;
     case AGAIN:
         o->again = number;
+        break;
+    case ROUNDS:
+        o->rounds = value;
         break;
     case ONLY:
         o->choice.collectives = parse_names(value, collective_name, DIFF_NUM_COLLECTIVES);

@@ -17,6 +17,7 @@ typedef struct diff_options {
     uint64_t first; /* number of the first call */
     uint64_t calls;
     uint64_t again; /* after so many the same ones again; 0: never */
+    const char *rounds; /* file that grows by a byte each time they are through; NULL: none */
     uint64_t only_call; /* seed of the one call to make; 0: all */
     int threads;
     bool device;         /* some buffers are in the memory of a GPU, ... */

@@ -247,6 +247,20 @@ void diff_run_calls(diff_run_t *run, uint64_t first, uint64_t last, diff_verdict
     }
 }
 
+/* Of --again. */
+static void say_rounds(const diff_run_t *run, uint64_t first, uint64_t last)
+{
+    const diff_options_t *o = run->options;
+    if (NULL == o->rounds || 0 != run->world_rank || 0 == o->again ||
+        first / o->again == (last + 1) / o->again) {
+        return;
+    }
+    FILE *file = fopen(o->rounds, "ae");
+    if (NULL == file || EOF == fputc('.', file) || 0 != fclose(file)) {
+        perror(o->rounds);
+    }
+}
+
 void diff_run_all(diff_run_t *run)
 {
     const diff_options_t *o = run->options;
@@ -262,5 +276,6 @@ void diff_run_all(diff_run_t *run)
             }
             return;
         }
+        say_rounds(run, first, last);
     }
 }
