@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "comm/state.h"
+#include "pwr_ompi/device_memory.h"
 #include "pwr_ompi/process.h"
 #include "repeat.h"
 
@@ -69,9 +70,11 @@ void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,
 {
     const coll_poweraware_state_t *state = m->state;
     int index;
-    if (m->gpu.wanted || NULL == find(collective, &index) || NULL == state ||
+    const coll_poweraware_algorithm_t *a = find(collective, &index);
+    if (m->gpu.wanted || NULL == a || NULL == state ||
         COLL_POWERAWARE_SHARED != state->shared[PWR_SEGMENT_BOXES] ||
-        1 != state->hierarchy->num_nodes) {
+        (state->hierarchy->num_nodes > 1 &&
+         (!coll_poweraware_crosses_nodes(a) || pwr_device_memory_is_stocks()))) {
         return;
     }
     m->gpu.wanted = true;
@@ -79,11 +82,18 @@ void coll_poweraware_want_gpu(mca_coll_poweraware_module_t *m,
     coll_poweraware_end_all_repeats(m); /* what repeats does not look */
 }
 
+static void turn_on(mca_coll_poweraware_module_t *m)
+{
+    m->gpu.on = true;
+    pwr_say(2, "a communicator of %d ranks asks for buffers on the GPU", m->state->hierarchy->size);
+}
+
 bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
                                   coll_poweraware_collective_t collective, size_t bytes)
 {
     const coll_poweraware_state_t *state = m->state;
-    if (m->gpu.on || NULL == state || NULL == state->segment->control) {
+    if (m->gpu.on || NULL == state || state->hierarchy->num_nodes > 1 ||
+        NULL == state->segment->control) {
         return false;
     }
     pwr_segment_gpu_t *shared = &state->segment->control->gpu;
@@ -96,12 +106,18 @@ bool coll_poweraware_agree_on_gpu(mca_coll_poweraware_module_t *m,
         }
         --ended;
     }
-    m->gpu.on = 0 != from && ended + 1 >= from;
-    if (m->gpu.on) {
-        pwr_say(2, "a communicator of %d ranks asks for buffers on the GPU",
-                state->hierarchy->size);
+    if (0 != from && ended + 1 >= from) {
+        turn_on(m);
     }
     return m->gpu.on;
+}
+
+void coll_poweraware_hear_gpu_wanted(mca_coll_poweraware_module_t *m, int64_t ranks)
+{
+    const pwr_hierarchy_t *h = m->state->hierarchy; /* where calls teach, each one is looked at */
+    if (!m->gpu.on && h->num_nodes > 1 && ranks == h->size) {
+        turn_on(m);
+    }
 }
 
 const coll_poweraware_algorithm_t *

@@ -9,6 +9,7 @@
 
 #include "kernels/kernels.h"
 #include "pwr_gpu/offer.h"
+#include "pwr_gpu/pinned.h"
 
 enum { PWR_GPU_KERNELS = 4 }; /* of a module */
 typedef struct pwr_gpu_kernels {
@@ -66,6 +67,8 @@ bool pwr_gpu_wait(uint64_t spin_ns);
    Returns whether they can be opened. */
 bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num,
                   int *num_in, int *num_out);
+/* Address of a byte of such memory in the context, which is current; 0: there is none. */
+pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *pinned, const char *at);
 /* How a call ends that has entered, and may have put something into the engine's stream: waits for
    it, closes what is not wanted any more, leaves.  Returns what came of it. */
 pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result, uint64_t spin_ns);

@@ -75,6 +75,62 @@ pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *o
     return result;
 }
 
+/* ---- halves ---- */
+
+static void move_on(pwr_gpu_address_t *addresses, int num, size_t bytes)
+{
+    for (int i = 0; i < num; ++i) {
+        addresses[i] += bytes;
+    }
+}
+
+/* Of the node to memory of the CPU, or from there to all outputs: a reduction of one input. */
+static bool put_half(bool to_host, pwr_gpu_address_t host, const pwr_gpu_offer_t *const *offers,
+                     int num, pwr_gpu_op_t op, pwr_gpu_type_t type, size_t first, size_t count)
+{
+    pwr_gpu_table_t table;
+    int num_in, num_out;
+    void *kernel = kernel_of(type, op);
+    if (0 == host || NULL == kernel || !pwr_gpu_fill(&table, offers, num, &num_in, &num_out)) {
+        return false;
+    }
+    move_on(table.in, num_in, first * pwr_gpu_modules[type].bytes);
+    move_on(table.out, num_out, first * pwr_gpu_modules[type].bytes);
+    if (to_host) {
+        table.out[0] = host;
+        num_out = 1;
+    } else {
+        table.in[0] = host;
+        num_in = 1;
+    }
+    return 0 == num_out ||
+           launch(pwr_gpu_engine.stream, kernel, &table, num_in, num_out, type, count);
+}
+
+pwr_gpu_result_t pwr_gpu_reduce_to_host(pwr_gpu_pinned_t *pinned, char *at,
+                                        const pwr_gpu_offer_t *const *offers, int num,
+                                        pwr_gpu_op_t op, pwr_gpu_type_t type, size_t first,
+                                        size_t count, uint64_t spin_ns)
+{
+    bool entered = pwr_gpu_enter();
+    bool ok = entered && put_half(true, pwr_gpu_pinned_address(pinned, at), offers, num, op, type,
+                                  first, count);
+    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT, spin_ns);
+}
+
+pwr_gpu_result_t pwr_gpu_result_from_host(pwr_gpu_pinned_t *pinned, const char *at,
+                                          const pwr_gpu_offer_t *const *offers, int num,
+                                          pwr_gpu_type_t type, size_t first, size_t count,
+                                          uint64_t spin_ns)
+{
+    bool entered = pwr_gpu_enter();
+    bool ok = entered && put_half(false, pwr_gpu_pinned_address(pinned, at), offers, num,
+                                  PWR_GPU_SUM, type, first, count);
+    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT, spin_ns);
+}
+
+/* ---- kernels before they are needed ---- */
+
 /* Kernels of no elements: a driver loads some only then. */
 bool pwr_gpu_load_all(void)
 {

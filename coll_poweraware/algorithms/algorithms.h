@@ -91,8 +91,8 @@ coll_poweraware_run_t coll_poweraware_alltoall_combined;
 coll_poweraware_can_t coll_poweraware_alltoall_box_can;
 coll_poweraware_run_t coll_poweraware_alltoall_box;
 
-/* Of buffers in the memory of one GPU that all ranks of a node use: Reduce and Allreduce;
-   Allgather, Alltoall, Bcast, Gather, Scatter.  What a rank has, the others learn in the call.
+/* Of buffers in the memory of one GPU that all ranks of a node use: Reduce and Allreduce; on one
+   node Allgather, Alltoall, Bcast, Gather, Scatter.  What a rank has, the others learn in the call.
    Where somebody's buffer is elsewhere or cannot be shared, nothing happens, on any rank:
    call->undone says so, and the call has to be made in another way. */
 coll_poweraware_can_t coll_poweraware_gpu_reduce_can;
@@ -103,6 +103,11 @@ static inline bool coll_poweraware_is_for_gpus(const coll_poweraware_algorithm_t
 {
     return coll_poweraware_gpu_reduce == algorithm->run ||
            coll_poweraware_gpu_copy == algorithm->run;
+}
+/* Whether one of these can on several nodes. */
+static inline bool coll_poweraware_crosses_nodes(const coll_poweraware_algorithm_t *algorithm)
+{
+    return coll_poweraware_gpu_reduce == algorithm->run;
 }
 
 #endif

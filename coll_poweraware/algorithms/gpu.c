@@ -11,15 +11,18 @@
  *
  * Where ranks have several GPUs, whose kernels reach each other's memory, reductions need no
  * leader: in the round each rank says that it has such buffers, and then launches a kernel of its
- * own (pwr_gpu/team.h).
+ * own (pwr_gpu/team.h).  No data come to the host.  GGAS (IV) has each GPU push its data to the
+ * others; what shares one GPU has nothing to push.
  *
- * No data come to the host.  GGAS (IV) has each GPU push its data to the others; what shares one
- * GPU has nothing to push.
+ * On several nodes a reduction goes through the leaders, in chunks: a kernel reduces the inputs of
+ * the node into memory of the CPU, leaders reduce among them, and a kernel writes the result to all
+ * outputs.  So each byte crosses the bus once each way on a node, not once for each rank.
  */
 #include <string.h>
 
 #include "algorithms/algorithms.h"
 #include "algorithms/blocks.h"
+#include "algorithms/leader/among_leaders.h"
 #include "primitives/gpu_team.h"
 
 #include "pwr_gpu/copy.h"
@@ -43,10 +46,10 @@ typedef struct buffers {
 /* To sleep costs about so much more than to poll for the end of a kernel (pwr_gpu_reduce). */
 enum { SPIN_NS = 30000 };
 
-/* What the leader does with the offers of all.  spin_ns: see pwr_gpu_reduce. */
-typedef pwr_gpu_result_t work_t(const coll_poweraware_call_t *call,
-                                const coll_poweraware_args_t *args,
-                                const pwr_gpu_offer_t *const *offers, uint64_t spin_ns);
+/* What the leader does with the offers of all; NULL: somebody has none.  Returns what to post: an
+   OMPI_* code, or UNDONE. */
+typedef int work_t(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                   const pwr_gpu_offer_t *const *offers);
 
 typedef struct message {
     uint32_t offers; /* 0: I have no buffers that others can open */
@@ -113,12 +116,16 @@ static bool find_type(const struct ompi_datatype_t *datatype, pwr_gpu_type_t *fo
 
 static bool can(const coll_poweraware_call_t *call, size_t bytes)
 {
-    return call->asks_gpu && 0 != bytes && 1 == call->hierarchy->num_nodes &&
-           call->hierarchy->num_local <= PWR_GPU_MEMBERS &&
+    return call->asks_gpu && 0 != bytes && call->hierarchy->max_local <= PWR_GPU_MEMBERS &&
            sizeof(message_t) <= call->segment->box_bytes;
 }
 
 /* ---- 1. offers ---- */
+
+static void say_failed(void)
+{
+    pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());
+}
 
 static void say_staged(void)
 {
@@ -150,29 +157,40 @@ static void offer(const buffers_t *buffers, message_t *message)
     }
 }
 
+/* In the round of a collective for which there is no team. */
+static void offer_alone(coll_poweraware_call_t *call, const buffers_t *buffers)
+{
+    coll_poweraware_begin_round(call);
+    offer(buffers, (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t)));
+    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+}
+
 /* ---- 2. the leader ---- */
 
-/* Everybody has joined the round before this one.  Returns what to post. */
-static int lead(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
-                work_t *work)
+/* Everybody has joined the round before this one. */
+static bool hear_offers(const coll_poweraware_call_t *call, const pwr_gpu_offer_t **offers)
 {
-    const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
+    bool all = true;
     for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its =
             (const message_t *)pwr_boxes_read_last(call->boxes, i, sizeof(message_t));
-        if (!its->offers) {
-            return UNDONE;
-        }
+        all &= 0 != its->offers;
         offers[i] = &its->offer;
     }
-    switch (work(call, args, offers, SPIN_NS)) {
+    return all;
+}
+
+/* What to post. */
+static int verdict_of(pwr_gpu_result_t result)
+{
+    switch (result) {
     case PWR_GPU_DONE:
         return OMPI_SUCCESS;
     case PWR_GPU_CANNOT:
         say_staged();
         return UNDONE;
     default:
-        pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());
+        say_failed();
         return OMPI_ERROR;
     }
 }
@@ -184,10 +202,11 @@ static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t 
     bool leading = call->hierarchy->my_rank == leader;
     int verdict;
     if (leading) {
+        const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
         pwr_boxes_wait_all(call->boxes);
         coll_poweraware_begin_round(call);
         pwr_boxes_fill_set(call->boxes, 0);
-        verdict = lead(call, args, work); /* 2 */
+        verdict = work(call, args, hear_offers(call, offers) ? offers : NULL); /* 2 */
         pwr_boxes_post(call->boxes, verdict);
     } else {
         pwr_boxes_end(call->boxes);
@@ -254,15 +273,16 @@ bool coll_poweraware_gpu_reduce_can(const coll_poweraware_call_t *call,
     return can(call, bytes) && find_op(args->op, &op) && find_type(args->rdtype, &type);
 }
 
-static pwr_gpu_result_t reduce(const coll_poweraware_call_t *call,
-                               const coll_poweraware_args_t *args,
-                               const pwr_gpu_offer_t *const *offers, uint64_t spin_ns)
+static int reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                  const pwr_gpu_offer_t *const *offers)
 {
     pwr_gpu_op_t op = PWR_GPU_SUM;
     pwr_gpu_type_t type = PWR_GPU_F64;
     find_op(args->op, &op);
     find_type(args->rdtype, &type);
-    return pwr_gpu_reduce(offers, call->hierarchy->num_local, op, type, args->rcount, spin_ns);
+    return NULL == offers ? UNDONE
+                          : verdict_of(pwr_gpu_reduce(offers, call->hierarchy->num_local, op, type,
+                                                      args->rcount, SPIN_NS));
 }
 
 static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
@@ -277,10 +297,96 @@ static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_ar
                                                 args->rcount, root, SPIN_NS)) {
         return OMPI_SUCCESS;
     }
-    pwr_say(1, "a collective on the GPU failed: %s", pwr_gpu_why());
+    say_failed();
     coll_poweraware_team_drop(call);
     return OMPI_ERROR;
 }
+
+/* ---- ... on several nodes ---- */
+
+enum { CHUNK_BYTES = 512 * 1024 };
+
+static int leader_of(const void *call, int node)
+{
+    return coll_poweraware_leader(call, node, COLL_POWERAWARE_NO_RANK);
+}
+
+static coll_poweraware_leaders_t leaders_of(coll_poweraware_call_t *call,
+                                            const coll_poweraware_operands_t *operands)
+{
+    return (coll_poweraware_leaders_t){
+        .call = call, .operands = operands, .of_node = leader_of, .self = call};
+}
+
+/* Whether mine is true of the leaders of all nodes. */
+static bool all_leaders(coll_poweraware_call_t *call, bool mine)
+{
+    const coll_poweraware_operands_t operands = {
+        .datatype = MPI_INT, .op = MPI_MIN, .extent = sizeof(int), .plain = true};
+    const coll_poweraware_leaders_t leaders = leaders_of(call, &operands);
+    int sum = mine, room = 0;
+    coll_poweraware_begin_network(call, OMPI_SUCCESS);
+    void *least = coll_poweraware_sum_double(&leaders, (char *)&sum, (char *)&room, 1);
+    coll_poweraware_end_network(call);
+    return OMPI_SUCCESS == call->error && 0 != *(const int *)least;
+}
+
+/* Memory to reduce and to receive in: all leaders have it from the first such call on. */
+static bool has_pinned(coll_poweraware_call_t *call, bool may)
+{
+    if (NULL == call->pinned) {
+        pwr_gpu_pinned_t *new = may ? pwr_gpu_pinned_new((size_t)2 * CHUNK_BYTES) : NULL;
+        if (may && NULL == new) {
+            say_staged();
+        }
+        if (all_leaders(call, NULL != new)) {
+            call->pinned = new;
+        } else {
+            pwr_gpu_pinned_free(new);
+        }
+    }
+    return NULL != call->pinned;
+}
+
+/* A leader that cannot sends empty messages (primitives/messages.c).  Each leader's result has
+   something of all others': so none has one then, and all know in the same chunk. */
+static int reduce_across(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                         const pwr_gpu_offer_t *const *offers)
+{
+    const coll_poweraware_operands_t operands = coll_poweraware_operands(args);
+    const coll_poweraware_leaders_t leaders = leaders_of(call, &operands);
+    const int num = call->hierarchy->num_local;
+    const size_t most = CHUNK_BYTES / (size_t)operands.extent;
+    pwr_gpu_op_t op = PWR_GPU_SUM;
+    pwr_gpu_type_t type = PWR_GPU_F64;
+    find_op(args->op, &op);
+    find_type(args->rdtype, &type);
+    if (!has_pinned(call, NULL != offers)) {
+        return UNDONE;
+    }
+    char *sum = pwr_gpu_pinned_memory(call->pinned), *room = sum + CHUNK_BYTES;
+    for (size_t first = 0; first < args->rcount; first += most) {
+        size_t left = args->rcount - first, count = left < most ? left : most;
+        int rc = NULL == offers
+                     ? UNDONE
+                     : verdict_of(pwr_gpu_reduce_to_host(call->pinned, sum, offers, num, op, type,
+                                                         first, count, SPIN_NS));
+        coll_poweraware_begin_network(call, OMPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR);
+        const char *result = coll_poweraware_sum_everywhere(&leaders, sum, room, count);
+        coll_poweraware_end_network(call);
+        if (OMPI_SUCCESS != call->error) {
+            return 0 == first ? UNDONE : call->error;
+        }
+        if (PWR_GPU_DONE != pwr_gpu_result_from_host(call->pinned, result, offers, num, type, first,
+                                                     count, SPIN_NS)) {
+            say_failed();
+            coll_poweraware_note_error(call, OMPI_ERROR);
+        }
+    }
+    return call->error;
+}
+
+/* ---- both ---- */
 
 int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
 {
@@ -289,6 +395,10 @@ int coll_poweraware_gpu_reduce(coll_poweraware_call_t *call, const coll_powerawa
     buffers_t buffers = {.in = MPI_IN_PLACE == args->sbuf ? args->rbuf : args->sbuf,
                          .out = has_result ? args->rbuf : NULL,
                          .plain = true};
+    if (call->hierarchy->num_nodes > 1) {
+        offer_alone(call, &buffers);
+        return by_leader(call, args, reduce_across);
+    }
     coll_poweraware_begin_round(call);
     pwr_gpu_team_t *team = offer_with_team(call, &buffers) ? hear_all(call) : NULL;
     if (NULL == team) {
@@ -304,7 +414,7 @@ bool coll_poweraware_gpu_copy_can(const coll_poweraware_call_t *call,
                                   const coll_poweraware_args_t *args, size_t bytes)
 {
     bool in_place = COLL_POWERAWARE_ALLTOALL == call->collective && MPI_IN_PLACE == args->sbuf;
-    return can(call, bytes) && !in_place;
+    return can(call, bytes) && 1 == call->hierarchy->num_nodes && !in_place;
 }
 
 static pwr_gpu_pattern_t pattern_of(coll_poweraware_collective_t collective)
@@ -330,11 +440,13 @@ static coll_poweraware_block_t own_block(const coll_poweraware_call_t *call,
                : coll_poweraware_own_block(call, args);
 }
 
-static pwr_gpu_result_t copy(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
-                             const pwr_gpu_offer_t *const *offers, uint64_t spin_ns)
+static int copy(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                const pwr_gpu_offer_t *const *offers)
 {
-    return pwr_gpu_copy(offers, call->hierarchy->num_local, pattern_of(call->collective),
-                        own_block(call, args).bytes, spin_ns);
+    return NULL == offers ? UNDONE
+                          : verdict_of(pwr_gpu_copy(offers, call->hierarchy->num_local,
+                                                    pattern_of(call->collective),
+                                                    own_block(call, args).bytes, SPIN_NS));
 }
 
 /* All blocks of a buffer as one; NULL, and no more plain: they are apart. */
@@ -383,9 +495,6 @@ int coll_poweraware_gpu_copy(coll_poweraware_call_t *call, const coll_poweraware
                     ? all_of(call, coll_poweraware_all_blocks(call, args), &b.plain)
                     : NULL;
     }
-    coll_poweraware_begin_round(call);
-    message_t *message = (message_t *)pwr_boxes_fill(call->boxes, sizeof(message_t));
-    offer(&b, message);
-    pwr_boxes_join(call->boxes, OMPI_SUCCESS);
+    offer_alone(call, &b);
     return by_leader(call, args, copy);
 }

@@ -10,6 +10,7 @@
 
 #include "choose/choose.h"
 #include "comm/state.h"
+#include "device.h"
 #include "pwr_ompi/process.h"
 
 typedef const coll_poweraware_algorithm_t algorithm_t;
@@ -211,12 +212,15 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
 static void meet(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
     trials_t *t = class->trials;
-    int64_t sums[2];
+    int64_t sums[] = {0, 0, asked->module->gpu.wanted};
     bool have = coll_poweraware_trials_have(t, sums);
     if (have) {
         pwr_operation_set_up_begin(operation);
         have = coll_poweraware_add_up(asked->module, sums);
         pwr_operation_set_up_end(operation);
+    }
+    if (have) {
+        coll_poweraware_hear_gpu_wanted(asked->module, sums[2]);
     }
     if (coll_poweraware_trials_agree(t, have ? sums : NULL)) {
         class->best = t->candidates[t->best].algorithm;

@@ -62,7 +62,9 @@ int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module, int
 /* Whether all have the same number. */
 bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *module, uint64_t mine);
 /* The sums of all ranks, in place; false after an error of the saved function. */
-bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module, int64_t sums[2]);
+enum { COLL_POWERAWARE_SUMS = 3 };
+bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module,
+                            int64_t sums[COLL_POWERAWARE_SUMS]);
 /* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module, const void *mine,
                               void *all, int ints);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "primitives/gpu_team.h"
+#include "pwr_gpu/pinned.h"
 
 #include "ompi/mca/coll/base/coll_tags.h"
 
@@ -42,6 +43,7 @@ void coll_poweraware_call_free(coll_poweraware_call_t *call)
 {
     if (NULL != call) {
         coll_poweraware_team_free(call->team);
+        pwr_gpu_pinned_free(call->pinned);
         free(call->pids);
         free(call->messages);
         free(call->numbers);

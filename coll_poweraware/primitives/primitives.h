@@ -77,15 +77,16 @@ typedef struct coll_poweraware_call {
     int lane; /* in which messages are posted, and of which they are completed, from now on: 0 at
                  first; a call completes all that it used */
     int posted[COLL_POWERAWARE_LANES];
-    int error;             /* the first one on this rank; its messages are empty from then on */
-    bool asks_gpu;         /* all ranks look for buffers on a GPU in this call (device.h) */
+    int error;     /* the first one on this rank; its messages are empty from then on */
+    bool asks_gpu; /* all ranks look for buffers on a GPU in this call (device.h) */
     struct coll_poweraware_team *team; /* primitives/gpu_team.h; NULL: none so far */
-    bool comes_to_team;    /* the next calls of this kind may be done for that reason */
-    bool undone;           /* an algorithm for these found others, and has done nothing */
-    size_t measured_bytes; /* of a message of which what it costs is to be known
-                              (algorithms/single_copy), else 0 */
-    uint64_t work_ns;      /* of that */
-    jmp_buf *way_out;      /* NULL where communicators cannot end while they are used */
+    struct pwr_gpu_pinned *pinned; /* pwr_gpu/pinned.h, of leaders on several nodes; NULL as well */
+    bool comes_to_team;            /* the next calls of this kind may be done for that reason */
+    bool undone;                   /* an algorithm for these found others, and has done nothing */
+    size_t measured_bytes;         /* of a message of which what it costs is to be known
+                                      (algorithms/single_copy), else 0 */
+    uint64_t work_ns;              /* of that */
+    jmp_buf *way_out;              /* NULL where communicators cannot end while they are used */
 } coll_poweraware_call_t;
 
 static inline int coll_poweraware_first_error(int first, int then)

@@ -6,8 +6,9 @@
  * (kernels/host.h). Copies want a context, as CUDA does; a kernel ends some time after its launch.
  *
  * FAKE_CUDA_FAILS: names of functions that fail, with commas.
+ * FAKE_CUDA_FAILS_ON: in this rank of a job alone.
  * FAKE_CUDA_AT_ONCE: kernels of several processes run at once, as with MPS.
- * FAKE_CUDA_LAUNCHES: rank 1 of a job can launch so many kernels of teams that reduce something.
+ * FAKE_CUDA_LAUNCHES: rank FAKE_CUDA_FAILS_ON (1) can launch so many kernels that have elements.
  * FAKE_CUDA_DEVICES: the ranks of a job have so many GPUs, in turn (1).
  */
 #define _GNU_SOURCE
@@ -49,6 +50,13 @@ typedef struct allocation {
     int opened;  /* how often, but once */
 } allocation_t;
 
+/* Memory of the host that kernels may touch. */
+typedef struct registered {
+    struct registered *next;
+    char *address;
+    size_t bytes;
+} registered_t;
+
 /* What a pwr_gpu_handle_t is here. */
 typedef struct handle {
     pid_t pid;
@@ -58,6 +66,7 @@ typedef struct handle {
 } handle_t;
 
 static allocation_t *allocations;
+static registered_t *registered;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;
 static int context, module;
@@ -80,11 +89,19 @@ int cuMemcpyDtoHAsync_v2(void *to, pwr_gpu_address_t from, size_t bytes, void *o
 int cuMemcpyHtoDAsync_v2(pwr_gpu_address_t to, const void *from, size_t bytes, void *on);
 int cuDevicePrimaryCtxRetain(void **retained, int device);
 
+static int number_of(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return NULL == text ? otherwise : atoi(text);
+}
+
 static int fails(const char *name)
 {
     const char *list = getenv("FAKE_CUDA_FAILS");
     const char *found = NULL == list ? NULL : strstr(list, name);
-    return NULL != found && (',' == found[strlen(name)] || '\0' == found[strlen(name)]);
+    int rank = number_of("OMPI_COMM_WORLD_RANK", 0);
+    return NULL != found && (',' == found[strlen(name)] || '\0' == found[strlen(name)]) &&
+           rank == number_of("FAKE_CUDA_FAILS_ON", rank);
 }
 #define FAILS_IF_TOLD                                                                              \
     if (fails(__func__)) {                                                                         \
@@ -129,6 +146,9 @@ int cuDevicePrimaryCtxReset_v2(int device)
             cuIpcCloseMemHandle((pwr_gpu_address_t)(uintptr_t)allocations->address);
         }
     }
+    while (NULL != registered) {
+        cuMemHostUnregister(registered->address);
+    }
     return 0 == device ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
@@ -156,12 +176,6 @@ int cuCtxGetDevice(int *device)
     return pushed > 0 ? CUDA_SUCCESS : INVALID_CONTEXT;
 }
 
-static int number_of(const char *variable, int otherwise)
-{
-    const char *text = getenv(variable);
-    return NULL == text ? otherwise : atoi(text);
-}
-
 int cuDeviceGetUuid(pwr_gpu_uuid_t *uuid, int device)
 {
     memset(uuid, 0, sizeof *uuid);
@@ -182,6 +196,12 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
     FAILS_IF_TOLD
+    registered_t *new = calloc(1, sizeof *new);
+    *new = (registered_t){NULL, memory, bytes};
+    pthread_mutex_lock(&lock);
+    new->next = registered;
+    registered = new;
+    pthread_mutex_unlock(&lock);
     return NULL != memory && 0 != bytes && CU_MEMHOSTREGISTER_DEVICEMAP == flags && pushed > 0
                ? CUDA_SUCCESS
                : INVALID_VALUE;
@@ -189,7 +209,18 @@ int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 
 int cuMemHostUnregister(void *memory)
 {
-    return NULL != memory ? CUDA_SUCCESS : INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    registered_t **at = &registered;
+    while (NULL != *at && (*at)->address != memory) {
+        at = &(*at)->next;
+    }
+    registered_t *found = *at;
+    if (NULL != found) {
+        *at = found->next;
+    }
+    pthread_mutex_unlock(&lock);
+    free(found);
+    return NULL != found ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
 int cuMemHostGetDevicePointer_v2(pwr_gpu_address_t *address, void *memory, unsigned flags)
@@ -493,11 +524,23 @@ int cuModuleGetFunction(void **function, void *of, const char *name)
     return i < NUM_KERNELS && of == &module ? CUDA_SUCCESS : NOT_FOUND;
 }
 
+static char *content_or_host(pwr_gpu_address_t pointer, size_t bytes)
+{
+    char *address = (char *)(uintptr_t)pointer;
+    pthread_mutex_lock(&lock);
+    registered_t *r = registered;
+    while (NULL != r && (address < r->address || address + bytes > r->address + r->bytes)) {
+        r = r->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != r ? address : content_of(pointer, bytes);
+}
+
 /* A kernel of no elements touches nothing. */
 static int to_content(unsigned long long *addresses, int num, size_t bytes)
 {
     for (int i = 0; i < num && 0 != bytes; ++i) {
-        addresses[i] = (unsigned long long)(uintptr_t)content_of(addresses[i], bytes);
+        addresses[i] = (unsigned long long)(uintptr_t)content_or_host(addresses[i], bytes);
         if (0 == addresses[i]) {
             return ILLEGAL_ADDRESS;
         }
@@ -738,9 +781,16 @@ int cuStreamDestroy_v2(void *destroyed)
     return CUDA_SUCCESS;
 }
 
-static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **arguments)
+static int may_launch(unsigned long long count)
 {
     static _Atomic int launches;
+    return 0 == count ||
+           number_of("OMPI_COMM_WORLD_RANK", 0) != number_of("FAKE_CUDA_FAILS_ON", 1) ||
+           atomic_fetch_add(&launches, 1) < number_of("FAKE_CUDA_LAUNCHES", 1 << 30);
+}
+
+static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **arguments)
+{
     operation_t o = {.what = TEAM_KERNEL_RUNS,
                      .call = {.kernel = index,
                               .blocks = blocks,
@@ -754,11 +804,7 @@ static int launch_team_kernel(size_t index, unsigned blocks, void *on, void **ar
         o.call.root = *(int *)arguments[4];
         o.call.op = *(int *)arguments[5];
     }
-    if (0 != o.call.count && 1 == number_of("OMPI_COMM_WORLD_RANK", 0) &&
-        atomic_fetch_add(&launches, 1) >= number_of("FAKE_CUDA_LAUNCHES", 1 << 30)) {
-        return NOT_SUPPORTED;
-    }
-    return put(on, &o);
+    return may_launch(o.call.count) ? put(on, &o) : NOT_SUPPORTED;
 }
 
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -783,7 +829,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
                      .num_out = *(int *)arguments[2],
                      .vectors = *(unsigned long long *)arguments[3],
                      .count = *(unsigned long long *)arguments[4]};
-    return put(on, &o);
+    return may_launch(o.count) ? put(on, &o) : NOT_SUPPORTED;
 }
 
 int cuMemcpyDtoDAsync_v2(pwr_gpu_address_t to, pwr_gpu_address_t from, size_t bytes, void *on)

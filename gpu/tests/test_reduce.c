@@ -103,6 +103,51 @@ static void a_context_that_ends_is_not_used(void **state)
     reduce_alone(buffer_of(2));
 }
 
+static bool goes_through_host(pwr_gpu_pinned_t *pinned, const pwr_gpu_offer_t *offer)
+{
+    const pwr_gpu_offer_t *offers[] = {offer, offer};
+    char *at = pwr_gpu_pinned_memory(pinned) + 16;
+    return PWR_GPU_DONE == pwr_gpu_reduce_to_host(pinned, at, offers, 2, PWR_GPU_SUM, PWR_GPU_F64,
+                                                  COUNT / 2, 10, 0) &&
+           PWR_GPU_DONE ==
+               pwr_gpu_result_from_host(pinned, at, offers, 2, PWR_GPU_F64, COUNT / 2, 10, 0);
+}
+
+static void halves_go_through_pinned_memory(void **state)
+{
+    enum { BYTES = 4096 };
+    int (*reset)(int);
+    double content[COUNT];
+    pwr_gpu_offer_t offer;
+    pwr_gpu_pinned_t *pinned = pwr_gpu_pinned_new(BYTES);
+    (void)state;
+    driver_function("cuDevicePrimaryCtxReset_v2", &reset);
+    assert_non_null(pinned);
+    for (int contexts = 0; contexts < 2; ++contexts) {
+        pwr_gpu_address_t in = buffer_of(1), out = buffer_of(0);
+        assert_int_equal(pwr_gpu_offer(&offer, pointer(in), pointer(out), true), PWR_GPU_OFFERED);
+        assert_true(goes_through_host(pinned, &offer));
+        const double *sums = (const void *)(pwr_gpu_pinned_memory(pinned) + 16);
+        MUST(to_host(content, out, sizeof content));
+        for (int i = 0; i < COUNT; ++i) {
+            bool inside = i >= COUNT / 2 && i < COUNT / 2 + 10;
+            assert_true(content[i] == (inside ? 2 * (1 + i) : i));
+        }
+        assert_true(sums[9] == 2 * (1 + COUNT / 2 + 9));
+        assert_int_equal(reset(0), CUDA_SUCCESS); /* what pinned memory was for is gone */
+    }
+    /* the driver refuses it */
+    pwr_gpu_address_t in = buffer_of(1);
+    assert_int_equal(pwr_gpu_offer(&offer, pointer(in), pointer(in), true), PWR_GPU_OFFERED);
+    setenv("FAKE_CUDA_FAILS", "cuMemHostRegister_v2", 1);
+    assert_false(goes_through_host(pinned, &offer));
+    assert_non_null(strstr(pwr_gpu_why(), "cuMemHostRegister"));
+    unsetenv("FAKE_CUDA_FAILS");
+    assert_true(goes_through_host(pinned, &offer));
+    pwr_gpu_pinned_free(pinned);
+    pwr_gpu_pinned_free(NULL);
+}
+
 /* The other process: offers its buffers, and looks at them when all are reduced. */
 static int offer_all(void)
 {
@@ -174,6 +219,7 @@ int main(void)
         cmocka_unit_test(offers_come_with_the_second_call),
         cmocka_unit_test(memory_that_cannot_be_opened_is_named),
         cmocka_unit_test(a_context_that_ends_is_not_used),
+        cmocka_unit_test(halves_go_through_pinned_memory),
         cmocka_unit_test_prestate(more_buffers_than_stay_open, state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,8 @@
  * network.
  *
  * Steps 1, 2 and 4 for each chunk are those of reduce_node.h; every rank takes the whole sum.
- * 3. Leader i of each node takes part i of the chunk to the leaders i of the other nodes:
- *    a small part by recursive doubling; a larger one in pieces, one per node, by a pairwise
- *    reduce-scatter and an allgather (Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5).
+ * 3. Leader i of each node reduces part i of the chunk with the leaders i of the other nodes
+ *    (coll_poweraware_sum_everywhere).
  *
  * Where two ranks of a node are alone, each contributes the whole chunk and reduces all of it
  * straight into its buffer: as many bytes as with slices, one wait less.
@@ -17,10 +16,8 @@
  * once and copied, or computed in the same order by both ranks.
  */
 #include "algorithms/leader/among_leaders.h"
+#include "algorithms/leader/reduce_node.h"
 #include "algorithms/single_copy/single_copy.h"
-
-/* Smaller pieces cost more in messages than they save in bytes. */
-enum { LEAST_PIECE_BYTES = 2048 };
 
 static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *chunk)
 {
@@ -31,36 +28,14 @@ static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *
     }
 }
 
-static coll_poweraware_range_t piece_of(const coll_poweraware_reduction_t *r,
-                                        const coll_poweraware_reduce_chunk_t *chunk, int node)
-{
-    return coll_poweraware_part(coll_poweraware_my_part(r, chunk), (size_t)node,
-                                (size_t)r->call->hierarchy->num_nodes);
-}
-
-/* Two nodes exchange as many bytes either way, in one message or in two. */
-static bool in_pieces(const coll_poweraware_reduction_t *r, coll_poweraware_range_t part)
-{
-    size_t nodes = (size_t)r->call->hierarchy->num_nodes;
-    size_t count = part.to - part.from;
-    size_t largest = (count + nodes - 1) / nodes;
-    bool fits = largest * (size_t)coll_poweraware_chunk_least_rooms(r) <= count;
-    return fits && nodes > 2 && largest * (size_t)r->operands.extent >= LEAST_PIECE_BYTES;
-}
-
 /* 3. */
 static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce_chunk_t *chunk)
 {
     coll_poweraware_range_t part = coll_poweraware_my_part(r, chunk);
-    if (in_pieces(r, part)) {
-        coll_poweraware_chunk_scatter(r, chunk, piece_of, part);
-        coll_poweraware_chunk_gather(r, chunk, piece_of);
-        return;
-    }
     size_t count = part.to - part.from;
     char *sum = coll_poweraware_reduction_sum(r, chunk, part.from);
     char *room = coll_poweraware_reduction_room(r, chunk, part.from);
-    char *result = coll_poweraware_sum_double(&r->leaders, sum, room, count);
+    char *result = coll_poweraware_sum_everywhere(&r->leaders, sum, room, count);
     coll_poweraware_note_error(r->call,
                                coll_poweraware_copy_operands(&r->operands, sum, result, count));
 }

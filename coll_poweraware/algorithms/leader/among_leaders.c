@@ -7,49 +7,57 @@
 
 #include "ompi/op/op.h"
 
-typedef coll_poweraware_reduction_t reduction_t;
-typedef coll_poweraware_reduce_chunk_t reduce_chunk_t;
+typedef const coll_poweraware_pairwise_t pairwise_t;
 typedef coll_poweraware_range_t range_t;
-
-range_t coll_poweraware_my_part(const reduction_t *r, const reduce_chunk_t *chunk)
-{
-    return coll_poweraware_part((range_t){0, chunk->count}, (size_t)r->my_part,
-                                (size_t)r->num_leaders);
-}
 
 static size_t length(range_t range)
 {
     return range.to - range.from;
 }
 
+static const pwr_hierarchy_t *hierarchy_of(pairwise_t *p)
+{
+    return p->leaders->call->hierarchy;
+}
+
+static range_t mine_of(pairwise_t *p)
+{
+    return p->range_of(p->arg, hierarchy_of(p)->my_node);
+}
+
+static char *element(pairwise_t *p, char *from, size_t index)
+{
+    return from + (ptrdiff_t)index * p->leaders->operands->extent;
+}
+
+/* ---- scatter ---- */
+
 enum { WINDOW = 16 }; /* steps of two messages each: see coll_poweraware_max_requests */
 
 typedef struct scatter {
-    reduction_t *r;
-    const reduce_chunk_t *chunk;
-    coll_poweraware_range_of_t range_of;
+    pairwise_t *p;
     size_t count; /* of my range */
     char *before; /* x_0 op ... op x_mine, so far */
     char *after;  /* x_mine+1 op ... op x_last, so far; NULL: nothing yet */
-    char *first_room;
-    int window; /* steps at once; one more room keeps `after`, unless one window is all */
+    int window;   /* steps at once; one more room keeps `after`, unless one window is all */
 } scatter_t;
 
-static int others(const reduction_t *r)
+static int others(const pwr_hierarchy_t *h)
 {
-    return r->call->hierarchy->num_nodes - 1;
+    return h->num_nodes - 1;
 }
 
-int coll_poweraware_chunk_least_rooms(const reduction_t *r)
+int coll_poweraware_pairwise_rooms(const pwr_hierarchy_t *h)
 {
-    return others(r) < 2 ? others(r) : 2;
+    return others(h) < 2 ? others(h) : 2;
 }
 
-static int window_of(const reduction_t *r, size_t count, size_t room)
+static int window_of(pairwise_t *p, size_t count)
 {
-    size_t rooms = 0 == count ? (size_t)others(r) : room / count;
-    int window = others(r) < WINDOW ? others(r) : WINDOW;
-    if (rooms >= (size_t)others(r) || rooms > (size_t)window) {
+    int all = others(hierarchy_of(p));
+    size_t rooms = 0 == count ? (size_t)all : p->room_count / count;
+    int window = all < WINDOW ? all : WINDOW;
+    if (rooms >= (size_t)all || rooms > (size_t)window) {
         return window;
     }
     return (int)rooms - 1;
@@ -57,64 +65,61 @@ static int window_of(const reduction_t *r, size_t count, size_t room)
 
 static char *room_of(const scatter_t *s, int d)
 {
-    int index = (d - 1) % s->window;
-    char *room = s->first_room + (ptrdiff_t)((size_t)index * s->count) * s->r->operands.extent;
+    char *room = element(s->p, s->p->room, (size_t)((d - 1) % s->window) * s->count);
     bool taken = room == s->after;
-    return taken ? s->first_room + (ptrdiff_t)((size_t)s->window * s->count) * s->r->operands.extent
-                 : room;
+    return taken ? element(s->p, s->p->room, (size_t)s->window * s->count) : room;
 }
 
 /* Step d: my range of node me - d into a room, node me + d's range of mine to it. */
 static void post_step(const scatter_t *s, int d)
 {
-    const pwr_hierarchy_t *h = s->r->call->hierarchy;
-    const coll_poweraware_leaders_t *leaders = &s->r->leaders;
+    const pwr_hierarchy_t *h = hierarchy_of(s->p);
+    const coll_poweraware_leaders_t *leaders = s->p->leaders;
     int to = (h->my_node + d) % h->num_nodes;
-    range_t theirs = s->range_of(s->r, s->chunk, to);
+    range_t theirs = s->p->range_of(s->p->arg, to);
     coll_poweraware_leaders_post(leaders, false, room_of(s, d), s->count,
                                  (h->my_node - d + h->num_nodes) % h->num_nodes);
-    coll_poweraware_leaders_post(leaders, true,
-                                 coll_poweraware_reduction_sum(s->r, s->chunk, theirs.from),
+    coll_poweraware_leaders_post(leaders, true, element(s->p, s->p->sum, theirs.from),
                                  length(theirs), to);
 }
 
 static void combine_step(scatter_t *s, int d)
 {
-    bool keep_apart = d > s->r->call->hierarchy->my_node && !ompi_op_is_commute(s->r->operands.op);
+    const coll_poweraware_leaders_t *leaders = s->p->leaders;
+    bool keep_apart = d > hierarchy_of(s->p)->my_node && !ompi_op_is_commute(leaders->operands->op);
     char *room = room_of(s, d);
     if (keep_apart && NULL == s->after) {
         s->after = room;
     } else {
-        coll_poweraware_put_left(&s->r->leaders, room, keep_apart ? s->after : s->before, s->count);
+        coll_poweraware_put_left(leaders, room, keep_apart ? s->after : s->before, s->count);
     }
 }
 
 static void join(scatter_t *s)
 {
+    const coll_poweraware_leaders_t *leaders = s->p->leaders;
     if (NULL != s->after) {
-        coll_poweraware_put_left(&s->r->leaders, s->before, s->after, s->count);
-        coll_poweraware_note_error(s->r->call, coll_poweraware_copy_operands(
-                                                   &s->r->operands, s->before, s->after, s->count));
+        coll_poweraware_put_left(leaders, s->before, s->after, s->count);
+        coll_poweraware_note_error(
+            leaders->call,
+            coll_poweraware_copy_operands(leaders->operands, s->before, s->after, s->count));
     }
 }
 
-void coll_poweraware_chunk_scatter(reduction_t *r, const reduce_chunk_t *chunk,
-                                   coll_poweraware_range_of_t range_of, range_t room)
+void coll_poweraware_pairwise_scatter(pairwise_t *p)
 {
-    range_t mine = range_of(r, chunk, r->call->hierarchy->my_node);
-    scatter_t s = {.r = r,
-                   .chunk = chunk,
-                   .range_of = range_of,
+    range_t mine = mine_of(p);
+    scatter_t s = {.p = p,
                    .count = length(mine),
-                   .before = coll_poweraware_reduction_sum(r, chunk, mine.from),
-                   .first_room = coll_poweraware_reduction_room(r, chunk, room.from),
-                   .window = window_of(r, length(mine), length(room))};
-    for (int first = 1; first <= others(r); first += s.window) {
-        int end = first + s.window <= others(r) ? first + s.window : others(r) + 1;
+                   .before = element(p, p->sum, mine.from),
+                   .window = window_of(p, length(mine))};
+    int all = others(hierarchy_of(p));
+    for (int first = 1; first <= all; first += s.window) {
+        int end = first + s.window <= all ? first + s.window : all + 1;
         for (int d = first; d < end; ++d) {
             post_step(&s, d);
         }
-        coll_poweraware_leaders_complete(&r->leaders);
+        coll_poweraware_leaders_complete(p->leaders);
         for (int d = first; d < end; ++d) {
             combine_step(&s, d);
         }
@@ -122,22 +127,59 @@ void coll_poweraware_chunk_scatter(reduction_t *r, const reduce_chunk_t *chunk,
     join(&s);
 }
 
-void coll_poweraware_chunk_gather(reduction_t *r, const reduce_chunk_t *chunk,
-                                  coll_poweraware_range_of_t range_of)
+/* ---- gather ---- */
+
+void coll_poweraware_pairwise_gather(pairwise_t *p)
 {
-    const pwr_hierarchy_t *h = r->call->hierarchy;
-    range_t mine = range_of(r, chunk, h->my_node);
-    char *sum = coll_poweraware_reduction_sum(r, chunk, mine.from);
+    const pwr_hierarchy_t *h = hierarchy_of(p);
+    range_t mine = mine_of(p);
     for (int d = 1; d < h->num_nodes; ++d) {
         int from = (h->my_node - d + h->num_nodes) % h->num_nodes;
-        range_t theirs = range_of(r, chunk, from);
-        coll_poweraware_leaders_post(&r->leaders, false,
-                                     coll_poweraware_reduction_sum(r, chunk, theirs.from),
+        range_t theirs = p->range_of(p->arg, from);
+        coll_poweraware_leaders_post(p->leaders, false, element(p, p->sum, theirs.from),
                                      length(theirs), from);
-        coll_poweraware_leaders_post(&r->leaders, true, sum, length(mine),
+        coll_poweraware_leaders_post(p->leaders, true, element(p, p->sum, mine.from), length(mine),
                                      (h->my_node + d) % h->num_nodes);
         if (0 == d % WINDOW || d + 1 == h->num_nodes) {
-            coll_poweraware_leaders_complete(&r->leaders);
+            coll_poweraware_leaders_complete(p->leaders);
         }
     }
+}
+
+/* ---- everywhere ---- */
+
+/* Smaller pieces cost more in messages than they save in bytes. */
+enum { LEAST_PIECE_BYTES = 2048 };
+
+typedef struct pieces {
+    size_t count, nodes;
+} pieces_t;
+
+static range_t piece_of(const void *arg, int node)
+{
+    const pieces_t *all = arg;
+    return coll_poweraware_part((range_t){0, all->count}, (size_t)node, all->nodes);
+}
+
+/* Two nodes exchange as many bytes either way, in one message or in two. */
+static bool in_pieces(const coll_poweraware_leaders_t *leaders, size_t count)
+{
+    const pwr_hierarchy_t *h = leaders->call->hierarchy;
+    size_t nodes = (size_t)h->num_nodes;
+    size_t largest = (count + nodes - 1) / nodes;
+    bool fits = largest * (size_t)coll_poweraware_pairwise_rooms(h) <= count;
+    return fits && nodes > 2 && largest * (size_t)leaders->operands->extent >= LEAST_PIECE_BYTES;
+}
+
+char *coll_poweraware_sum_everywhere(const coll_poweraware_leaders_t *leaders, char *sum,
+                                     char *room, size_t count)
+{
+    const pieces_t pieces = {count, (size_t)leaders->call->hierarchy->num_nodes};
+    const coll_poweraware_pairwise_t pairwise = {leaders, piece_of, &pieces, sum, room, count};
+    if (!in_pieces(leaders, count)) {
+        return coll_poweraware_sum_double(leaders, sum, room, count);
+    }
+    coll_poweraware_pairwise_scatter(&pairwise);
+    coll_poweraware_pairwise_gather(&pairwise);
+    return sum;
 }

@@ -13,7 +13,7 @@
  * Where a node is alone and has few ranks, the root reduces whole chunks itself, straight into its
  * buffer: the others only contribute, and step 2 of a chunk overlaps step 1 of the next.
  */
-#include "algorithms/leader/among_leaders.h"
+#include "algorithms/leader/reduce_node.h"
 #include "algorithms/single_copy/single_copy.h"
 
 #include "ompi/op/op.h"

@@ -102,6 +102,13 @@ static int find_my_part(const coll_poweraware_reduction_t *r)
     return part;
 }
 
+coll_poweraware_range_t coll_poweraware_my_part(const coll_poweraware_reduction_t *r,
+                                                const coll_poweraware_reduce_chunk_t *chunk)
+{
+    return coll_poweraware_part((coll_poweraware_range_t){0, chunk->count}, (size_t)r->my_part,
+                                (size_t)r->num_leaders);
+}
+
 int coll_poweraware_reduction_leader_near_me(const coll_poweraware_reduction_t *r)
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;

@@ -131,6 +131,10 @@ char *coll_poweraware_reduction_sum(const coll_poweraware_reduction_t *r,
 char *coll_poweraware_reduction_room(const coll_poweraware_reduction_t *r,
                                      const coll_poweraware_reduce_chunk_t *chunk, size_t element);
 
+/* My part of a chunk, as a leader. */
+coll_poweraware_range_t coll_poweraware_my_part(const coll_poweraware_reduction_t *r,
+                                                const coll_poweraware_reduce_chunk_t *chunk);
+
 /* Where in its slots the next chunk goes, bytes; the same on all ranks of the node, which all have
    had the same chunks. */
 size_t coll_poweraware_reduction_place(const coll_poweraware_reduction_t *r, size_t count);

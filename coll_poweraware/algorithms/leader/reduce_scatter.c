@@ -19,6 +19,7 @@
  * every run.
  */
 #include "algorithms/leader/among_leaders.h"
+#include "algorithms/leader/reduce_node.h"
 #include "algorithms/single_copy/single_copy.h"
 
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static size_t chunks_for_network(const coll_poweraware_reduction_t *r, const sca
 {
     const pwr_hierarchy_t *h = r->call->hierarchy;
     size_t leaders = (size_t)r->num_leaders;
-    size_t rooms = (size_t)coll_poweraware_chunk_least_rooms(r);
+    size_t rooms = (size_t)coll_poweraware_pairwise_rooms(h);
     size_t most = (r->room - leaders) / rooms - leaders;
     size_t num = 1;
     for (int node = 0; node < h->num_nodes; ++node) {
@@ -167,11 +168,10 @@ static void cut(coll_poweraware_reduction_t *r, coll_poweraware_reduce_chunk_t *
 /* ---- 3. ---- */
 
 /* My part of what a node has. */
-static coll_poweraware_range_t blocks_of(const coll_poweraware_reduction_t *r,
-                                         const coll_poweraware_reduce_chunk_t *chunk, int node)
+static coll_poweraware_range_t blocks_of(const void *arg, int node)
 {
-    const scatter_t *s = r->collective;
-    (void)chunk; /* node_at is the current chunk's */
+    const coll_poweraware_reduction_t *r = arg;
+    const scatter_t *s = r->collective; /* node_at is the current chunk's */
     coll_poweraware_range_t all = {s->node_at[node], s->node_at[node + 1]};
     return coll_poweraware_part(all, (size_t)r->my_part, (size_t)r->num_leaders);
 }
@@ -181,7 +181,15 @@ static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce
     coll_poweraware_range_t area = {0, r->room};
     coll_poweraware_range_t room =
         coll_poweraware_part(area, (size_t)r->my_part, (size_t)r->num_leaders);
-    coll_poweraware_chunk_scatter(r, chunk, blocks_of, room);
+    const coll_poweraware_pairwise_t pairwise = {
+        .leaders = &r->leaders,
+        .range_of = blocks_of,
+        .arg = r,
+        .sum = coll_poweraware_reduction_sum(r, chunk, 0),
+        .room = coll_poweraware_reduction_room(r, chunk, room.from),
+        .room_count = room.to - room.from,
+    };
+    coll_poweraware_pairwise_scatter(&pairwise);
 }
 
 /* ---- in place ---- */

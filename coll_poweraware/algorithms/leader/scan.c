@@ -21,7 +21,7 @@
  * nodes, because prefixes of ranks must be prefixes of nodes, only where nodes are runs of ranks.
  * The order depends on layout alone: the same bytes in every run.
  */
-#include "algorithms/leader/among_leaders.h"
+#include "algorithms/leader/reduce_node.h"
 
 #include <stdlib.h>
 
