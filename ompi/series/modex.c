@@ -72,15 +72,43 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
 
 #else
 
+/* how: OPAL_PMIX_IMMEDIATE or OPAL_PMIX_OPTIONAL; else it may wait for ever.  Open MPI's own macros
+   do not look whether there was memory.  NULL: not found, or no memory. */
+static opal_value_t *find(const char *how, const char *key, const opal_process_name_t *name)
+{
+    opal_value_t *found = NULL;
+    opal_list_t hows;
+    opal_value_t *flag = OBJ_NEW(opal_value_t);
+    if (NULL == flag) {
+        return NULL;
+    }
+    flag->key = strdup(how);
+    if (NULL == flag->key) {
+        OBJ_RELEASE(flag);
+        return NULL;
+    }
+    flag->type = OPAL_BOOL;
+    flag->data.flag = true;
+    OBJ_CONSTRUCT(&hows, opal_list_t);
+    opal_list_append(&hows, &flag->super);
+    bool ok = OPAL_SUCCESS == opal_pmix.get(name, key, &hows, &found);
+    OPAL_LIST_DESTRUCT(&hows);
+    return ok ? found : NULL;
+}
+
 unsigned pwr_modex_num_processes(void)
 {
     const opal_process_name_t all = {OPAL_PROC_MY_NAME.jobid, OPAL_VPID_WILDCARD};
-    uint32_t num = 1, *found = &num;
-    int rc = OPAL_ERR_NOT_FOUND;
+    opal_value_t *found = NULL;
+    uint32_t num = 0;
     if (NULL != opal_pmix.initialized && opal_pmix.initialized()) {
-        OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_JOB_SIZE, &all, &found, OPAL_UINT32);
+        found = find(OPAL_PMIX_OPTIONAL, OPAL_PMIX_JOB_SIZE, &all);
     }
-    return OPAL_SUCCESS == rc && num > 0 ? num : 1;
+    if (NULL != found) {
+        num = OPAL_UINT32 == found->type ? found->data.uint32 : 0;
+        OBJ_RELEASE(found);
+    }
+    return num > 0 ? num : 1;
 }
 
 static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t bytes)
@@ -94,29 +122,17 @@ static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t byt
     return OPAL_SUCCESS == rc;
 }
 
-/* Open MPI has this for single values only; what it has for others may wait for ever. */
 static bool get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
 {
-    opal_value_t *found = NULL;
-    opal_list_t how;
-    opal_value_t *immediate = OBJ_NEW(opal_value_t);
-    if (NULL == immediate) {
+    opal_value_t *found = find(OPAL_PMIX_IMMEDIATE, key, name);
+    if (NULL == found) {
         return false;
     }
-    OBJ_CONSTRUCT(&how, opal_list_t);
-    immediate->key = strdup(OPAL_PMIX_IMMEDIATE);
-    immediate->type = OPAL_BOOL;
-    immediate->data.flag = true;
-    opal_list_append(&how, &immediate->super);
-    bool ok = OPAL_SUCCESS == opal_pmix.get(name, key, &how, &found) && NULL != found;
-    OPAL_LIST_DESTRUCT(&how);
-    if (ok) {
-        *data = found->data.bo.bytes;
-        *bytes = (size_t)found->data.bo.size;
-        found->data.bo.bytes = NULL; /* the caller's now */
-        OBJ_RELEASE(found);
-    }
-    return ok;
+    *data = found->data.bo.bytes;
+    *bytes = (size_t)found->data.bo.size;
+    found->data.bo.bytes = NULL; /* the caller's now */
+    OBJ_RELEASE(found);
+    return true;
 }
 
 #endif
