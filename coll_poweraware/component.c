@@ -11,12 +11,13 @@
 #include "call.h"
 #include "choose/choose.h"
 #include "module.h"
+#include "pwr_ompi/presence.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/pvars.h"
 #include "pwr_ompi/select.h"
 #include "pwr_ompi/ucx.h"
 
-static const char component_name[] = "poweraware";
+static const char framework_name[] = "coll", component_name[] = "poweraware";
 
 enum { PRIORITY_WHEN_NAMED = 77 }; /* below the components that stage GPU buffers (78) */
 
@@ -34,7 +35,9 @@ typedef struct mca_coll_poweraware_component {
     const char *no_ucx_why; /* the worker of ucx_min_bytes */
     pwr_scheme_t scheme;
     bool published;
-    bool running; /* between init_query and close in an MPI process */
+    bool told;               /* others know that this rank has this component */
+    bool looked, everywhere; /* all of the job have it */
+    bool running;            /* between init_query and close in an MPI process */
 } mca_coll_poweraware_component_t;
 
 extern mca_coll_poweraware_component_t mca_coll_poweraware_component;
@@ -115,8 +118,8 @@ static int register_component(void)
     }
     register_pvars(&SELF->super.collm_version);
     SELF->scheme = scheme_of(SELF->settings.scheme);
-    pwr_process.unasked = PWR_DEFAULT_PRIORITY > 0 &&
-                          PWR_DEFAULT_PRIORITY == SELF->settings.priority && !is_named();
+    pwr_process.unasked =
+        PWR_DEFAULT_PRIORITY > 0 && PWR_DEFAULT_PRIORITY == SELF->settings.priority && !is_named();
     if (SELF->settings.priority < 0) {
         SELF->settings.priority = is_named() ? PRIORITY_WHEN_NAMED : 0;
     }
@@ -131,6 +134,7 @@ static int open_component(void)
     bool used = SELF->settings.priority > 0;
     pwr_process_publish(used ? &SELF->scheme : NULL);
     SELF->published = true;
+    SELF->told = used && pwr_presence_tell(framework_name);
     if (used && 0 != SELF->settings.ucx_min_bytes) {
         SELF->no_ucx_why = pwr_ucx_publish();
     }
@@ -183,12 +187,23 @@ static int init_query(bool progress_threads, bool mpi_threads)
     return OMPI_SUCCESS;
 }
 
+/* After MPI_Init's exchange.  Stock functions on all ranks need nobody else. */
+static bool is_everywhere(void)
+{
+    if (!SELF->looked) {
+        SELF->looked = true;
+        SELF->everywhere = COLL_POWERAWARE_OFF == SELF->settings.scheme ||
+                           (SELF->told && pwr_presence_is_everywhere(framework_name));
+    }
+    return SELF->everywhere;
+}
+
 /* NULL: this communicator goes without us. */
 static mca_coll_poweraware_module_t *module_for(struct ompi_communicator_t *comm)
 {
     bool watched = pwr_process_is_watched();
     bool nothing_to_do = !SELF->scheme.saves && !watched;
-    if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
+    if (nothing_to_do || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !is_everywhere()) {
         return NULL;
     }
     mca_coll_poweraware_module_t *m = coll_poweraware_module_new(
@@ -263,7 +278,7 @@ static int close_component(void)
         }
     }
     if (SELF->published) {
-        SELF->published = false;
+        SELF->published = SELF->looked = false;
         pwr_process_close();
     }
     pwr_ucx_stop();

@@ -7,6 +7,7 @@
 #include "pwr_ompi/modex.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if OMPI_MAJOR_VERSION >= 5
@@ -14,6 +15,12 @@
 #else
 #include "opal/mca/pmix/pmix.h"
 #endif
+
+typedef enum answer {
+    FOUND,
+    NOT_SENT,
+    UNKNOWN /* no memory to look */
+} answer_t;
 
 #if OMPI_MAJOR_VERSION >= 5
 
@@ -33,14 +40,17 @@ static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t byt
     return PMIX_SUCCESS == rc;
 }
 
-static bool get_as(pmix_info_t *how, const char *key, const opal_process_name_t *name, void **data,
-                   size_t *bytes)
+static answer_t get_as(pmix_info_t *how, const char *key, const opal_process_name_t *name,
+                       void **data, size_t *bytes)
 {
     pmix_proc_t process;
     pmix_value_t *found = NULL;
     OPAL_PMIX_CONVERT_NAME(&process, name);
-    bool ok = PMIX_SUCCESS == PMIx_Get(&process, key, how, 1, &found) && NULL != found;
-    if (ok) {
+    int rc = PMIx_Get(&process, key, how, 1, &found);
+    answer_t answer = PMIX_SUCCESS == rc && NULL != found                  ? FOUND
+                      : PMIX_ERR_NOT_FOUND == rc || PMIX_ERR_TIMEOUT == rc ? NOT_SENT
+                                                                           : UNKNOWN;
+    if (FOUND == answer) {
         *data = found->data.bo.bytes;
         *bytes = found->data.bo.size;
         found->data.bo.bytes = NULL; /* the caller's now */
@@ -48,11 +58,11 @@ static bool get_as(pmix_info_t *how, const char *key, const opal_process_name_t 
     if (NULL != found) {
         PMIX_VALUE_RELEASE(found);
     }
-    return ok;
+    return answer;
 }
 
 /* MPI_Init of 6.0 goes on before all have sent.  Who has sent nothing is waited for once. */
-static bool get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
+static answer_t get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
 {
     enum { LIMIT_S = 2 };
     static bool in_vain;
@@ -60,40 +70,43 @@ static bool get(const char *key, const opal_process_name_t *name, void **data, s
     pmix_info_t at_once, within;
     PMIX_INFO_LOAD(&at_once, PMIX_IMMEDIATE, NULL, PMIX_BOOL);
     PMIX_INFO_LOAD(&within, PMIX_TIMEOUT, &limit_s, PMIX_INT);
-    bool ok = get_as(&at_once, key, name, data, bytes);
-    if (!ok && !in_vain) {
-        ok = get_as(&within, key, name, data, bytes);
-        in_vain = !ok;
+    answer_t answer = get_as(&at_once, key, name, data, bytes);
+    if (FOUND != answer && !in_vain) {
+        answer = get_as(&within, key, name, data, bytes);
+        in_vain = FOUND != answer;
     }
     PMIX_INFO_DESTRUCT(&at_once);
     PMIX_INFO_DESTRUCT(&within);
-    return ok;
+    return answer;
 }
 
 #else
 
 /* how: OPAL_PMIX_IMMEDIATE or OPAL_PMIX_OPTIONAL; else it may wait for ever.  Open MPI's own macros
-   do not look whether there was memory.  NULL: not found, or no memory. */
-static opal_value_t *find(const char *how, const char *key, const opal_process_name_t *name)
+   do not look whether there was memory. */
+static answer_t find(const char *how, const char *key, const opal_process_name_t *name,
+                     opal_value_t **found)
 {
-    opal_value_t *found = NULL;
     opal_list_t hows;
     opal_value_t *flag = OBJ_NEW(opal_value_t);
+    *found = NULL;
     if (NULL == flag) {
-        return NULL;
+        return UNKNOWN;
     }
     flag->key = strdup(how);
     if (NULL == flag->key) {
         OBJ_RELEASE(flag);
-        return NULL;
+        return UNKNOWN;
     }
     flag->type = OPAL_BOOL;
     flag->data.flag = true;
     OBJ_CONSTRUCT(&hows, opal_list_t);
     opal_list_append(&hows, &flag->super);
-    bool ok = OPAL_SUCCESS == opal_pmix.get(name, key, &hows, &found);
+    int rc = opal_pmix.get(name, key, &hows, found);
     OPAL_LIST_DESTRUCT(&hows);
-    return ok ? found : NULL;
+    return OPAL_SUCCESS == rc && NULL != *found ? FOUND
+           : OPAL_ERR_NOT_FOUND == rc           ? NOT_SENT
+                                                : UNKNOWN;
 }
 
 unsigned pwr_modex_num_processes(void)
@@ -102,7 +115,7 @@ unsigned pwr_modex_num_processes(void)
     opal_value_t *found = NULL;
     uint32_t num = 0;
     if (NULL != opal_pmix.initialized && opal_pmix.initialized()) {
-        found = find(OPAL_PMIX_OPTIONAL, OPAL_PMIX_JOB_SIZE, &all);
+        (void)find(OPAL_PMIX_OPTIONAL, OPAL_PMIX_JOB_SIZE, &all, &found);
     }
     if (NULL != found) {
         num = OPAL_UINT32 == found->type ? found->data.uint32 : 0;
@@ -122,17 +135,17 @@ static bool put(char *key, pwr_modex_scope_t scope, const void *data, size_t byt
     return OPAL_SUCCESS == rc;
 }
 
-static bool get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
+static answer_t get(const char *key, const opal_process_name_t *name, void **data, size_t *bytes)
 {
-    opal_value_t *found = find(OPAL_PMIX_IMMEDIATE, key, name);
-    if (NULL == found) {
-        return false;
+    opal_value_t *found;
+    answer_t answer = find(OPAL_PMIX_IMMEDIATE, key, name, &found);
+    if (FOUND == answer) {
+        *data = found->data.bo.bytes;
+        *bytes = (size_t)found->data.bo.size;
+        found->data.bo.bytes = NULL; /* the caller's now */
+        OBJ_RELEASE(found);
     }
-    *data = found->data.bo.bytes;
-    *bytes = (size_t)found->data.bo.size;
-    found->data.bo.bytes = NULL; /* the caller's now */
-    OBJ_RELEASE(found);
-    return true;
+    return answer;
 }
 
 #endif
@@ -150,6 +163,11 @@ static key_name_t key_of(const char *what)
     return key;
 }
 
+bool pwr_modex_is_complete(void)
+{
+    return !opal_pmix_base_async_modex;
+}
+
 bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes)
 {
     key_name_t key = key_of(what);
@@ -160,5 +178,17 @@ void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_
 {
     void *data = NULL;
     key_name_t key = key_of(what);
-    return get(key.text, name, &data, bytes) ? data : NULL;
+    return FOUND == get(key.text, name, &data, bytes) ? data : NULL;
+}
+
+bool pwr_modex_lacks(const char *what, const opal_process_name_t *name, const void *data,
+                     size_t bytes)
+{
+    void *its = NULL;
+    size_t its_bytes = 0;
+    key_name_t key = key_of(what);
+    answer_t answer = get(key.text, name, &its, &its_bytes);
+    bool other = FOUND == answer && (its_bytes != bytes || 0 != memcmp(its, data, bytes));
+    free(its);
+    return NOT_SENT == answer || other;
 }

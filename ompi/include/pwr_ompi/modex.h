@@ -25,4 +25,12 @@ bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data,
    have sent, the first word that is missing is waited for, two seconds at most. */
 void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_t *bytes);
 
+/* Whether another process has not sent just that, or has sent something else under that word. False
+   where this one has no memory to look. */
+bool pwr_modex_lacks(const char *what, const opal_process_name_t *name, const void *data,
+                     size_t bytes);
+
+/* Whether MPI_Init has waited until all had sent. */
+bool pwr_modex_is_complete(void);
+
 #endif
