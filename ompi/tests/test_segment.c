@@ -162,6 +162,17 @@ static void a_name_that_is_taken_stays_its_owners(void **state)
 }
 
 /* By a little: a file with holes would have room for it. */
+/* The descriptor of a segment that was never made is nobody's. */
+static void a_name_that_was_not_made_closes_nothing(void **state)
+{
+    (void)state;
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0) {
+        assert_int_equal(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    }
+    pwr_segment_remove_name(first, name);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+}
+
 static void more_than_is_free_is_refused(void **state)
 {
     struct statvfs fs;
@@ -270,6 +281,7 @@ int main(void)
         SEGMENT_TEST(what_one_writes_the_other_reads),
         SEGMENT_TEST(parts_do_not_overlap),
         SEGMENT_TEST(a_name_that_is_taken_stays_its_owners),
+        SEGMENT_TEST(a_name_that_was_not_made_closes_nothing),
         SEGMENT_TEST(more_than_is_free_is_refused),
         SEGMENT_TEST(pages_come_bit_by_bit),
         SEGMENT_TEST(no_memory_is_no_memory_for_ever),
