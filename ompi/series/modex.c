@@ -163,9 +163,10 @@ static key_name_t key_of(const char *what)
     return key;
 }
 
+/* Where it goes on in the background, MPI_Init waits for that before communicators begin. */
 bool pwr_modex_is_complete(void)
 {
-    return !opal_pmix_base_async_modex;
+    return !opal_pmix_base_async_modex || opal_pmix_collect_all_data;
 }
 
 bool pwr_modex_send(const char *what, pwr_modex_scope_t scope, const void *data, size_t bytes)

@@ -30,7 +30,7 @@ void *pwr_modex_receive(const char *what, const opal_process_name_t *name, size_
 bool pwr_modex_lacks(const char *what, const opal_process_name_t *name, const void *data,
                      size_t bytes);
 
-/* Whether MPI_Init has waited until all had sent. */
+/* When communicators begin: whether all have sent, and what they have is here. */
 bool pwr_modex_is_complete(void);
 
 #endif

@@ -13,10 +13,10 @@
 /* When components are opened: this process has it.  Returns whether others hear of it. */
 bool pwr_presence_tell(const char *component);
 
-/* From MPI_Init's exchange on: whether all have told, with the version of this one; of more than
-   512 processes, as many of them, evenly spaced.  The same on all that have.  Where not, the first
-   of these says so.  True where MPI_Init does not wait for others (Open MPI 6.0): nobody can know
-   there. */
+/* When communicators begin: whether all have told, with the version of this one; of more than 512
+   processes, as many of them, evenly spaced.  The same on all that have.  Where not, the first of
+   these says so.  True where processes ask for what others tell only when they need it: nobody can
+   know there. */
 bool pwr_presence_is_everywhere(const char *component);
 
 #endif
