@@ -71,6 +71,21 @@ bool pwr_gpu_make_stream(void **stream, void **ended)
                "cuEventCreate");
 }
 
+pwr_gpu_address_t pwr_gpu_register_host(void *memory, size_t bytes)
+{
+    pwr_gpu_address_t address = 0;
+    if (!pwr_gpu_succeeds(pwr_gpu_driver.register_host(memory, bytes, CU_MEMHOSTREGISTER_DEVICEMAP),
+                          "cuMemHostRegister")) {
+        return 0;
+    }
+    if (!pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&address, memory, 0),
+                          "cuMemHostGetDevicePointer")) {
+        pwr_gpu_driver.unregister_host(memory);
+        return 0;
+    }
+    return address;
+}
+
 bool pwr_gpu_engine_open(void *context)
 {
     int device = 0;

@@ -47,21 +47,10 @@ static bool is_known(const pwr_gpu_pinned_t *p)
 pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *p, const char *at)
 {
     if (!is_known(p)) {
-        p->address = 0;
-        if (!pwr_gpu_succeeds(
-                pwr_gpu_driver.register_host(p->memory, p->bytes, CU_MEMHOSTREGISTER_DEVICEMAP),
-                "cuMemHostRegister")) {
-            return 0;
-        }
-        if (!pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&p->address, p->memory, 0),
-                              "cuMemHostGetDevicePointer")) {
-            pwr_gpu_driver.unregister_host(p->memory);
-            p->address = 0;
-            return 0;
-        }
+        p->address = pwr_gpu_register_host(p->memory, p->bytes);
         p->context_id = pwr_gpu_engine.context_id;
     }
-    return p->address + (pwr_gpu_address_t)(at - p->memory);
+    return 0 == p->address ? 0 : p->address + (pwr_gpu_address_t)(at - p->memory);
 }
 
 void pwr_gpu_pinned_free(pwr_gpu_pinned_t *p)

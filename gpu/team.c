@@ -41,11 +41,11 @@ struct pwr_gpu_team {
     shared_t *shared;
     pwr_gpu_life_t *life;
     int num, me, blocks;
-    bool one_gpu, registered;
+    bool one_gpu;
     unsigned long long context_id;
-    void *stream, *ended; /* for those who wait for a call */
-    pwr_gpu_address_t shared_on_device;
-    pwr_gpu_address_t device; /* poweraware_team_t; then times of the probe; 0: none */
+    void *stream, *ended;               /* for those who wait for a call */
+    pwr_gpu_address_t shared_on_device; /* 0: it is not known there */
+    pwr_gpu_address_t device;           /* poweraware_team_t; then times of the probe; 0: none */
     pwr_gpu_address_t window[PWR_GPU_MEMBERS]; /* 0: none */
 };
 
@@ -87,12 +87,8 @@ static bool find_device(pwr_gpu_member_t *mine)
 
 static bool register_shared(pwr_gpu_team_t *t)
 {
-    t->registered = pwr_gpu_succeeds(
-        pwr_gpu_driver.register_host(t->shared, sizeof *t->shared, CU_MEMHOSTREGISTER_DEVICEMAP),
-        "cuMemHostRegister");
-    return t->registered &&
-           pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&t->shared_on_device, t->shared, 0),
-                            "cuMemHostGetDevicePointer");
+    t->shared_on_device = pwr_gpu_register_host(t->shared, sizeof *t->shared);
+    return 0 != t->shared_on_device;
 }
 
 static bool begin_life(pwr_gpu_team_t *t)
@@ -461,7 +457,7 @@ void pwr_gpu_team_free(pwr_gpu_team_t *t)
         if (NULL != t->ended) {
             pwr_gpu_driver.destroy_event(t->ended);
         }
-        if (t->registered) {
+        if (0 != t->shared_on_device) {
             pwr_gpu_driver.unregister_host(t->shared);
         }
     }

@@ -114,6 +114,24 @@ static bool find_type(const struct ompi_datatype_t *datatype, pwr_gpu_type_t *fo
     }
 }
 
+/* Of a reduction for which there is a kernel. */
+typedef struct kind {
+    pwr_gpu_op_t op;
+    pwr_gpu_type_t type;
+} kind_t;
+
+static bool find_kind(const coll_poweraware_args_t *args, kind_t *kind)
+{
+    return find_op(args->op, &kind->op) && find_type(args->rdtype, &kind->type);
+}
+
+static kind_t kind_of(const coll_poweraware_args_t *args)
+{
+    kind_t kind = {PWR_GPU_SUM, PWR_GPU_F64};
+    find_kind(args, &kind);
+    return kind;
+}
+
 static bool can(const coll_poweraware_call_t *call, size_t bytes)
 {
     return call->asks_gpu && 0 != bytes && call->hierarchy->max_local <= PWR_GPU_MEMBERS &&
@@ -268,32 +286,25 @@ static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call)
 bool coll_poweraware_gpu_reduce_can(const coll_poweraware_call_t *call,
                                     const coll_poweraware_args_t *args, size_t bytes)
 {
-    pwr_gpu_op_t op;
-    pwr_gpu_type_t type;
-    return can(call, bytes) && find_op(args->op, &op) && find_type(args->rdtype, &type);
+    kind_t kind;
+    return can(call, bytes) && find_kind(args, &kind);
 }
 
 static int reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                   const pwr_gpu_offer_t *const *offers)
 {
-    pwr_gpu_op_t op = PWR_GPU_SUM;
-    pwr_gpu_type_t type = PWR_GPU_F64;
-    find_op(args->op, &op);
-    find_type(args->rdtype, &type);
+    const kind_t kind = kind_of(args);
     return NULL == offers ? UNDONE
-                          : verdict_of(pwr_gpu_reduce(offers, call->hierarchy->num_local, op, type,
-                                                      args->rcount, SPIN_NS));
+                          : verdict_of(pwr_gpu_reduce(offers, call->hierarchy->num_local, kind.op,
+                                                      kind.type, args->rcount, SPIN_NS));
 }
 
 static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                           const buffers_t *buffers, pwr_gpu_team_t *team)
 {
     int root = COLL_POWERAWARE_ALLREDUCE == call->collective ? -1 : args->root;
-    pwr_gpu_op_t op = PWR_GPU_SUM;
-    pwr_gpu_type_t type = PWR_GPU_F64;
-    find_op(args->op, &op);
-    find_type(args->rdtype, &type);
-    if (PWR_GPU_DONE == pwr_gpu_team_reduce_now(team, buffers->in, buffers->out, op, type,
+    const kind_t kind = kind_of(args);
+    if (PWR_GPU_DONE == pwr_gpu_team_reduce_now(team, buffers->in, buffers->out, kind.op, kind.type,
                                                 args->rcount, root, SPIN_NS)) {
         return OMPI_SUCCESS;
     }
@@ -357,10 +368,7 @@ static int reduce_across(coll_poweraware_call_t *call, const coll_poweraware_arg
     const coll_poweraware_leaders_t leaders = leaders_of(call, &operands);
     const int num = call->hierarchy->num_local;
     const size_t most = CHUNK_BYTES / (size_t)operands.extent;
-    pwr_gpu_op_t op = PWR_GPU_SUM;
-    pwr_gpu_type_t type = PWR_GPU_F64;
-    find_op(args->op, &op);
-    find_type(args->rdtype, &type);
+    const kind_t kind = kind_of(args);
     if (!has_pinned(call, NULL != offers)) {
         return UNDONE;
     }
@@ -369,16 +377,16 @@ static int reduce_across(coll_poweraware_call_t *call, const coll_poweraware_arg
         size_t left = args->rcount - first, count = left < most ? left : most;
         int rc = NULL == offers
                      ? UNDONE
-                     : verdict_of(pwr_gpu_reduce_to_host(call->pinned, sum, offers, num, op, type,
-                                                         first, count, SPIN_NS));
+                     : verdict_of(pwr_gpu_reduce_to_host(call->pinned, sum, offers, num, kind.op,
+                                                         kind.type, first, count, SPIN_NS));
         coll_poweraware_begin_network(call, OMPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR);
         const char *result = coll_poweraware_sum_everywhere(&leaders, sum, room, count);
         coll_poweraware_end_network(call);
         if (OMPI_SUCCESS != call->error) {
             return 0 == first ? UNDONE : call->error;
         }
-        if (PWR_GPU_DONE != pwr_gpu_result_from_host(call->pinned, result, offers, num, type, first,
-                                                     count, SPIN_NS)) {
+        if (PWR_GPU_DONE != pwr_gpu_result_from_host(call->pinned, result, offers, num, kind.type,
+                                                     first, count, SPIN_NS)) {
             say_failed();
             coll_poweraware_note_error(call, OMPI_ERROR);
         }

@@ -129,7 +129,8 @@ void coll_poweraware_pairwise_scatter(pairwise_t *p)
 
 /* ---- gather ---- */
 
-void coll_poweraware_pairwise_gather(pairwise_t *p)
+/* Every node's range to all other nodes. */
+static void gather(pairwise_t *p)
 {
     const pwr_hierarchy_t *h = hierarchy_of(p);
     range_t mine = mine_of(p);
@@ -180,6 +181,6 @@ char *coll_poweraware_sum_everywhere(const coll_poweraware_leaders_t *leaders, c
         return coll_poweraware_sum_double(leaders, sum, room, count);
     }
     coll_poweraware_pairwise_scatter(&pairwise);
-    coll_poweraware_pairwise_gather(&pairwise);
+    gather(&pairwise);
     return sum;
 }

@@ -37,9 +37,6 @@ int coll_poweraware_pairwise_rooms(const pwr_hierarchy_t *hierarchy);
    to the left of x_i. */
 void coll_poweraware_pairwise_scatter(const coll_poweraware_pairwise_t *pairwise);
 
-/* Every node's range to all other nodes. */
-void coll_poweraware_pairwise_gather(const coll_poweraware_pairwise_t *pairwise);
-
 /* The sum on all nodes: few elements by coll_poweraware_sum_double; more in pieces, one per node,
    by a pairwise reduce-scatter and an allgather (Thakur, Rabenseifner, Gropp, IJHPCA 2005, section
    4.5).  room: for count elements.  Returns where it is: sum or room. */
