@@ -28,6 +28,9 @@ LAYOUTS = [
     ("--layout", "4"), ("--layout", "3,2"), ("--layout", "2,1,3"), ("--layout", "2,2,2", "--map-by", "node"),
     ("--layout", "1,3,2,1,2"), ("--layout", "1,1,1,1,1"), ("--layout", "2,1,1,2,1,1,1,2"),
 ]
+# Each layout with two rounds and each round with two layouts or more; PWR_ALL=1 (`make check-long`): all with all.
+PAIRS = [(layout, round_) for i, layout in enumerate(LAYOUTS) for round_ in ROUNDS
+         if "PWR_ALL" in os.environ or (round_ - i) % len(ROUNDS) in (0, len(ROUNDS) // 2)]
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +49,7 @@ def check(nodes: Nodes, layout: tuple[str, ...], mca: dict[str, str], *options: 
     return done.stdout
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
-@pytest.mark.parametrize("round_", ROUNDS)
+@pytest.mark.parametrize(("layout", "round_"), PAIRS, ids=lambda value: " ".join(value[1:]) if isinstance(value, tuple) else None)
 def test_results(eight: Nodes, layout: tuple[str, ...], round_: int) -> None:
     check(eight, layout, forced(round_))
 
@@ -77,8 +79,9 @@ def test_small_segment_polling(eight: Nodes, round_: int) -> None:
           {**forced(round_), "coll_poweraware_segment_bytes": "65536", "coll_poweraware_idle": "off"})
 
 
-@pytest.mark.parametrize(("layout", "own_worker"), [("4", "0"), ("3,2", "1"), ("2,1,3", "1000")])
-@pytest.mark.parametrize("round_", ROUNDS)
+@pytest.mark.parametrize(("layout", "own_worker", "round_"), [
+    (*way, round_) for i, way in enumerate([("4", "0"), ("3,2", "1"), ("2,1,3", "1000")]) for round_ in ROUNDS
+    if "PWR_ALL" in os.environ or round_ % 3 == i])
 def test_over_ucx(eight: Nodes, layout: str, own_worker: str, round_: int) -> None:
     """own_worker: messages of at least so many bytes go over it (0: none)."""
     if "mca:pml:ucx:" not in info():

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The poweraware authors
 """However and whenever a job dies, every lever comes back.
 
-PWR_KILLS jobs (default 40, `make check-kills` 1000) of two emulated nodes with two ranks each die at
+PWR_KILLS jobs (default 25, `make check-kills` 1000) of two emulated nodes with two ranks each die at
 random moments of throttled Alltoalls.  Where guardian and rank died together, poweraware-restore has
 to bring the levers back.  PWR_KILLS_SEED repeats a run.
 """
@@ -22,7 +22,7 @@ import pytest
 
 from test_on_cluster import BUILD, TESTS, Nodes, bring_up, cluster
 
-KILLS = int(os.environ.get("PWR_KILLS", "40"))
+KILLS = int(os.environ.get("PWR_KILLS", "25"))
 SEED = int(os.environ.get("PWR_KILLS_SEED", str(time.time_ns() % 1_000_000)))
 WORKERS = 2
 WAYS = ["kill", "term", "segv", "abort", "exit", "launcher", "guardian-first", "guardian-after"]

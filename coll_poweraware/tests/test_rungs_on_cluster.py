@@ -71,5 +71,6 @@ def test_every_rung_over_ucx(four: Nodes) -> None:
     if "mca:pml:ucx:" not in info():
         pytest.skip("this Open MPI has no pml ucx")
     os.environ.update({"UCX_TLS": "tcp,self,sm", "UCX_NET_DEVICES": "eth0"})
-    for name, own_worker in (("ladder", "1"), ("sleep everywhere", "0"), ("sleep", "1")):
+    ways = (("ladder", "1"), ("sleep everywhere", "0"), ("sleep", "1"))
+    for name, own_worker in ways if SECONDS > 0 else ways[:1]:
         traffic(four, {**forced(SEED), **RUNGS[name], **UCX, "coll_poweraware_ucx_min_bytes": own_worker}, SEED)

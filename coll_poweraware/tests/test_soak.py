@@ -4,7 +4,7 @@
 of it or of ours is killed or stopped at a random moment: nothing hangs, what lives is right, levers come back,
 nothing is left.  Beside them a job lives on three other nodes: its memory, descriptors and mappings stay as they are.
 
-PWR_SOAK_S seconds (default 40, `make check-soak` an hour); PWR_SEED: what all is drawn from (1).
+PWR_SOAK_S seconds (default 20, `make check-soak` an hour); PWR_SEED: what all is drawn from (1).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from test_kills import Hardware, restore_by_command, wait_until_back  # noqa: E4
 
 from bench.common.countdown import Countdown  # noqa: E402
 
-SECONDS = float(os.environ.get("PWR_SOAK_S", "40"))
+SECONDS = float(os.environ.get("PWR_SOAK_S", "20"))
 SEED = int(os.environ.get("PWR_SEED", "1"))
 PROGRESS_S = 20.0
 SLOW_S = 60.0
@@ -377,7 +377,7 @@ def test_soak(three: Nodes, held: Held, tmp_path: Path, capsys: pytest.CaptureFi
             tally.failures.append(f"{name} grow: {early} early, {late} late")
     quarter = len(files) // 4
     say(f"  files: {max(files[:quarter])} early, {max(files[-quarter:])} late\nseed {SEED}")
-    if max(files[-quarter:]) > max(files[:2 * quarter]):
+    if grows(max(files[:2 * quarter]), max(files[-quarter:])):  # some, like what jobs have learnt, come once
         tally.failures.append(f"files grow: {files}")
     knowledge = tmp_path / "cache" / "knowledge.json"
     assert not knowledge.exists() or knowledge.stat().st_size <= 1 << 20

@@ -10,7 +10,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../../coll_poweraware/tests/within.sh" || exit 99
 
 TRANSFERS=$PWR_BUILDDIR/oshmem/transfers
-JOB_LIMIT_S=300
+JOB_LIMIT_S=1800
 OK=" 0 wrong results"
 WORK=$(mktemp -d) || exit 99
 trap 'rm -rf "$WORK"' EXIT
