@@ -9,9 +9,10 @@
  */
 #include "staging.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 
 #include "device.h"
+#include "pwr_ompi/process.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "opal/datatype/opal_convertor.h"
@@ -199,6 +200,15 @@ static void copy_back(coll_poweraware_staging_t *s, coll_poweraware_staged_t *si
     each_block(s, side, datatype, count, at, write_block);
 }
 
+static void say_once(bool locked)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed)) {
+        pwr_say(2, "data on the GPU go through memory of the CPU, page-locked: %s",
+                locked ? "yes" : "no, the driver refuses it, so copies are slower");
+    }
+}
+
 typedef void side_t(coll_poweraware_staging_t *staging, part_t *f);
 
 /* Returns what the call is given for the buffer. */
@@ -210,7 +220,9 @@ static char *stage_side(coll_poweraware_staging_t *s, coll_poweraware_staged_t *
         return (char *)buffer;
     }
     side->device = (char *)buffer;
-    side->memory = malloc((size_t)(side->high - side->low));
+    bool locked;
+    side->memory = pwr_device_memory_stage(buffer, (size_t)(side->high - side->low), &locked);
+    say_once(locked);
     if (NULL == side->memory) {
         note(s, OMPI_ERR_OUT_OF_RESOURCE);
         s->cannot = true;
@@ -250,7 +262,7 @@ int coll_poweraware_unstage(coll_poweraware_staging_t *s, int rc)
     if (NULL != s->receive.memory && !is_sender) {
         parts_received(s, copy_back);
     }
-    free(s->send.memory);
-    free(s->receive.memory);
+    pwr_device_memory_unstage(s->send.memory);
+    pwr_device_memory_unstage(s->receive.memory);
     return OMPI_SUCCESS == rc ? s->rc : rc;
 }

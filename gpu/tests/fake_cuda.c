@@ -202,9 +202,7 @@ int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
     new->next = registered;
     registered = new;
     pthread_mutex_unlock(&lock);
-    return NULL != memory && 0 != bytes && CU_MEMHOSTREGISTER_DEVICEMAP == flags && pushed > 0
-               ? CUDA_SUCCESS
-               : INVALID_VALUE;
+    return NULL != memory && 0 != bytes && 0 != flags && pushed > 0 ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
 int cuMemHostUnregister(void *memory)
@@ -220,7 +218,7 @@ int cuMemHostUnregister(void *memory)
     }
     pthread_mutex_unlock(&lock);
     free(found);
-    return NULL != found ? CUDA_SUCCESS : INVALID_VALUE;
+    return NULL != found ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 int cuMemHostGetDevicePointer_v2(pwr_gpu_address_t *address, void *memory, unsigned flags)

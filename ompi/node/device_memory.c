@@ -9,7 +9,9 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -106,4 +108,94 @@ int pwr_device_memory_write(void *device, const void *from, size_t bytes)
     void *context = enter(device);
     int rc = pwr_gpu_driver.to_device((pwr_gpu_address_t)(uintptr_t)device, from, bytes);
     return leave(context, CUDA_SUCCESS == rc ? pwr_gpu_driver.wait_stream(NULL) : rc);
+}
+
+/* ---- memory of the CPU for copies ---- */
+
+/* What is kept of it: for both sides of a call.  More than that, or more bytes, is the call's own.
+ */
+enum { AREAS = 2, LEAST_BYTES = 64 << 10, MOST_BYTES = 64 << 20 };
+
+typedef struct area {
+    _Atomic bool lent;
+    char *memory; /* NULL: none yet */
+    size_t bytes;
+    void *context; /* in which it is page-locked; NULL: it is not */
+} area_t;
+
+static area_t areas[AREAS];
+
+/* What the driver may still know stays mapped: it would copy to pages that are not there any more.
+ */
+static void forget(area_t *a)
+{
+    void *context = a->context;
+    bool known = NULL != context;
+    if (known && CUDA_SUCCESS == pwr_gpu_driver.push(context)) {
+        int rc = pwr_gpu_driver.unregister_host(a->memory);
+        known = CUDA_SUCCESS != rc && CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED != rc;
+        pwr_gpu_driver.pop(&context);
+    }
+    if (NULL != a->memory && !known) {
+        munmap(a->memory, a->bytes);
+    }
+    a->memory = NULL;
+    a->bytes = 0;
+    a->context = NULL;
+}
+
+static bool grow(area_t *a, const void *device, size_t bytes)
+{
+    size_t rounded = LEAST_BYTES;
+    while (rounded < bytes) {
+        rounded *= 2;
+    }
+    forget(a);
+    void *memory = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (MAP_FAILED == memory) {
+        return false;
+    }
+    a->memory = memory;
+    a->bytes = rounded;
+    void *context = enter(device);
+    if (NULL != context && CUDA_SUCCESS == pwr_gpu_driver.register_host(
+                                               memory, rounded, CU_MEMHOSTREGISTER_PORTABLE)) {
+        a->context = context;
+    }
+    leave(context, CUDA_SUCCESS);
+    return true;
+}
+
+char *pwr_device_memory_stage(const void *device, size_t bytes, bool *locked)
+{
+    *locked = false;
+    for (area_t *a = areas; bytes <= MOST_BYTES && a < areas + AREAS; ++a) {
+        if (atomic_exchange_explicit(&a->lent, true, memory_order_acquire)) {
+            continue;
+        }
+        if (a->bytes >= bytes || grow(a, device, bytes)) {
+            *locked = NULL != a->context;
+            return a->memory;
+        }
+        atomic_store_explicit(&a->lent, false, memory_order_release);
+    }
+    return malloc(bytes);
+}
+
+void pwr_device_memory_unstage(char *memory)
+{
+    for (area_t *a = areas; NULL != memory && a < areas + AREAS; ++a) {
+        if (memory == a->memory) {
+            atomic_store_explicit(&a->lent, false, memory_order_release);
+            return;
+        }
+    }
+    free(memory);
+}
+
+void pwr_device_memory_close(void)
+{
+    for (area_t *a = areas; a < areas + AREAS; ++a) {
+        forget(a);
+    }
 }

@@ -261,6 +261,7 @@ static void close_all(void)
     pwr_idle_stop();
     pwr_meter_close(pwr_process.meter);
     pwr_power_close(pwr_process.power);
+    pwr_device_memory_close();
     opened = begun = false;
 }
 
