@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""Reductions of buffers in the memory of a GPU, over emulated nodes with a GPU each: gpu/tests/fake_cuda.c stands for
+"""Reductions of buffers in the memory of a GPU, over emulated nodes with a GPU each: gpu/tests/fake_cuda stands for
 CUDA's driver.  (On one node: run_device_memory.)"""
 
 from __future__ import annotations

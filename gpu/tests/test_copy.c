@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The poweraware authors
  *
  * Copies of blocks between the buffers of as many ranks as one kernel takes, or more blocks than it
- * takes, with fake_cuda.c: every pattern, lengths and addresses of every width, in place.
+ * takes, with fake_cuda: every pattern, lengths and addresses of every width, in place.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Offers and reductions of two processes, with fake_cuda.c: when memory is offered, what may fail,
+ * Offers and reductions of two processes, with fake_cuda: when memory is offered, what may fail,
  * and more buffers than stay open.
  */
 #include <setjmp.h>
