@@ -205,7 +205,7 @@ static void say_once(bool locked)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed)) {
         pwr_say(2, "data on the GPU go through memory of the CPU, page-locked: %s",
-                locked ? "yes" : "no, the driver refuses it, so copies are slower");
+                locked ? "yes" : "no");
     }
 }
 
@@ -222,12 +222,12 @@ static char *stage_side(coll_poweraware_staging_t *s, coll_poweraware_staged_t *
     side->device = (char *)buffer;
     bool locked;
     side->memory = pwr_device_memory_stage(buffer, (size_t)(side->high - side->low), &locked);
-    say_once(locked);
     if (NULL == side->memory) {
         note(s, OMPI_ERR_OUT_OF_RESOURCE);
         s->cannot = true;
         return (char *)buffer;
     }
+    say_once(locked);
     parts(s, copy_in);
     return side->memory - side->low;
 }

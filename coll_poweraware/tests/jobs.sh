@@ -44,6 +44,10 @@ export OMPI_MCA_odls_base_sigkill_timeout=0
 # our algorithms wherever they can: scheme auto, the default, would leave many calls to others
 export OMPI_MCA_coll_poweraware_scheme=throttle
 
+major_of_open_mpi() {
+    "${OMPI_INFO:-ompi_info}" --version 2>/dev/null | sed -n 's/^Open MPI v\([0-9]*\)\..*/\1/p'
+}
+
 job() { # np, then mpirun options and program arguments separated by --
     local np=$1
     shift

@@ -118,7 +118,7 @@ enum { AREAS = 2, LEAST_BYTES = 64 << 10, MOST_BYTES = 64 << 20 };
 
 typedef struct area {
     _Atomic bool lent;
-    char *memory; /* NULL: none yet */
+    char *_Atomic memory; /* NULL: none yet; who gives back memory of a call reads it as well */
     size_t bytes;
     void *context; /* in which it is page-locked; NULL: it is not */
 } area_t;

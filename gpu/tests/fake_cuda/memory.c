@@ -65,6 +65,7 @@ bool fake_fails(const char *name)
     return NULL != found && (',' == found[strlen(name)] || '\0' == found[strlen(name)]) &&
            rank == fake_number_of("FAKE_CUDA_FAILS_ON", rank);
 }
+
 int cuGetErrorName(int error, const char **name)
 {
     *name = NOT_SUPPORTED == error ? "CUDA_ERROR_NOT_SUPPORTED" : "CUDA_ERROR_OF_THE_FAKE";
@@ -78,7 +79,7 @@ int cuInit(unsigned flags)
     return 0 == flags ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
-/* ---- fake_context_id and devices ---- */
+/* ---- contexts and devices ---- */
 
 int cuDevicePrimaryCtxRetain(void **retained, int device)
 {
@@ -159,8 +160,10 @@ int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
     new->next = registered;
     registered = new;
     pthread_mutex_unlock(&lock);
-    return NULL != memory && 0 != bytes && 0 != flags && fake_pushed > 0 ? CUDA_SUCCESS
-                                                                         : INVALID_VALUE;
+    return NULL != memory && 0 != bytes && fake_pushed > 0 &&
+                   (CU_MEMHOSTREGISTER_DEVICEMAP == flags || CU_MEMHOSTREGISTER_PORTABLE == flags)
+               ? CUDA_SUCCESS
+               : INVALID_VALUE;
 }
 
 int cuMemHostUnregister(void *memory)
