@@ -74,7 +74,9 @@ bool pwr_gpu_make_stream(void **stream, void **ended)
 pwr_gpu_address_t pwr_gpu_register_host(void *memory, size_t bytes)
 {
     pwr_gpu_address_t address = 0;
-    if (!pwr_gpu_succeeds(pwr_gpu_driver.register_host(memory, bytes, CU_MEMHOSTREGISTER_DEVICEMAP),
+    if (!pwr_gpu_succeeds(pwr_gpu_driver.register_host(memory, bytes,
+                                                       CU_MEMHOSTREGISTER_PORTABLE |
+                                                           CU_MEMHOSTREGISTER_DEVICEMAP),
                           "cuMemHostRegister")) {
         return 0;
     }

@@ -48,8 +48,8 @@ bool pwr_gpu_engine_ended(void *context);
  */
 bool pwr_gpu_make_stream(void **stream, void **ended);
 
-/* Makes memory of the CPU known to the context that is current.  Returns its address there; 0: it
-   cannot be. */
+/* Makes memory of the CPU known to all contexts, by the one that is current.  Returns its address
+   there; 0: it cannot be. */
 pwr_gpu_address_t pwr_gpu_register_host(void *memory, size_t bytes);
 
 /* Whether rc says so; if not, why. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Memory of the CPU for kernels (pwr_gpu/pinned.h).
+ * Memory of the CPU that a GPU's driver has page-locked (pwr_gpu/pinned.h).
  */
 #include "pwr_gpu/pinned.h"
 
@@ -13,8 +13,8 @@
 struct pwr_gpu_pinned {
     char *memory;
     size_t bytes;
-    pwr_gpu_address_t address; /* in the engine's context; 0: it is not known there */
-    unsigned long long context_id;
+    void *context; /* in which it has been registered; NULL: in none */
+    bool refused;  /* by the driver, which is not asked again */
 };
 
 pwr_gpu_pinned_t *pwr_gpu_pinned_new(size_t bytes)
@@ -38,33 +38,58 @@ char *pwr_gpu_pinned_memory(const pwr_gpu_pinned_t *p)
     return p->memory;
 }
 
-/* What a context knew ends with it. */
+/* Asks the driver: what it knew ends with the context, and another one can come to be at the same
+   address. */
 static bool is_known(const pwr_gpu_pinned_t *p)
 {
-    return 0 != p->address && pwr_gpu_engine.context_id == p->context_id;
+    unsigned type = 0;
+    int attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    void *data = &type;
+    return NULL != p->context &&
+           CUDA_SUCCESS == pwr_gpu_driver.get_attributes(1, &attribute, &data,
+                                                         (pwr_gpu_address_t)(uintptr_t)p->memory) &&
+           CU_MEMORYTYPE_HOST == type;
+}
+
+bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *p)
+{
+    void *context = NULL;
+    if (is_known(p)) {
+        return true;
+    }
+    if (p->refused) {
+        pwr_gpu_because("the driver has refused to page-lock this memory");
+        return false;
+    }
+    p->refused = !pwr_gpu_succeeds(pwr_gpu_driver.get_context(&context), "cuCtxGetCurrent") ||
+                 0 == pwr_gpu_register_host(p->memory, p->bytes);
+    p->context = p->refused ? NULL : context;
+    return !p->refused;
 }
 
 pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *p, const char *at)
 {
-    if (!is_known(p)) {
-        p->address = pwr_gpu_register_host(p->memory, p->bytes);
-        p->context_id = pwr_gpu_engine.context_id;
-    }
-    return 0 == p->address ? 0 : p->address + (pwr_gpu_address_t)(at - p->memory);
+    pwr_gpu_address_t address = 0;
+    return pwr_gpu_pinned_lock(p) &&
+                   pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&address, p->memory, 0),
+                                    "cuMemHostGetDevicePointer")
+               ? address + (pwr_gpu_address_t)(at - p->memory)
+               : 0;
 }
 
+/* What the driver still knows stays mapped: it would copy to pages that are not there any more. */
 void pwr_gpu_pinned_free(pwr_gpu_pinned_t *p)
 {
     if (NULL == p) {
         return;
     }
-    if (0 != p->address) {
-        bool entered = pwr_gpu_enter();
-        if (entered && is_known(p)) {
-            pwr_gpu_driver.unregister_host(p->memory);
-        }
-        pwr_gpu_leave(entered);
+    bool known = is_known(p);
+    if (known && CUDA_SUCCESS == pwr_gpu_driver.push(p->context)) {
+        known = CUDA_SUCCESS != pwr_gpu_driver.unregister_host(p->memory);
+        pwr_gpu_driver.pop(&p->context);
     }
-    munmap(p->memory, p->bytes);
+    if (!known) {
+        munmap(p->memory, p->bytes);
+    }
     free(p);
 }

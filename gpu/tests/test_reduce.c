@@ -136,13 +136,18 @@ static void halves_go_through_pinned_memory(void **state)
         assert_true(sums[9] == 2 * (1 + COUNT / 2 + 9));
         assert_int_equal(reset(0), CUDA_SUCCESS); /* what pinned memory was for is gone */
     }
-    /* the driver refuses it */
+    pwr_gpu_pinned_free(pinned);
+    /* the driver refuses it: that memory is not tried again */
     pwr_gpu_address_t in = buffer_of(1);
     assert_int_equal(pwr_gpu_offer(&offer, pointer(in), pointer(in), true), PWR_GPU_OFFERED);
+    pinned = pwr_gpu_pinned_new(BYTES);
     setenv("FAKE_CUDA_FAILS", "cuMemHostRegister_v2", 1);
     assert_false(goes_through_host(pinned, &offer));
     assert_non_null(strstr(pwr_gpu_why(), "cuMemHostRegister"));
     unsetenv("FAKE_CUDA_FAILS");
+    assert_false(goes_through_host(pinned, &offer));
+    pwr_gpu_pinned_free(pinned);
+    pinned = pwr_gpu_pinned_new(BYTES);
     assert_true(goes_through_host(pinned, &offer));
     pwr_gpu_pinned_free(pinned);
     pwr_gpu_pinned_free(NULL);

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pwr_gpu/driver.h"
+#include "pwr_gpu/pinned.h"
 #include "pwr_ompi/compat.h"
 
 _Atomic int pwr_device_library;
@@ -120,50 +120,41 @@ typedef struct area {
     _Atomic bool lent;
     char *_Atomic memory; /* NULL: none yet; who gives back memory of a call reads it as well */
     size_t bytes;
-    void *context; /* in which it is page-locked; NULL: it is not */
+    pwr_gpu_pinned_t *pinned;
 } area_t;
 
 static area_t areas[AREAS];
 
-/* What the driver may still know stays mapped: it would copy to pages that are not there any more.
- */
 static void forget(area_t *a)
 {
-    void *context = a->context;
-    bool known = NULL != context;
-    if (known && CUDA_SUCCESS == pwr_gpu_driver.push(context)) {
-        int rc = pwr_gpu_driver.unregister_host(a->memory);
-        known = CUDA_SUCCESS != rc && CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED != rc;
-        pwr_gpu_driver.pop(&context);
-    }
-    if (NULL != a->memory && !known) {
-        munmap(a->memory, a->bytes);
-    }
+    pwr_gpu_pinned_free(a->pinned);
+    a->pinned = NULL;
     a->memory = NULL;
     a->bytes = 0;
-    a->context = NULL;
 }
 
-static bool grow(area_t *a, const void *device, size_t bytes)
+static bool grow(area_t *a, size_t bytes)
 {
     size_t rounded = LEAST_BYTES;
     while (rounded < bytes) {
         rounded *= 2;
     }
     forget(a);
-    void *memory = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (MAP_FAILED == memory) {
+    a->pinned = pwr_gpu_pinned_new(rounded);
+    if (NULL == a->pinned) {
         return false;
     }
-    a->memory = memory;
+    a->memory = pwr_gpu_pinned_memory(a->pinned);
     a->bytes = rounded;
-    void *context = enter(device);
-    if (NULL != context && CUDA_SUCCESS == pwr_gpu_driver.register_host(
-                                               memory, rounded, CU_MEMHOSTREGISTER_PORTABLE)) {
-        a->context = context;
-    }
-    leave(context, CUDA_SUCCESS);
     return true;
+}
+
+static bool page_lock(area_t *a, const void *device)
+{
+    void *context = enter(device);
+    bool locked = NULL != context && pwr_gpu_pinned_lock(a->pinned);
+    leave(context, CUDA_SUCCESS);
+    return locked;
 }
 
 char *pwr_device_memory_stage(const void *device, size_t bytes, bool *locked)
@@ -173,8 +164,8 @@ char *pwr_device_memory_stage(const void *device, size_t bytes, bool *locked)
         if (atomic_exchange_explicit(&a->lent, true, memory_order_acquire)) {
             continue;
         }
-        if (a->bytes >= bytes || grow(a, device, bytes)) {
-            *locked = NULL != a->context;
+        if (a->bytes >= bytes || grow(a, bytes)) {
+            *locked = page_lock(a, device);
             return a->memory;
         }
         atomic_store_explicit(&a->lent, false, memory_order_release);

@@ -151,19 +151,37 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 
 /* ---- memory ---- */
 
+static const registered_t *find_registered(const char *address)
+{
+    const registered_t *r = registered;
+    while (NULL != r && (address < r->address || address >= r->address + r->bytes)) {
+        r = r->next;
+    }
+    return r;
+}
+
+static bool is_registered(const char *address)
+{
+    pthread_mutex_lock(&lock);
+    bool found = NULL != find_registered(address);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
     FAILS_IF_TOLD
+    if (NULL == memory || 0 == bytes || 0 == fake_pushed || is_registered(memory) ||
+        (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != flags) {
+        return INVALID_VALUE;
+    }
     registered_t *new = calloc(1, sizeof *new);
     *new = (registered_t){NULL, memory, bytes};
     pthread_mutex_lock(&lock);
     new->next = registered;
     registered = new;
     pthread_mutex_unlock(&lock);
-    return NULL != memory && 0 != bytes && fake_pushed > 0 &&
-                   (CU_MEMHOSTREGISTER_DEVICEMAP == flags || CU_MEMHOSTREGISTER_PORTABLE == flags)
-               ? CUDA_SUCCESS
-               : INVALID_VALUE;
+    return CUDA_SUCCESS;
 }
 
 int cuMemHostUnregister(void *memory)
@@ -179,13 +197,13 @@ int cuMemHostUnregister(void *memory)
     }
     pthread_mutex_unlock(&lock);
     free(found);
-    return NULL != found ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return NULL != found ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
 int cuMemHostGetDevicePointer_v2(pwr_gpu_address_t *address, void *memory, unsigned flags)
 {
     *address = (pwr_gpu_address_t)(uintptr_t)memory;
-    return 0 == flags ? CUDA_SUCCESS : INVALID_VALUE;
+    return 0 == flags && is_registered(memory) ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
 static int add(allocation_t *new)
@@ -343,7 +361,7 @@ int cuPointerSetAttribute(const void *value, int attribute, pwr_gpu_address_t po
                : INVALID_VALUE;
 }
 
-/* What is not on a GPU has none of them, which is no error. */
+/* What is not on a GPU has none of them but a type, which is no error. */
 int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_address_t pointer)
 {
     for (unsigned i = 0; i < num; ++i) {
@@ -352,6 +370,9 @@ int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_a
         }
         switch (attributes[i]) {
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+            *(unsigned *)data[i] =
+                is_registered((const char *)(uintptr_t)pointer) ? CU_MEMORYTYPE_HOST : 0;
+            break;
         case CU_POINTER_ATTRIBUTE_IS_MANAGED:
             *(unsigned *)data[i] = 0;
             break;
