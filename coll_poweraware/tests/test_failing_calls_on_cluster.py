@@ -106,8 +106,9 @@ def test_few_descriptors(three: Nodes, tmp_path: Path, descriptors: int) -> None
 
 
 @pytest.mark.skipif("OpenSHMEM" in NOT_BUILT, reason="random_shmem is not built")
-@pytest.mark.parametrize("descriptors", [40, 44, 48, 56, 64, 80])
+@pytest.mark.parametrize("descriptors", [44, 48, 56, 64, 80])
 def test_few_descriptors_of_openshmem(three: Nodes, tmp_path: Path, descriptors: int) -> None:
-    """UCX takes some 25, and ends the program where there are fewer."""
+    """UCX takes up to 40, as connections of both sides happen to meet, and ends the program where there are fewer: with 40 it ended 2 of
+    12 programs without us, with 42 none."""
     lives_where_stock_does(three, Job("OpenSHMEM", 50, 1, "1,3", Limit("nofile", descriptors), ["ranks_dir", "report_dir"],
                                       {"scheme": "auto"}, "nothing", "", "n0", 0.0), tmp_path)
