@@ -12,11 +12,12 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
+
+#include "pwr/thread.h"
 
 /* Names do not change; permissions change only through us, and the kernel hears of that. */
 static const double forever_s = 86400;
@@ -155,11 +156,7 @@ static void *keep_time(void *arg)
 static bool loop(struct emu_server *server, struct fuse_session *session)
 {
     pthread_t keeper;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the FUSE loop */
-    int error = pthread_create(&keeper, NULL, keep_time, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = pwr_thread_begin(&keeper, keep_time, server); /* signals are for the FUSE loop */
     if (error != 0) {
         emu_log("cannot start the second thread: %s", strerror(error));
         return false;
