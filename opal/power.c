@@ -38,8 +38,7 @@ pwr_status_t pwr_power_open_on(const pwr_env_t *env, const pwr_power_config_t *c
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
         made->levers[id].use = config->use[id];
         if (config->policy) {
-            made->levers[id].break_even_ns =
-                pwr_policy_break_even_ns(config->policy, (pwr_lever_id_t)id);
+            made->levers[id].break_even = pwr_policy_break_even(config->policy, (pwr_lever_id_t)id);
         }
     }
     made->hardware_first = config->hardware_first;
@@ -257,12 +256,15 @@ static void move(pwr_power_t *power, unsigned id, uint32_t value)
     if (!own->lever || own->value == value) {
         return;
     }
+    uint64_t begin_ns = pwr_env_now_ns(power->env);
     pwr_status_t status =
         restore ? pwr_lever_restore(own->lever) : pwr_lever_set(own->lever, value);
     if (status != PWR_OK) {
         give_up(power, id, status);
         return;
     }
+    pwr_break_even_saw(&own->break_even, restore ? PWR_LEVER_EXIT : PWR_LEVER_ENTRY,
+                       pwr_env_now_ns(power->env) - begin_ns);
     own->value = value;
     pwr_lever_count(own->lever, &power->counters.lever[id]);
 }
@@ -278,13 +280,14 @@ static void put_back(pwr_power_t *power, pwr_lever_verb_t verb)
 }
 
 /* Only a lever that is not lowered yet can be spared its transition. */
-static bool pays(const pwr_lever_type_t *type, const pwr_power_lever_t *own, uint64_t expected_ns)
+static bool pays(const pwr_lever_type_t *type, pwr_power_lever_t *own, uint64_t expected_ns)
 {
     if (own->value != PWR_POWER_AS_FOUND) {
         return true;
     }
-    return expected_ns == PWR_POWER_LENGTH_UNKNOWN ? !type->needs_length
-                                                   : expected_ns >= own->break_even_ns;
+    return expected_ns == PWR_POWER_LENGTH_UNKNOWN
+               ? !type->needs_length
+               : pwr_break_even_pays(&own->break_even, expected_ns);
 }
 
 /* steps: below full; 0: as far as it goes. */
@@ -293,7 +296,7 @@ static void lower(pwr_power_t *power, pwr_lever_verb_t verb, unsigned steps, uin
     check_before(power);
     for (unsigned id = 0; id < PWR_NUM_LEVERS; id++) {
         const pwr_lever_type_t *type = pwr_lever_type((pwr_lever_id_t)id);
-        const pwr_power_lever_t *own = &power->levers[id];
+        pwr_power_lever_t *own = &power->levers[id];
         if (type->verb != verb || !own->use) {
             continue;
         }

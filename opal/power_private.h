@@ -17,10 +17,10 @@ enum { PWR_POWER_REASON_BYTES = 1024, PWR_POWER_WHY_BYTES = PWR_NUM_LEVERS * 108
 
 /* One lever, as far as this process may move it. */
 typedef struct pwr_power_lever {
-    bool use;               /* it was asked for */
-    pwr_lever_t *lever;     /* NULL: off */
-    uint32_t value;         /* in force; PWR_POWER_AS_FOUND: none of ours */
-    uint64_t break_even_ns; /* of the policy; 0: without one */
+    bool use;                    /* it was asked for */
+    pwr_lever_t *lever;          /* NULL: off */
+    uint32_t value;              /* in force; PWR_POWER_AS_FOUND: none of ours */
+    pwr_break_even_t break_even; /* all zero without a policy */
     char why_off[PWR_POWER_REASON_BYTES];
 } pwr_power_lever_t;
 enum { PWR_POWER_AS_FOUND = 0 };

@@ -182,8 +182,8 @@ static void begin_levers(pwr_operation_t *operation)
     }
     operation->low = PWR_LEVERS_IN_CALLS == operation->of->levers;
     if (operation->low) {
-        operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
         pwr_levers_low(pwr_levers_expected_ns(operation->of->scheme, &operation->class->length));
+        operation->levers_ns = pwr_env_now_ns(&pwr_process.env);
     }
 }
 
@@ -203,14 +203,14 @@ void pwr_operation_full(pwr_operation_t *operation)
     }
 }
 
+/* What moving them takes is no part of the phase: it would look the longer, the less that pays. */
 static void end_levers(pwr_operation_t *operation)
 {
-    pwr_operation_full(operation);
-    if (PWR_LEVERS_IN_WAITS == operation->of->levers) {
-        return;
+    if (PWR_LEVERS_IN_CALLS == operation->of->levers) {
+        uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
+        pwr_history_add(&operation->class->length, ns);
     }
-    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - operation->levers_ns;
-    pwr_history_add(&operation->class->length, ns);
+    pwr_operation_full(operation);
 }
 
 static void begin_position(const pwr_operation_t *operation)

@@ -227,11 +227,10 @@ static double price_of_power(const pwr_policy_t *policy, pwr_lever_id_t lever)
     return full_w > low_w ? full_w / (full_w - low_w) : -1.0;
 }
 
-uint64_t pwr_policy_break_even_ns(const pwr_policy_t *policy, pwr_lever_id_t lever)
+pwr_break_even_t pwr_policy_break_even(const pwr_policy_t *policy, pwr_lever_id_t lever)
 {
     const pwr_policy_row_t *row = &policy->rows[PWR_POLICY_LEVER(lever)];
     double price = price_of_power(policy, lever);
-    double lost_ns = (double)(row->entry_ns + row->exit_ns + row->exit_settle_ns);
-    double length_ns = (double)(row->entry_ns + row->entry_settle_ns) + lost_ns * price;
-    return price < 0.0 || length_ns > 1e18 ? PWR_POLICY_NEVER : (uint64_t)length_ns;
+    return pwr_break_even(price, (double)row->entry_settle_ns + (double)row->exit_settle_ns * price,
+                          (double)row->entry_ns, (double)row->exit_ns);
 }

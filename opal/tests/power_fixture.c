@@ -19,6 +19,7 @@ power_kernel_t power_kernel;
 static uint64_t clock_ns(void *arg)
 {
     (void)arg;
+    power_kernel.ahead_ns += power_kernel.tick_ns;
     return 1000000000 + power_kernel.ahead_ns;
 }
 
@@ -52,7 +53,7 @@ void power_bind(const char *cpulist)
 pwr_power_t *power_open(fixture_t *fixture, const pwr_power_config_t *config, const char *cpulist)
 {
     pwr_power_t *power;
-    power_kernel.ahead_ns = power_kernel.process_ns = 0;
+    power_kernel.ahead_ns = power_kernel.tick_ns = power_kernel.process_ns = 0;
     power_bind(cpulist);
     fixture->env.now_ns = clock_ns;
     assert_int_equal(pwr_power_open_on(&fixture->env, config, fixture_topo(fixture, NULL, cpulist),

@@ -18,6 +18,7 @@ extern const pwr_power_config_t power_both_levers;
 /* The kernel, as far as the facade asks it: its clock, our binding, other threads' CPU time. */
 typedef struct power_kernel {
     uint64_t ahead_ns; /* the time: stands still but where a test lets some pass */
+    uint64_t tick_ns;  /* what passes whenever it is asked for */
     pwr_cpuset_t binding;
     uint64_t process_ns;
 } power_kernel_t;

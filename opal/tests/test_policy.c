@@ -281,10 +281,10 @@ static void test_arithmetic(void **state)
     /* Spin for five times of what it takes to wake up. */
     assert_int_equal(pwr_policy_spin_ns(policy), 5 * 6400);
     /* Half of the power is saved: 1000 + 400000 + 2 * (1000 + 2000 + 100000) */
-    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 607000);
+    assert_int_equal(pwr_policy_break_even(policy, PWR_LEVER_PSTATE).ns, 607000);
     /* The row that the table lacks is built in (ICPP 2010): 3 + 15 + 4 / 3 * (3 + 3 + 15) us. */
     assert_int_equal(policy->rows[PWR_POLICY_LEVER(PWR_LEVER_TSTATE)].origin, PWR_POLICY_BUILTIN);
-    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_TSTATE), 46000);
+    assert_int_equal(pwr_policy_break_even(policy, PWR_LEVER_TSTATE).ns, 46000);
     assert_int_equal(policy->rows[PWR_POLICY_FUTEX].origin, PWR_POLICY_MEASURED);
     assert_true(policy->rows[PWR_POLICY_FUTEX].power_w == 31.5);
     free(policy);
@@ -302,7 +302,7 @@ static void test_unobserved_settling_is_built_in(void **state)
     assert_int_equal(row->entry_settle_ns, 600000); /* Sapphire Rapids */
     assert_int_equal(row->exit_settle_ns, 100000);
     assert_int_equal(row->entry_ns, 1000);
-    assert_int_equal(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE), 807000);
+    assert_int_equal(pwr_policy_break_even(policy, PWR_LEVER_PSTATE).ns, 807000);
     free(policy);
 }
 
@@ -317,7 +317,7 @@ static uint64_t break_even_ns(fixture_t *fixture, double pause_w, double low_w)
     row->power_w = low_w;
     put_table(fixture, "/table.json", &table);
     pwr_policy_t *policy = load(fixture, "/table.json");
-    uint64_t ns = pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE);
+    uint64_t ns = pwr_policy_break_even(policy, PWR_LEVER_PSTATE).ns;
     free(policy);
     return ns;
 }
@@ -329,8 +329,8 @@ static void test_break_even_follows_the_watts(void **state)
     assert_int_equal(break_even_ns(*state, 100.0, 25.0), 401000 + 103000 * 4 / 3);
     assert_int_equal(break_even_ns(*state, 100.0, PWR_POLICY_W_UNKNOWN), 607000);
     assert_int_equal(break_even_ns(*state, PWR_POLICY_W_UNKNOWN, 50.0), 607000);
-    assert_true(break_even_ns(*state, 50.0, 50.0) == PWR_POLICY_NEVER);
-    assert_true(break_even_ns(*state, 50.0, 60.0) == PWR_POLICY_NEVER);
+    assert_true(break_even_ns(*state, 50.0, 50.0) == PWR_BREAK_EVEN_NEVER);
+    assert_true(break_even_ns(*state, 50.0, 60.0) == PWR_BREAK_EVEN_NEVER);
 }
 
 static void test_extreme_rows(void **state)
@@ -347,7 +347,7 @@ static void test_extreme_rows(void **state)
     pwr_policy_t *policy = load(fixture, "/table.json");
     assert_int_equal(pwr_policy_spin_ns(policy), 1000000000); /* not 20 s, and not modulo 2^32 */
     assert_int_equal(pwr_policy_monitor_ns(policy), 1000000000);
-    assert_true(pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE) == 8 * PWR_POLICY_NS_MAX);
+    assert_true(pwr_policy_break_even(policy, PWR_LEVER_PSTATE).ns == 8 * PWR_POLICY_NS_MAX);
     free(policy);
 }
 

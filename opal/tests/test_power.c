@@ -73,8 +73,8 @@ static void test_short_phases_are_skipped(void **state)
     pwr_policy_t *policy;
     power_put_hardware(fixture);
     assert_int_equal(pwr_policy_load(&fixture->env, NULL, &policy), PWR_OK); /* built in */
-    const uint64_t low_ns = pwr_policy_break_even_ns(policy, PWR_LEVER_PSTATE);
-    const uint64_t throttle_ns = pwr_policy_break_even_ns(policy, PWR_LEVER_TSTATE);
+    const uint64_t low_ns = pwr_policy_break_even(policy, PWR_LEVER_PSTATE).ns;
+    const uint64_t throttle_ns = pwr_policy_break_even(policy, PWR_LEVER_TSTATE).ns;
     pwr_power_config_t config = power_both_levers;
     config.policy = policy;
     pwr_power_t *power = power_open(fixture, &config, "2");
@@ -100,6 +100,40 @@ static void test_short_phases_are_skipped(void **state)
     assert_int_equal(power_counts(power, PWR_LEVER_PSTATE)->skipped, 1);
     pwr_power_close(power);
     assert_true(power_is_untouched(fixture));
+}
+
+/* Where writes take long, phases must be longer; and it is tried again whether they still do. */
+static void test_slow_writes_keep_a_lever_up(void **state)
+{
+    enum { PHASE_NS = 5000000, WRITE_NS = 2000000 };
+    fixture_t *fixture = *state;
+    pwr_policy_t *policy;
+    power_put_hardware(fixture);
+    assert_int_equal(pwr_policy_load(&fixture->env, NULL, &policy), PWR_OK);
+    pwr_power_config_t config = power_both_levers;
+    config.policy = policy;
+    pwr_power_t *power = power_open(fixture, &config, "2");
+    free(policy);
+    pwr_power_arm(power);
+    power_kernel.tick_ns = WRITE_NS;
+    for (unsigned phase = 0; phase < 10; phase++) {
+        pwr_power_low(power, PHASE_NS);
+        pwr_power_full(power);
+    }
+    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->writes, 2, 10);
+    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->skipped, 5, 9);
+    pwr_power_low(power, 20 * PHASE_NS);
+    assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
+    pwr_power_full(power);
+    power_kernel.tick_ns = 0;
+    const uint64_t before = power_counts(power, PWR_LEVER_PSTATE)->writes;
+    for (unsigned phase = 0; phase < 4000; phase++) {
+        pwr_power_low(power, PHASE_NS);
+        pwr_power_full(power);
+    }
+    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->writes, before + 2 * 2000,
+                    before + 2 * 4000);
+    pwr_power_close(power);
 }
 
 static pwr_power_t *open_all(fixture_t *fixture, const char *cpulist)
@@ -291,6 +325,7 @@ int main(void)
         FIXTURE_TEST(test_both_levers_on_own_cpus),
         FIXTURE_TEST(test_verbs_are_idempotent_and_counted),
         FIXTURE_TEST(test_short_phases_are_skipped),
+        FIXTURE_TEST(test_slow_writes_keep_a_lever_up),
         FIXTURE_TEST(test_uncore_moves_in_long_phases),
         FIXTURE_TEST(test_uncore_stays_where_a_cpu_is_nobodys),
         FIXTURE_TEST(test_close_restores),

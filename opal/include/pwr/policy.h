@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pwr/break_even.h"
 #include "pwr/cpu_model.h"
 #include "pwr/env.h"
 #include "pwr/lever.h"
@@ -137,17 +138,9 @@ uint32_t pwr_policy_spin_ns(const pwr_policy_t *policy);
    instruction) or draws as much as pausing. */
 uint32_t pwr_policy_monitor_ns(const pwr_policy_t *policy);
 
-/* How long a phase must last, at least, so that lowering a lever in it saves energy:
-
-     entry + its settling + (entry + exit + its settling) * full / (full - low)
-
-   While it is lowered and obeys, full - low watts are saved; before that nothing is.  The two calls
-   and the time in which the hardware is still slow behind the phase make the job last longer, at
-   full watts: so long must the saving last until it has paid for that.  full and low are the power
-   of the package while one of its cores polls, and polls with the lever lowered, where both were
-   measured; else low is power_left of full (pwr/lever.h).  PWR_POLICY_NEVER: by these measurements
-   it saves nothing. */
-#define PWR_POLICY_NEVER UINT64_MAX
-uint64_t pwr_policy_break_even_ns(const pwr_policy_t *policy, pwr_lever_id_t lever);
+/* From which length of a phase on lowering a lever saves energy.  full and low are the power of the
+   package while one of its cores polls, and polls with the lever lowered, where both were measured;
+   else low is power_left of full (pwr/lever.h). */
+pwr_break_even_t pwr_policy_break_even(const pwr_policy_t *policy, pwr_lever_id_t lever);
 
 #endif
