@@ -41,6 +41,8 @@ SEED = int(os.environ.get("PWR_SEED", "1"))
 PROGRESS_S = 20.0
 SLOW_S = 60.0
 LAUNCHER_LOOK_S = 10.0
+# Functions of OpenSHMEM return no error: from then on a PE goes on with data that a dead one should have sent.
+LOST_A_PE = "Internal error is appeared"
 LONG = "PWR_SOAK_LONG"  # in the environment of the job that lives all the time
 
 
@@ -113,7 +115,7 @@ def judge(nodes: Nodes, job: Job, done: subprocess.CompletedProcess[str], hung: 
     right = (hung or done.returncode == 0) and PROGRAMS[job.program].right in done.stdout
     if right:
         tally.failures += [f"{job}: {why}: {done.stdout[-1000:]}" for why in wrong_document(job, folder, tally)]
-    elif job.deadly and "wrong:" not in done.stdout and done.returncode != 124:
+    elif job.deadly and "wrong:" not in done.stdout.partition(LOST_A_PE)[0] and done.returncode != 124:
         pass
     elif job.limit and (alone := limited(nodes, job, folder, ours=False)).returncode != 0:
         tally.short.append(f"{job}: exit status {done.returncode}, stock {alone.returncode}")
@@ -301,6 +303,16 @@ def three() -> Iterator[Nodes]:
     nodes = bring_up(f"coll-soak-{os.getpid()}", 3, "skylake.machine")
     yield nodes
     cluster("down", "--name", nodes.name)
+
+
+@pytest.mark.parametrize("lines, failures", [
+    (["pshmem_get_nb.c:1 Internal error is appeared rc = -1", "random_shmem: wrong: byte 0"], 0),
+    (["random_shmem: wrong: byte 0", "pshmem_get_nb.c:1 Internal error is appeared rc = -1"], 1)])
+def test_what_a_dead_pe_did_not_send_is_not_wrong(three: Nodes, tmp_path: Path, lines: list[str], failures: int) -> None:
+    job = Job("OpenSHMEM", 50, 1, "1,1", None, [], {}, "kill ranks, guardians stopped", "-n", "n0", 0.0)
+    tally = Tally()
+    judge(three, job, subprocess.CompletedProcess([], 137, "\n".join(lines)), False, tmp_path, tally)
+    assert len(tally.failures) == failures
 
 
 @pytest.mark.parametrize("leave", ["/dev/shm/poweraware.0.1.0.0", "/dev/shm/poweraware.$(id -u)/journal.1",
