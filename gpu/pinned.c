@@ -13,7 +13,7 @@
 struct pwr_gpu_pinned {
     char *memory;
     size_t bytes;
-    void *context; /* in which it has been registered; NULL: in none */
+    void *context; /* in which it was to be registered last; NULL: in none yet */
     bool refused;  /* by the driver, which is not asked again */
 };
 
@@ -51,9 +51,8 @@ static bool is_known(const pwr_gpu_pinned_t *p)
            CU_MEMORYTYPE_HOST == type;
 }
 
-bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *p)
+bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *p, void *context)
 {
-    void *context = NULL;
     if (is_known(p)) {
         return true;
     }
@@ -61,16 +60,19 @@ bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *p)
         pwr_gpu_because("the driver has refused to page-lock this memory");
         return false;
     }
-    p->refused = !pwr_gpu_succeeds(pwr_gpu_driver.get_context(&context), "cuCtxGetCurrent") ||
-                 0 == pwr_gpu_register_host(p->memory, p->bytes);
-    p->context = p->refused ? NULL : context;
+    p->context = context;
+    p->refused = !pwr_gpu_succeeds(pwr_gpu_driver.push(context), "cuCtxPushCurrent");
+    if (!p->refused) {
+        p->refused = 0 == pwr_gpu_register_host(p->memory, p->bytes);
+        pwr_gpu_driver.pop(&context);
+    }
     return !p->refused;
 }
 
 pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *p, const char *at)
 {
     pwr_gpu_address_t address = 0;
-    return pwr_gpu_pinned_lock(p) &&
+    return pwr_gpu_pinned_lock(p, pwr_gpu_engine.context) &&
                    pwr_gpu_succeeds(pwr_gpu_driver.get_device_address(&address, p->memory, 0),
                                     "cuMemHostGetDevicePointer")
                ? address + (pwr_gpu_address_t)(at - p->memory)

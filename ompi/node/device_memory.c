@@ -76,15 +76,20 @@ bool pwr_device_memory_is_stocks(void)
     return 2 == known;
 }
 
-/* The context that the memory belongs to: the calling thread may have none. */
-static void *enter(const void *device)
+/* NULL: the driver does not say. */
+static void *context_of(const void *device)
 {
     void *context = NULL;
     int rc = pwr_gpu_driver.get_attribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
                                           (pwr_gpu_address_t)(uintptr_t)device);
-    return CUDA_SUCCESS == rc && NULL != context && CUDA_SUCCESS == pwr_gpu_driver.push(context)
-               ? context
-               : NULL;
+    return CUDA_SUCCESS == rc ? context : NULL;
+}
+
+/* The context that the memory belongs to: the calling thread may have none. */
+static void *enter(const void *device)
+{
+    void *context = context_of(device);
+    return NULL != context && CUDA_SUCCESS == pwr_gpu_driver.push(context) ? context : NULL;
 }
 
 static int leave(void *context, int rc)
@@ -149,14 +154,6 @@ static bool grow(area_t *a, size_t bytes)
     return true;
 }
 
-static bool page_lock(area_t *a, const void *device)
-{
-    void *context = enter(device);
-    bool locked = NULL != context && pwr_gpu_pinned_lock(a->pinned);
-    leave(context, CUDA_SUCCESS);
-    return locked;
-}
-
 char *pwr_device_memory_stage(const void *device, size_t bytes, bool *locked)
 {
     *locked = false;
@@ -165,7 +162,8 @@ char *pwr_device_memory_stage(const void *device, size_t bytes, bool *locked)
             continue;
         }
         if (a->bytes >= bytes || grow(a, bytes)) {
-            *locked = page_lock(a, device);
+            void *context = context_of(device);
+            *locked = NULL != context && pwr_gpu_pinned_lock(a->pinned, context);
             return a->memory;
         }
         atomic_store_explicit(&a->lent, false, memory_order_release);

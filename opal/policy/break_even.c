@@ -33,12 +33,12 @@ bool pwr_break_even_pays(pwr_break_even_t *b, uint64_t expected_ns)
 void pwr_break_even_saw(pwr_break_even_t *b, pwr_lever_call_t call, uint64_t ns)
 {
     static const double most_times = 16.0, least_ns = 1000.0, up = 1.0 / 2.0, down = 1.0 / 8.0;
-    double *seen_ns = &b->seen_ns[call];
-    double most_ns = most_times * (*seen_ns > least_ns ? *seen_ns : least_ns);
-    double took_ns = (double)ns < most_ns ? (double)ns : most_ns;
     if (b->by_table_ns == 0) {
         return; /* nothing is known */
     }
+    double *seen_ns = &b->seen_ns[call];
+    double most_ns = most_times * (*seen_ns > least_ns ? *seen_ns : least_ns);
+    double took_ns = (double)ns < most_ns ? (double)ns : most_ns;
     *seen_ns += (took_ns - *seen_ns) * (took_ns > *seen_ns ? up : down);
     b->ns = length_of(b);
     b->skipped_ns = 0.0;

@@ -15,9 +15,9 @@ typedef struct pwr_gpu_pinned pwr_gpu_pinned_t;
 pwr_gpu_pinned_t *pwr_gpu_pinned_new(size_t bytes);
 /* Where it begins, aligned to a page. */
 char *pwr_gpu_pinned_memory(const pwr_gpu_pinned_t *pinned);
-/* Page-locks it by the context of CUDA that is current, where none that is still there has done so.
-   Returns whether it is; if not, why (pwr_gpu_why): it is memory all the same. */
-bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *pinned);
+/* Page-locks it by this context of CUDA, where none that is still there has done so.  Returns
+   whether it is; if not, why (pwr_gpu_why): it is memory all the same. */
+bool pwr_gpu_pinned_lock(pwr_gpu_pinned_t *pinned, void *context);
 /* When no kernel and no copy uses it.  NULL is allowed. */
 void pwr_gpu_pinned_free(pwr_gpu_pinned_t *pinned);
 

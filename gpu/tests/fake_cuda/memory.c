@@ -151,27 +151,21 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 
 /* ---- memory ---- */
 
-static const registered_t *find_registered(const char *address)
-{
-    const registered_t *r = registered;
-    while (NULL != r && (address < r->address || address >= r->address + r->bytes)) {
-        r = r->next;
-    }
-    return r;
-}
-
-static bool is_registered(const char *address)
+static bool is_registered(const char *address, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    bool found = NULL != find_registered(address);
+    const registered_t *r = registered;
+    while (NULL != r && (address < r->address || address + bytes > r->address + r->bytes)) {
+        r = r->next;
+    }
     pthread_mutex_unlock(&lock);
-    return found;
+    return NULL != r;
 }
 
 int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
     FAILS_IF_TOLD
-    if (NULL == memory || 0 == bytes || 0 == fake_pushed || is_registered(memory) ||
+    if (NULL == memory || 0 == bytes || 0 == fake_pushed || is_registered(memory, 1) ||
         (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP) != flags) {
         return INVALID_VALUE;
     }
@@ -203,7 +197,7 @@ int cuMemHostUnregister(void *memory)
 int cuMemHostGetDevicePointer_v2(pwr_gpu_address_t *address, void *memory, unsigned flags)
 {
     *address = (pwr_gpu_address_t)(uintptr_t)memory;
-    return 0 == flags && is_registered(memory) ? CUDA_SUCCESS : INVALID_VALUE;
+    return 0 == flags && is_registered(memory, 1) ? CUDA_SUCCESS : INVALID_VALUE;
 }
 
 static int add(allocation_t *new)
@@ -371,7 +365,7 @@ int cuPointerGetAttributes(unsigned num, int *attributes, void **data, pwr_gpu_a
         switch (attributes[i]) {
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             *(unsigned *)data[i] =
-                is_registered((const char *)(uintptr_t)pointer) ? CU_MEMORYTYPE_HOST : 0;
+                is_registered((const char *)(uintptr_t)pointer, 1) ? CU_MEMORYTYPE_HOST : 0;
             break;
         case CU_POINTER_ATTRIBUTE_IS_MANAGED:
             *(unsigned *)data[i] = 0;
@@ -453,11 +447,5 @@ int cuIpcCloseMemHandle(pwr_gpu_address_t memory)
 char *fake_content_or_host(pwr_gpu_address_t pointer, size_t bytes)
 {
     char *address = (char *)(uintptr_t)pointer;
-    pthread_mutex_lock(&lock);
-    registered_t *r = registered;
-    while (NULL != r && (address < r->address || address + bytes > r->address + r->bytes)) {
-        r = r->next;
-    }
-    pthread_mutex_unlock(&lock);
-    return NULL != r ? address : fake_content_of(pointer, bytes);
+    return is_registered(address, bytes) ? address : fake_content_of(pointer, bytes);
 }
