@@ -35,8 +35,13 @@ static bool is_predefined(const struct ompi_datatype_t *datatype)
     return NULL == datatype || ompi_datatype_is_predefined(datatype);
 }
 
-static bool may_be_repeated(const coll_poweraware_args_t *args)
+/* Where ranks know only their own bytes, neither lists nor datatypes decide. */
+static bool may_be_repeated(coll_poweraware_collective_t collective,
+                            const coll_poweraware_args_t *args)
 {
+    if (!coll_poweraware_bytes_known[collective]) {
+        return true;
+    }
     bool lists = pwr_ompi_has_counts(args->scounts) || pwr_ompi_has_counts(args->rcounts) ||
                  NULL != args->sdtypes;
     return !lists && is_predefined(args->sdtype) && is_predefined(args->rdtype) &&
@@ -52,7 +57,7 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
     if (NULL != m->quiet && m->quiet->quiet < most) {
         most = m->quiet->quiet;
     }
-    if (0 == most || m->ended || !may_be_repeated(args)) {
+    if (0 == most || m->ended || !may_be_repeated(collective, args)) {
         return;
     }
     m->repeats[collective] = (coll_poweraware_repeat_t){

@@ -7,8 +7,9 @@
  *
  * A call repeats another if all that choice, class and levers depend on is the same: bytes,
  * datatypes and operator.  Only predefined ones count: others may be freed, and come back at the
- * same place as something else.  And nothing is to be measured or set up meanwhile.  Where some
- * ranks take the long way in a call, it chooses the same, and counts the same.
+ * same place as something else; and no lists, but in Alltoallv and Alltoallw, where these decide
+ * nothing.  And nothing is to be measured or set up meanwhile.  Where some ranks take the long way
+ * in a call, it chooses the same, and counts the same.
  */
 #ifndef COLL_POWERAWARE_REPEAT_H
 #define COLL_POWERAWARE_REPEAT_H
