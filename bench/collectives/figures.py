@@ -4,9 +4,10 @@
 
 A copy of the message by one rank is what a collective between two ranks can reach at best.
 
-The best stock variant of a point is the one with the lowest median over all blocks of all jobs. A ratio is the median
-of ours over it, block by block, because blocks of one number ran next to each other; its interval comes from
-resampling those ratios.
+The best stock variant of a point is the one with the lowest median. Every other block says which one that is, for those
+between them: among several that are equally fast, the lowest median of the same blocks would be the luckiest one's. A
+ratio is the median of ours over it, block by block, because blocks of one number ran next to each other; its interval
+comes from resampling those ratios.
 """
 from __future__ import annotations
 
@@ -74,12 +75,28 @@ def ratios(documents: Sequence[Dict[str, Any]], seed: int) -> List[Ratio]:
     return found
 
 
+def _best_of(names: Sequence[str], variants: Dict[str, _Series], blocks: slice) -> str:
+    return min(names, key=lambda name: statistics.median(variants[name].us[blocks]))
+
+
+def _of_best(names: Sequence[str], variants: Dict[str, _Series]) -> _Series:
+    """Blocks of the best one: those of even numbers of the best in the others, and the reverse."""
+    found = _Series([], [])
+    fewest = min(len(variants[name].us) for name in names)
+    best = [_best_of(names, variants, slice(half, fewest, 2) if fewest > 1 else slice(None)) for half in (1, 0)]
+    for block in range(fewest):
+        series = variants[best[block % 2]]
+        found.us.append(series.us[block])
+        found.cpu_us.append(series.cpu_us[block])
+    return found
+
+
 def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) -> Iterable[Ratio]:
     stocks = [name for name in STOCK_NAMES if name in variants]
     if not stocks:
         return
-    best = min(stocks, key=lambda name: statistics.median(variants[name].us))
-    theirs = variants[best]
+    theirs = _of_best(stocks, variants)
+    best = _best_of(stocks, variants, slice(None))
     copied = statistics.median(variants[COPY].us) if COPY in variants else None
     for name, series in variants.items():
         if name in (*STOCK_NAMES, COPY) or len(series.us) != len(theirs.us):
@@ -88,8 +105,9 @@ def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) ->
         low, high = intervals.of_median(pairs, chance)
         cpu = statistics.median(theirs.cpu_us)
         yield Ratio(
-            *key, name, statistics.median(series.us), best, statistics.median(theirs.us), statistics.median(pairs), low,
-            high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0, len(pairs), copied,
+            *key, name, statistics.median(series.us), best, statistics.median(variants[best].us),
+            statistics.median(pairs), low, high, statistics.median(series.cpu_us) / cpu if cpu > 0 else 1.0,
+            len(pairs), copied,
         )  # fmt: skip
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
+import statistics
 import subprocess
 import sys
 import xml.etree.ElementTree as tree
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List
+from typing import Any, Dict, List
 
 import pytest
 
@@ -92,6 +94,30 @@ def test_every_layout_has_its_job_and_clusters_go(world: World) -> None:
     assert "run --name NAME --ppn 4 --timeout 3600 --mca pml ob1" in calls[2]
     assert "--layouts 4x4 --seed 7 " in calls[3] and "--layouts 4x4 --seed 8 " in calls[6]
     assert "--variants stock,tuned,basic," in calls[3] and ",auto,copy " in calls[3] and "--sizes 8,64" in calls[3]
+
+
+def _point(size: int, variants: Dict[str, List[float]]) -> Dict[str, Any]:
+    made = [{"name": name, "us": us, "cpu_us": us} for name, us in variants.items()]
+    return {"collective": "bcast", "nodes": 1, "ranks_per_node": 2, "size": size, "variants": made}
+
+
+def test_the_best_of_equals_is_not_the_luckiest() -> None:
+    chance = random.Random(3)
+    names = ["auto", *figures.STOCK_NAMES[:5]]
+    points = [_point(size, {name: [chance.lognormvariate(0, 0.3) for _ in range(20)] for name in names}) for size in range(300)]
+    found = figures.ratios([{"points": points}], seed=1)
+    assert figures.geometric_mean(found) == pytest.approx(1.0, abs=0.03)
+    luckiest = [statistics.median(v["us"]) for p in points for v in p["variants"] if v["name"] == "auto"]
+    chosen = [min(statistics.median(v["us"]) for v in p["variants"] if v["name"] != "auto") for p in points]
+    assert statistics.mean(luckiest) > 1.07 * statistics.mean(chosen)  # what the medians of the same blocks would say
+
+
+def test_the_best_is_the_fastest_one_in_blocks_of_both_kinds() -> None:
+    slow, fast, ours = [3.0] * 7, [2.0, 2.2] * 3 + [2.0], [1.0] * 7
+    found = figures.ratios([{"points": [_point(8, {"stock": slow, "tuned": fast, "auto": ours})]}], seed=1)
+    assert [(ratio.best_stock, ratio.ratio) for ratio in found] == [("tuned", 0.5)]
+    one = figures.ratios([{"points": [_point(8, {"stock": [3.0], "tuned": [2.0], "auto": [1.0]})]}], seed=1)
+    assert [(ratio.best_stock, ratio.ratio) for ratio in one] == [("tuned", 0.5)]
 
 
 def test_a_failing_job_ends_it_and_the_cluster(world: World) -> None:
