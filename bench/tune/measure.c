@@ -8,12 +8,12 @@
  * 2. Each makes a few calls, from which follows how many calls a block has.
  * 3. Blocks: in each, every variant has its turn, in a random order, so that what changes slowly on
  *    the machine (heat, other load) favours none.
- * Variant copy is what any of them could reach at best between two ranks: each rank copies a message
- * of its own.
- * Each call is timed by itself and a barrier of the stock functions follows, as in OSU's programs;
- * a block counts with the mean over ranks of their mean per call.  CPU time is read around the
- * calls, so that the barriers' is no part of it; where calls are short around others than those
- * that are timed: to read it is a system call, after which the next call of MPI takes longer.
+ * Variant copy is what any of them could reach at best between two ranks: each rank copies a
+ * message of its own. Each call is timed by itself and a barrier of the stock functions follows, as
+ * in OSU's programs; a block counts with the mean over ranks of their mean per call.  CPU time is
+ * read around the calls, so that the barriers' is no part of it; where calls are short around
+ * others than those that are timed: to read it is a system call, after which the next call of MPI
+ * takes longer.
  */
 #include "config.h"
 
@@ -155,11 +155,17 @@ static double slowest(const cell_t *cell, double seconds)
     return seconds;
 }
 
+static bool probes_again(int probes, double call_s)
+{
+    double below_s = 1 == probes ? set_up_s : block_s;
+    return 0 == probes || (probes < PROBES && call_s < below_s);
+}
+
 /* Step 2.  Returns the seconds of one of its blocks, barriers included. */
 static double plan(const cell_t *cell, series_t *series)
 {
     double call_s = INFINITY;
-    for (int i = 0; i < PROBES && (i == 0 || call_s < (i == 1 ? set_up_s : block_s)); i++) {
+    for (int i = 0; probes_again(i, call_s); i++) {
         unsigned long calls = call_s < block_s ? PROBE_CALLS : 1;
         MPI_Barrier(cell->place->neutral);
         double begin = MPI_Wtime();
