@@ -36,10 +36,9 @@ static bool is_predefined(const struct ompi_datatype_t *datatype)
 }
 
 /* Where ranks know only their own bytes, neither lists nor datatypes decide. */
-static bool may_be_repeated(coll_poweraware_collective_t collective,
-                            const coll_poweraware_args_t *args)
+static bool may_be_repeated(const coll_poweraware_args_t *args, size_t bytes)
 {
-    if (!coll_poweraware_bytes_known[collective]) {
+    if (PWR_BYTES_UNKNOWN == bytes) {
         return true;
     }
     bool lists = pwr_ompi_has_counts(args->scounts) || pwr_ompi_has_counts(args->rcounts) ||
@@ -57,7 +56,7 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
     if (NULL != m->quiet && m->quiet->quiet < most) {
         most = m->quiet->quiet;
     }
-    if (0 == most || m->ended || !may_be_repeated(collective, args)) {
+    if (0 == most || m->ended || !may_be_repeated(args, bytes)) {
         return;
     }
     m->repeats[collective] = (coll_poweraware_repeat_t){

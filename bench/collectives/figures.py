@@ -81,25 +81,24 @@ def _best_of(names: Sequence[str], variants: Dict[str, _Series], blocks: slice) 
 
 def _of_best(names: Sequence[str], variants: Dict[str, _Series]) -> _Series:
     """Blocks of the best one: those of even numbers of the best in the others, and the reverse."""
-    found = _Series([], [])
-    fewest = min(len(variants[name].us) for name in names)
-    best = [_best_of(names, variants, slice(half, fewest, 2) if fewest > 1 else slice(None)) for half in (1, 0)]
-    for block in range(fewest):
-        series = variants[best[block % 2]]
-        found.us.append(series.us[block])
-        found.cpu_us.append(series.cpu_us[block])
-    return found
+    blocks = len(variants[names[0]].us)
+    others = (slice(1, None, 2), slice(0, None, 2)) if blocks > 1 else (slice(None),)
+    best = [variants[_best_of(names, variants, those)] for those in others]
+    chosen = [best[block % 2] for block in range(blocks)]
+    return _Series([s.us[k] for k, s in enumerate(chosen)], [s.cpu_us[k] for k, s in enumerate(chosen)])
 
 
 def _ratios_of(key: Key, variants: Dict[str, _Series], chance: random.Random) -> Iterable[Ratio]:
-    stocks = [name for name in STOCK_NAMES if name in variants]
+    blocks = max((len(variants[name].us) for name in STOCK_NAMES if name in variants), default=0)
+    # one whose data were wrong in some job has no blocks to pair there
+    stocks = [name for name in STOCK_NAMES if name in variants and len(variants[name].us) == blocks]
     if not stocks:
         return
     theirs = _of_best(stocks, variants)
     best = _best_of(stocks, variants, slice(None))
     copied = statistics.median(variants[COPY].us) if COPY in variants else None
     for name, series in variants.items():
-        if name in (*STOCK_NAMES, COPY) or len(series.us) != len(theirs.us):
+        if name in (*STOCK_NAMES, COPY) or len(series.us) != blocks:
             continue
         pairs = [a / b for a, b in zip(series.us, theirs.us) if b > 0]
         low, high = intervals.of_median(pairs, chance)

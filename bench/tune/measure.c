@@ -8,12 +8,14 @@
  * 2. Each makes a few calls, from which follows how many calls a block has.
  * 3. Blocks: in each, every variant has its turn, in a random order, so that what changes slowly on
  *    the machine (heat, other load) favours none.
+ *
  * Variant copy is what any of them could reach at best between two ranks: each rank copies a
- * message of its own. Each call is timed by itself and a barrier of the stock functions follows, as
- * in OSU's programs; a block counts with the mean over ranks of their mean per call.  CPU time is
- * read around the calls, so that the barriers' is no part of it; where calls are short around
- * others than those that are timed: to read it is a system call, after which the next call of MPI
- * takes longer.
+ * message of its own.
+ *
+ * Each call is timed by itself and a barrier of the stock functions follows, as in OSU's programs;
+ * a block counts with the mean over ranks of their mean per call.  CPU time is read around the
+ * calls, so that the barriers' is no part of it; where calls are short around others than those
+ * that are timed: to read it is a system call, after which the next call of MPI takes longer.
  */
 #include "config.h"
 
@@ -33,7 +35,7 @@ enum {
     BLOCKS_MIN = 5,
     SLOW_BLOCKS_MIN = 3,
     SHORT_CALLS = 20, /* a block that has so many calls has short ones */
-    CPU_PART = 4,     /* for so many calls that are timed there is one whose CPU time is read */
+    CPU_PART = 4,     /* of these, for so many that are timed there is one whose CPU time is read */
 };
 
 /* A block this long hardly notices the clock's grain. */
@@ -155,10 +157,16 @@ static double slowest(const cell_t *cell, double seconds)
     return seconds;
 }
 
+/* Calls of a block whose CPU time is read; 0: that of those that are timed. */
+static unsigned long metered_apart(const series_t *series)
+{
+    return series->calls >= SHORT_CALLS ? series->calls / CPU_PART : 0;
+}
+
 static bool probes_again(int probes, double call_s)
 {
-    double below_s = 1 == probes ? set_up_s : block_s;
-    return 0 == probes || (probes < PROBES && call_s < below_s);
+    double below_s = probes == 1 ? set_up_s : block_s;
+    return probes == 0 || (probes < PROBES && call_s < below_s);
 }
 
 /* Step 2.  Returns the seconds of one of its blocks, barriers included. */
@@ -175,7 +183,7 @@ static double plan(const cell_t *cell, series_t *series)
     }
     double calls = block_s / (call_s > 0 ? call_s : 1e-9);
     series->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
-    return call_s * (double)series->calls;
+    return call_s * (double)(series->calls + metered_apart(series));
 }
 
 static unsigned long below(unsigned long *chance, unsigned long limit)
@@ -196,14 +204,13 @@ static void shuffle(unsigned long *chance, int *order, int num)
 
 static void take_turn(const cell_t *cell, series_t *series, int block)
 {
-    bool apart = series->calls >= SHORT_CALLS;
-    spent_t spent = timed_calls(cell, series, series->calls, !apart);
+    unsigned long apart = metered_apart(series);
+    spent_t spent = timed_calls(cell, series, series->calls, apart == 0);
     series->us[block] = 1e6 * spent.wall_s / (double)series->calls;
-    unsigned long calls = apart ? series->calls / CPU_PART : series->calls;
-    if (apart) {
-        spent = timed_calls(cell, series, calls, true);
+    if (apart > 0) {
+        spent = timed_calls(cell, series, apart, true);
     }
-    series->cpu_us[block] = 1e6 * spent.cpu_s / (double)calls;
+    series->cpu_us[block] = 1e6 * spent.cpu_s / (double)(apart > 0 ? apart : series->calls);
 }
 
 /* Step 3. */

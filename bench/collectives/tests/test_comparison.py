@@ -120,6 +120,12 @@ def test_the_best_is_the_fastest_one_in_blocks_of_both_kinds() -> None:
     assert [(ratio.best_stock, ratio.ratio) for ratio in one] == [("tuned", 0.5)]
 
 
+def test_a_variant_that_was_wrong_in_one_job_costs_no_point() -> None:
+    jobs = [{"stock": [2.0] * 4, "tuned": [1.0] * 4, "auto": [1.0] * 4}, {"stock": [2.0] * 4, "tuned": [], "auto": [1.0] * 4}]
+    found = figures.ratios([{"points": [_point(8, variants)]} for variants in jobs], seed=1)
+    assert [(ratio.best_stock, ratio.ratio, ratio.blocks) for ratio in found] == [("stock", 0.5, 8)]
+
+
 def test_a_failing_job_ends_it_and_the_cluster(world: World) -> None:
     done = world.run("--layouts", "2x2", FAKE_FAILS="1")
     assert done.returncode == 1 and "exit status 3" in done.stderr
