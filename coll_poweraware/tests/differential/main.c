@@ -83,6 +83,7 @@ static const diff_watched_t watched = {"check_collectives", "call", describe};
 int main(int argc, char **argv)
 {
     diff_options_t options;
+    setvbuf(stderr, NULL, _IOLBF, 0); /* a line at once: ranks tell at the same time */
     if (!diff_options_parse(&options, argc, argv, true)) {
         return 2;
     }

@@ -70,6 +70,7 @@ static const diff_watched_t watched = {"random_windows", "program", rma_run_desc
 int main(int argc, char **argv)
 {
     rma_options_t options;
+    setvbuf(stderr, NULL, _IOLBF, 0); /* a line at once: ranks tell at the same time */
     if (!rma_options_parse(&options, argc, argv, true)) {
         return 2;
     }

@@ -28,6 +28,7 @@ int main(int argc, char **argv)
 {
     static rsh_options_t options;
     static rsh_run_t run;
+    setvbuf(stderr, NULL, _IOLBF, 0); /* a line at once: ranks tell at the same time */
     if (!rsh_options_parse(&options, argc, argv, true)) {
         return 2;
     }
