@@ -38,7 +38,8 @@ enum {
     CPU_PART = 4,     /* of these, for so many that are timed there is one whose CPU time is read */
 };
 
-/* A block this long hardly notices the clock's grain. */
+/* A block has its share of the time of a collective and size, and this at least: it hardly notices
+   the clock's grain. */
 static const double block_s = 1e-3;
 /* A first call that is shorter may have been set-up alone. */
 static const double set_up_s = 50e-3;
@@ -169,6 +170,14 @@ static bool probes_again(int probes, double call_s)
     return probes == 0 || (probes < PROBES && call_s < below_s);
 }
 
+/* Of one variant.  Calls whose CPU time is read apart are beside it. */
+static double block_length_s(const cell_t *cell)
+{
+    const tune_options_t *options = cell->place->options;
+    double share_s = options->seconds / (options->blocks * cell->num) * CPU_PART / (CPU_PART + 1);
+    return share_s > block_s ? share_s : block_s;
+}
+
 /* Step 2.  Returns the seconds of one of its blocks, barriers included. */
 static double plan(const cell_t *cell, series_t *series)
 {
@@ -181,7 +190,7 @@ static double plan(const cell_t *cell, series_t *series)
         double probe_s = slowest(cell, (MPI_Wtime() - begin) / (double)calls);
         call_s = probe_s < call_s ? probe_s : call_s;
     }
-    double calls = block_s / (call_s > 0 ? call_s : 1e-9);
+    double calls = block_length_s(cell) / (call_s > 0 ? call_s : 1e-9);
     series->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
     return call_s * (double)(series->calls + metered_apart(series));
 }
