@@ -121,6 +121,41 @@ static bool is_settled(const asked_t *asked, int num)
     return 2 == num && NULL == by_table(asked);
 }
 
+/* What earlier jobs have learnt of this class; NULL: nothing, or not the same on all ranks. */
+static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
+                                                const pwr_operation_t *operation, int size_class)
+{
+    const coll_poweraware_state_t *state = asked->module->state;
+    const pwr_hierarchy_t *h = state->hierarchy;
+    return state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
+}
+
+static unsigned num_rivals(asked_t asked, const trials_t *t)
+{
+    unsigned num = 0;
+    asked.trials = t;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        num += i != t->best && may_be_rival(&asked, i);
+    }
+    return num;
+}
+
+/* If it is about the best, and about all rivals: two pairs with each, on average. */
+static void tell(const asked_t *asked, trials_t *t, const pwr_knowledge_entry_t *entry)
+{
+    enum { PAIRS_EACH = 2 };
+    const char *best = candidate_name(t->candidates[t->best].algorithm);
+    if (NULL == entry || 0 != strcmp(best, entry->algorithm) || entry->gain >= 1.0 ||
+        entry->trials < PAIRS_EACH * num_rivals(*asked, t)) {
+        return;
+    }
+    double d = (1.0 - entry->gain) / (1.0 + entry->gain);
+    int64_t d_ppm = (int64_t)(d * COLL_POWERAWARE_PPM);
+    if (d_ppm > 0) {
+        coll_poweraware_trials_tell(t, d_ppm, entry->trials);
+    }
+}
+
 /* All ranks have memory for it, or none has experiments. */
 static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                          learning_t *class)
@@ -143,17 +178,17 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm,
                                 (uint64_t)asked->collective * PWR_SIZE_CLASSES +
                                     (uint64_t)size_class);
+    if (!class->known) {
+        tell(asked, t, known_entry(asked, operation, size_class));
+    }
     class->trials = t;
 }
 
 static void begin_class(const asked_t *asked, pwr_operation_t *operation, int size_class,
                         learning_t *class)
 {
-    const coll_poweraware_state_t *state = asked->module->state;
-    const pwr_hierarchy_t *h = state->hierarchy;
-    const pwr_knowledge_entry_t *entry =
-        state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
-    class->fixed = 0 == state->explores_ppm;
+    const pwr_knowledge_entry_t *entry = known_entry(asked, operation, size_class);
+    class->fixed = 0 == asked->module->state->explores_ppm;
     if (!class->known) {
         class->best = NULL == entry ? COLL_POWERAWARE_BY_TABLE
                                     : candidate_named(asked->collective, entry->algorithm);
@@ -202,6 +237,7 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
     const pwr_choice_t choice = {
         .algorithm = candidate_name(t->candidates[t->best].algorithm),
         .trials = t->pairs,
+        .told = t->told,
         .take_overs = t->take_overs,
         .gain = gain_of(t),
         .lost_ns = t->lost_ns,

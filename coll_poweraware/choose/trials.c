@@ -45,6 +45,35 @@ void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, in
     pwr_schedule_at(&t->at, COLL_POWERAWARE_TRIALS_FROM);
 }
 
+/* ---- what earlier jobs have measured ---- */
+
+void coll_poweraware_trials_tell(trials_t *t, int64_t d_ppm, uint32_t pairs)
+{
+    t->told = pairs;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        if (i != t->best) {
+            t->candidates[i].pairs = 1;
+            t->candidates[i].d_ppm = d_ppm;
+        }
+    }
+}
+
+static bool is_told(const candidate_t *c)
+{
+    return 0 != c->pairs && 0 == c->calls;
+}
+
+/* Things are not as they were. */
+static void forget_told(trials_t *t)
+{
+    t->told = 0;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        if (is_told(&t->candidates[i])) {
+            t->candidates[i] = (candidate_t){.algorithm = t->candidates[i].algorithm};
+        }
+    }
+}
+
 /* ---- results ---- */
 
 static bool has_pair(const trials_t *t)
@@ -121,6 +150,7 @@ static void take_over(trials_t *t)
     old->measured = t->at.call;
     t->candidates[t->rival] = (candidate_t){.algorithm = won.algorithm};
     t->best = t->rival;
+    t->told = 0;
     ++t->take_overs;
 }
 
@@ -141,7 +171,9 @@ static bool judge(trials_t *t, const int64_t sums[2])
 {
     candidate_t *rival = &t->candidates[t->rival];
     int64_t d_ppm = d_of(sums);
-    if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
+    if (d_ppm <= PROMISING_PPM && is_told(rival)) {
+        forget_told(t);
+    } else if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
         *rival = (candidate_t){.algorithm = rival->algorithm};
     }
     add_pair(rival, d_ppm, t->take);
@@ -185,7 +217,8 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     int64_t calls = may_lose * faster_ppm / (2 * c->d_ppm) / fine;
     calls -= SKIPPED;
     if (calls < LEAST_CALLS) {
-        return 1 == c->pairs && c->d_ppm < GROSS_PPM ? LEAST_CALLS : 0;
+        bool on_credit = is_told(c) ? 0 == t->pairs : 1 == c->pairs && c->d_ppm < GROSS_PPM;
+        return on_credit ? LEAST_CALLS : 0;
     }
     return calls < length ? (uint32_t)calls : length;
 }
@@ -214,7 +247,7 @@ void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int c
              turn_of(c) < turn_of(&t->candidates[t->rival]))) {
             t->rival = i;
             t->take = take;
-            t->skip = 0 == c->pairs ? SKIPPED_FIRST : SKIPPED;
+            t->skip = 0 == c->calls ? SKIPPED_FIRST : SKIPPED;
         }
     }
 }

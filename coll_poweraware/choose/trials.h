@@ -29,6 +29,11 @@
  * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
  * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
  * anew, from the next block on: after 16,384 calls at most.
+ *
+ * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
+ * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
+ * they are said to lose.  If that rival, or a later one, is the faster one in its first pair, all
+ * begin as if nothing had been told.
  */
 #ifndef COLL_POWERAWARE_TRIALS_H
 #define COLL_POWERAWARE_TRIALS_H
@@ -47,8 +52,8 @@ enum {
 
 typedef struct coll_poweraware_candidate {
     int algorithm;     /* the caller's */
-    uint32_t pairs;    /* measured against the best */
-    int64_t calls;     /* of these, on each side; older ones fade */
+    uint32_t pairs;    /* measured against the best, or told */
+    int64_t calls;     /* of those measured, on each side; older ones fade */
     int64_t d_ppm;     /* mean, in millionths */
     int64_t d2_ppm2;   /* its variance, for a pair of one call */
     uint64_t measured; /* the call behind the last pair */
@@ -68,6 +73,7 @@ typedef struct coll_poweraware_trials {
     bool spoilt;    /* somebody else has taken a call of the pair */
     uint32_t pairs; /* of all, with those of candidates that have been the best */
     uint32_t take_overs;
+    uint32_t told;    /* pairs of earlier jobs, behind what is believed; 0: nothing is */
     uint8_t looks;    /* close ones, since the last take-over */
     uint64_t lost_ns; /* in experiments; of all ranks */
     /* my own */
@@ -80,6 +86,11 @@ typedef struct coll_poweraware_trials {
    COLL_POWERAWARE_TRIALS_FROM. */
 void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
                                  int max_slowdown_ppm, uint64_t seed);
+
+/* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
+   many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;
+   pairs: above 0. */
+void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm, uint32_t pairs);
 
 /* Two things come before some calls.  In the first one of a block: whether the ranks have to add up
    their sums, and those of this one: rival, best, in ns. */

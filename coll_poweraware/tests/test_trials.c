@@ -62,6 +62,13 @@ static void start(program_t *p, const double *cost, int num, double noise, uint6
     }
 }
 
+static void tell(program_t *p, int64_t d_ppm)
+{
+    for (int r = 0; r < RANKS; r++) {
+        coll_poweraware_trials_tell(&p->rank[r], d_ppm, 8);
+    }
+}
+
 static bool may(void *arg, int candidate)
 {
     return ((program_t *)arg)->allowed[candidate];
@@ -198,6 +205,71 @@ static void test_right_start(void **state)
         assert_true(over_best(&p, 100000) < 1.0 + 0.01 / 4);
         assert_int_equal(p.rank[0].best, 0);
     }
+}
+
+/* What earlier jobs have measured is right: one pair with one rival is all that looking costs at
+   first. */
+static void test_told(void **state)
+{
+    static const double cost[MOST] = {10, 30, 20, 12, 15};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, cost, 5, 0.1, seed);
+        tell(&p, 90000);
+        run(&p, 200 - COLL_POWERAWARE_TRIALS_FROM);
+        assert_int_equal(p.taken[1] + p.taken[2] + p.taken[3] + p.taken[4], 4);
+        assert_true(p.rank[0].told > 0);
+        assert_true(over_best(&p, 100000) < 1.0 + 0.01 / 4);
+        assert_int_equal(p.rank[0].best, 0);
+    }
+}
+
+/* It is wrong: the best is the worst by now.  That is found out as fast as if nothing were known.
+ */
+static void test_told_wrong(void **state)
+{
+    static const double costs[][MOST] = {
+        {20, 10}, {40, 10, 20}, {30, 12, 10, 20}, {100, 50, 80, 10, 60}};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        for (uint64_t seed = 0; seed < 100; seed++) {
+            program_t p;
+            start(&p, costs[k], k + 2, 0.1, seed);
+            tell(&p, 900000);
+            run(&p, k < 3 ? 200 : 300);
+            assert_true(over_best(&p, 20000) <= 1.02);
+            assert_int_equal(p.rank[0].told, 0);
+        }
+    }
+}
+
+/* It is wrong of one rival, and not of the one that is looked at first. */
+static void test_told_wrong_of_one(void **state)
+{
+    static const double cost[MOST] = {12, 30, 10};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, cost, 3, 0.05, seed);
+        tell(&p, 90000);
+        run(&p, 2000);
+        assert_true(over_best(&p, 20000) <= 1.02);
+        assert_int_equal(p.rank[0].best, 2);
+    }
+}
+
+/* It is wrong by a little: that takes long to see, and then nothing is believed any more. */
+static void test_told_wrong_by_little(void **state)
+{
+    static const double cost[MOST] = {10.4, 10};
+    program_t p;
+    (void)state;
+    start(&p, cost, 2, 0.01, 1);
+    tell(&p, 20000);
+    run(&p, 500000);
+    assert_int_equal(p.rank[0].best, 1);
+    assert_int_equal(p.rank[0].told, 0);
 }
 
 /* Small differences are found late, and large noise makes no wrong choice that lasts. */
@@ -352,10 +424,18 @@ static void test_odd_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_start), cmocka_unit_test(test_right_start),
-        cmocka_unit_test(test_noise),       cmocka_unit_test(test_bimodal),
-        cmocka_unit_test(test_drift),       cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_adversary),   cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_wrong_start),
+        cmocka_unit_test(test_right_start),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_told_wrong),
+        cmocka_unit_test(test_told_wrong_of_one),
+        cmocka_unit_test(test_told_wrong_by_little),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_bimodal),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_adversary),
+        cmocka_unit_test(test_spoilt),
         cmocka_unit_test(test_odd_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,12 +148,18 @@ const pwr_knowledge_entry_t *pwr_known(unsigned operation, int nodes, int ranks_
 static bool is_learnt(const pwr_choice_t *choice)
 {
     enum { ENOUGH_TRIALS = 2 };
-    return NULL != choice->algorithm && choice->trials >= ENOUGH_TRIALS;
+    return NULL != choice->algorithm && 0 != choice->trials &&
+           choice->trials + choice->told >= ENOUGH_TRIALS;
 }
 
 static pwr_knowledge_entry_t entry_of(const pwr_knowledge_key_t *key, const pwr_choice_t *choice)
 {
-    pwr_knowledge_entry_t entry = {.key = *key, .trials = choice->trials, .gain = choice->gain};
+    uint64_t trials = (uint64_t)choice->trials + choice->told;
+    pwr_knowledge_entry_t entry = {
+        .key = *key,
+        .trials = trials < PWR_KNOWLEDGE_COUNT_MOST ? (unsigned)trials : PWR_KNOWLEDGE_COUNT_MOST,
+        .gain = choice->gain,
+    };
     snprintf(entry.algorithm, sizeof entry.algorithm, "%.15s", choice->algorithm);
     return entry;
 }

@@ -59,6 +59,7 @@ typedef enum pwr_site {
 typedef struct pwr_choice {
     const char *algorithm; /* NULL: there were none; "table": what a table says */
     unsigned trials;       /* that all ranks agreed on */
+    unsigned told;         /* of earlier jobs, behind gain, too */
     unsigned take_overs;   /* of one algorithm by another */
     double gain;           /* its time over that of the next best; 1: not known */
     uint64_t lost_ns;      /* in trials of slower ones, by all ranks */
