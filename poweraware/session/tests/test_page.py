@@ -29,6 +29,12 @@ def data() -> Json:
 
 
 @pytest.fixture(scope="module")
+def small() -> Json:
+    """With every kind of picture once: a page is drawn in a third of the time."""
+    return make_document(benchmarks=("alltoall",), schemes=("off", "throttle"), repetitions=2, nodes=2, ppn=2)
+
+
+@pytest.fixture(scope="module")
 def html(data: Json) -> str:
     return page.render([from_json(data, "generator")], ["a <b> & c"])
 
@@ -94,8 +100,9 @@ def test_nothing_is_loaded_from_anywhere(html: str) -> None:
                     assert value.startswith(("#", "data:")), value
 
 
-def test_the_same_document_gives_the_same_page(data: Json, html: str) -> None:
-    assert page.render([from_json(data, "generator")], ["a <b> & c"]) == html
+def test_the_same_document_gives_the_same_page(small: Json) -> None:
+    first, second = (page.render([from_json(small, "generator")], ["a"]) for _ in range(2))
+    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -108,8 +115,8 @@ def test_the_same_document_gives_the_same_page(data: Json, html: str) -> None:
         ("runs", "There are no runs"),
     ],
 )
-def test_missing_data_is_said_not_drawn(data: Json, what: str, said: str) -> None:
-    document = broken(data, what)
+def test_missing_data_is_said_not_drawn(small: Json, what: str, said: str) -> None:
+    document = broken(small, what)
     html = page.render([document], [what])
     parse(html)
     assert said in html
