@@ -80,9 +80,9 @@ static pwr_gpu_result_t copy(const pwr_gpu_offer_t *const *offers, int num,
 }
 
 pwr_gpu_result_t pwr_gpu_copy(const pwr_gpu_offer_t *const *offers, int num,
-                              pwr_gpu_pattern_t pattern, size_t bytes, uint64_t spin_ns)
+                              pwr_gpu_pattern_t pattern, size_t bytes)
 {
     bool entered = pwr_gpu_enter();
     pwr_gpu_result_t result = entered ? copy(offers, num, pattern, bytes) : PWR_GPU_CANNOT;
-    return pwr_gpu_finish(entered, result, spin_ns);
+    return pwr_gpu_finish(entered, result);
 }

@@ -62,13 +62,18 @@ bool pwr_gpu_engine_ended(void *context)
     return true;
 }
 
+bool pwr_gpu_make_event(void **event)
+{
+    return pwr_gpu_succeeds(
+        pwr_gpu_driver.create_event(event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
+        "cuEventCreate");
+}
+
 bool pwr_gpu_make_stream(void **stream, void **ended)
 {
     return pwr_gpu_succeeds(pwr_gpu_driver.create_stream(stream, CU_STREAM_NON_BLOCKING),
                             "cuStreamCreate") &&
-           pwr_gpu_succeeds(
-               pwr_gpu_driver.create_event(ended, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
-               "cuEventCreate");
+           pwr_gpu_make_event(ended);
 }
 
 pwr_gpu_address_t pwr_gpu_register_host(void *memory, size_t bytes)
@@ -177,22 +182,21 @@ bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_
                             "cuLaunchKernel");
 }
 
-/* A thread that sleeps until an event costs 15 us of CPU and comes 30 us late (H200). */
-bool pwr_gpu_await(void *event, uint64_t spin_ns)
+/* An event for which a thread can sleep costs an interrupt, which wakes a thread of the driver in
+   each process that uses the GPU: 8 us of a call between eight ranks (H200, MPS).  So there is one
+   only where this thread does sleep, and that is later than this thread alone would have it: to
+   sleep costs 15 us of CPU, and comes 15 to 30 us late, for which others wait in turn. */
+bool pwr_gpu_wait_for_stream(void *stream, void *event)
 {
+    enum { SPIN_NS = 60000 };
     uint64_t begin = pwr_now_ns();
     int rc;
     do {
-        rc = pwr_gpu_driver.query_event(event);
-    } while (CUDA_ERROR_NOT_READY == rc && pwr_now_ns() - begin < spin_ns);
-    rc = CUDA_ERROR_NOT_READY == rc ? pwr_gpu_driver.wait_event(event) : rc;
+        rc = pwr_gpu_driver.query_stream(stream);
+    } while (CUDA_ERROR_NOT_READY == rc && pwr_now_ns() - begin < SPIN_NS);
+    if (CUDA_ERROR_NOT_READY == rc) {
+        rc = pwr_gpu_driver.record_event(event, stream);
+        rc = CUDA_SUCCESS == rc ? pwr_gpu_driver.wait_event(event) : rc;
+    }
     return pwr_gpu_succeeds(rc, "a kernel on the GPU");
-}
-
-bool pwr_gpu_wait(uint64_t spin_ns)
-{
-    return pwr_gpu_succeeds(
-               pwr_gpu_driver.record_event(pwr_gpu_engine.ended, pwr_gpu_engine.stream),
-               "cuEventRecord") &&
-           pwr_gpu_await(pwr_gpu_engine.ended, spin_ns);
 }

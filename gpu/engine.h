@@ -44,8 +44,7 @@ bool pwr_gpu_engine_open(void *context);
    forgotten. */
 bool pwr_gpu_engine_ended(void *context);
 
-/* A stream of the context that is current, and an event for its end, for which a thread can sleep.
- */
+/* A stream of the context that is current, and an event for its end (pwr_gpu_make_event). */
 bool pwr_gpu_make_stream(void **stream, void **ended);
 
 /* Makes memory of the CPU known to all contexts, by the one that is current.  Returns its address
@@ -62,10 +61,6 @@ void pwr_gpu_load(pwr_gpu_kernels_t *kernels, const char *ptx, const char *const
 bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_in, int num_out,
                     unsigned long long vectors, unsigned long long count, unsigned most_blocks,
                     unsigned long long items);
-/* Waits for an event, by polling for at most so long; for the end of what is in the engine's
-   stream. */
-bool pwr_gpu_await(void *event, uint64_t spin_ns);
-bool pwr_gpu_wait(uint64_t spin_ns);
 
 /* Addresses of all buffers that are offered, inputs and outputs in the order of the offers.
    Returns whether they can be opened. */
@@ -75,6 +70,6 @@ bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, 
 pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *pinned, const char *at);
 /* How a call ends that has entered, and may have put something into the engine's stream: waits for
    it, closes what is not wanted any more, leaves.  Returns what came of it. */
-pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result, uint64_t spin_ns);
+pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result);
 
 #endif

@@ -320,9 +320,10 @@ static void close_unwanted(void)
     }
 }
 
-pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result, uint64_t spin_ns)
+pwr_gpu_result_t pwr_gpu_finish(bool entered, pwr_gpu_result_t result)
 {
-    if (PWR_GPU_CANNOT != result && !pwr_gpu_wait(spin_ns)) {
+    if (PWR_GPU_CANNOT != result &&
+        !pwr_gpu_wait_for_stream(pwr_gpu_engine.stream, pwr_gpu_engine.ended)) {
         result = PWR_GPU_FAILED;
     }
     if (entered) {

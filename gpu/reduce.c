@@ -57,12 +57,12 @@ static pwr_gpu_result_t reduce(void *stream, const pwr_gpu_offer_t *const *offer
 }
 
 pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,
-                                pwr_gpu_type_t type, size_t count, uint64_t spin_ns)
+                                pwr_gpu_type_t type, size_t count)
 {
     bool entered = pwr_gpu_enter();
     pwr_gpu_result_t result =
         entered ? reduce(pwr_gpu_engine.stream, offers, num, op, type, count) : PWR_GPU_CANNOT;
-    return pwr_gpu_finish(entered, result, spin_ns);
+    return pwr_gpu_finish(entered, result);
 }
 
 pwr_gpu_result_t pwr_gpu_reduce_on(void *stream, const pwr_gpu_offer_t *const *offers, int num,
@@ -110,23 +110,22 @@ static bool put_half(bool to_host, pwr_gpu_address_t host, const pwr_gpu_offer_t
 pwr_gpu_result_t pwr_gpu_reduce_to_host(pwr_gpu_pinned_t *pinned, char *at,
                                         const pwr_gpu_offer_t *const *offers, int num,
                                         pwr_gpu_op_t op, pwr_gpu_type_t type, size_t first,
-                                        size_t count, uint64_t spin_ns)
+                                        size_t count)
 {
     bool entered = pwr_gpu_enter();
     bool ok = entered && put_half(true, pwr_gpu_pinned_address(pinned, at), offers, num, op, type,
                                   first, count);
-    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT, spin_ns);
+    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT);
 }
 
 pwr_gpu_result_t pwr_gpu_result_from_host(pwr_gpu_pinned_t *pinned, const char *at,
                                           const pwr_gpu_offer_t *const *offers, int num,
-                                          pwr_gpu_type_t type, size_t first, size_t count,
-                                          uint64_t spin_ns)
+                                          pwr_gpu_type_t type, size_t first, size_t count)
 {
     bool entered = pwr_gpu_enter();
     bool ok = entered && put_half(false, pwr_gpu_pinned_address(pinned, at), offers, num,
                                   PWR_GPU_SUM, type, first, count);
-    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT, spin_ns);
+    return pwr_gpu_finish(entered, ok ? PWR_GPU_DONE : PWR_GPU_CANNOT);
 }
 
 /* ---- kernels before they are needed ---- */

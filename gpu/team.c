@@ -289,12 +289,11 @@ static void stop(pwr_gpu_team_t *t)
    take what another thread does. */
 typedef bool launches_t(pwr_gpu_team_t *t, void *what);
 
-static bool run(pwr_gpu_team_t *t, launches_t *launches, void *what, uint64_t spin_ns)
+static bool run(pwr_gpu_team_t *t, launches_t *launches, void *what)
 {
     void *before;
     bool entered = pwr_gpu_enter();
-    bool ok = entered && launches(t, what) &&
-              pwr_gpu_succeeds(pwr_gpu_driver.record_event(t->ended, t->stream), "cuEventRecord");
+    bool ok = entered && launches(t, what);
     void *context = pwr_gpu_engine.context;
     pwr_gpu_leave(entered);
     if (!ok) {
@@ -303,7 +302,7 @@ static bool run(pwr_gpu_team_t *t, launches_t *launches, void *what, uint64_t sp
     }
     ok = pwr_gpu_succeeds(pwr_gpu_driver.push(context), "cuCtxPushCurrent");
     if (ok) {
-        ok = pwr_gpu_await(t->ended, spin_ns);
+        ok = pwr_gpu_wait_for_stream(t->stream, t->ended);
         pwr_gpu_driver.pop(&before);
     }
     return ok;
@@ -337,7 +336,7 @@ static bool read_probe(const pwr_gpu_team_t *t, uint64_t *ns)
 bool pwr_gpu_team_probe(pwr_gpu_team_t *t)
 {
     uint64_t ns = 0;
-    if (!run(t, launch_probe, NULL, 0)) {
+    if (!run(t, launch_probe, NULL)) {
         return false;
     }
     bool entered = pwr_gpu_enter();
@@ -396,11 +395,10 @@ static bool launch_reduction(pwr_gpu_team_t *t, void *what)
 
 pwr_gpu_result_t pwr_gpu_team_reduce_now(pwr_gpu_team_t *t, const void *in, void *out,
                                          pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
-                                         int root, uint64_t spin_ns)
+                                         int root)
 {
     reduction_t what = {in, out, op, type, count, root};
-    return run(t, launch_reduction, &what, spin_ns) && !is_stopped(t) ? PWR_GPU_DONE
-                                                                      : PWR_GPU_FAILED;
+    return run(t, launch_reduction, &what) && !is_stopped(t) ? PWR_GPU_DONE : PWR_GPU_FAILED;
 }
 
 bool pwr_gpu_team_is_faster(const pwr_gpu_team_t *t, pwr_gpu_type_t type, size_t count)

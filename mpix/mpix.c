@@ -23,6 +23,7 @@ struct poweraware_stream {
 
 typedef struct attached {
     void *stream;
+    void *ended;            /* event; NULL: there is none */
     pwr_gpu_group_t *group; /* NULL: none */
     pwr_gpu_team_t *team;   /* NULL: none; neither: through the host */
     MPI_Comm within;        /* of the same ranks, for what is ours */
@@ -153,15 +154,17 @@ static void drop_group(attached_t *a)
 }
 
 /* Whether all ranks could; who could not says why, once, where nothing else is left. */
-static int all_could(const attached_t *a, int mine, const char *why)
+static int all_could(const attached_t *a, int mine, const char *what, const char *why)
 {
     static int told;
     if (!mine && !told && NULL == a->team) {
         told = 1;
-        fprintf(stderr, "poweraware: reductions in streams go through the host: %s\n", why);
+        fprintf(stderr, "poweraware: %s: %s\n", what, why);
     }
     return all_agree(a, mine);
 }
+
+static const char through_host_says[] = "reductions in streams go through the host";
 
 static void drop_team(attached_t *a)
 {
@@ -188,20 +191,20 @@ static void make_team(attached_t *a, void *shared)
 static void make_group(attached_t *a, void *memory)
 {
     a->group = pwr_gpu_group_new(memory, a->size, a->rank, a->stream);
-    if (!all_could(a, NULL != a->group, pwr_gpu_why()) ||
-        !all_could(a, pwr_gpu_group_join(a->group), pwr_gpu_why()) ||
-        !all_could(a, pwr_gpu_group_start(a->group), "no thread or stream for the server")) {
+    if (!all_could(a, NULL != a->group, through_host_says, pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_join(a->group), through_host_says, pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_start(a->group), through_host_says,
+                   "no thread or stream for the server")) {
         drop_group(a);
     }
 }
 
 static void find_ways(attached_t *a)
 {
-    if (!all_could(a, pwr_gpu_driver_find(), "libcuda.so.1 is not loaded, or too old")) {
-        return;
-    }
+    pwr_gpu_make_event(&a->ended);
     char *memory = share(a, PWR_GPU_TEAM_BYTES + pwr_gpu_group_bytes(a->size));
-    if (all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
+    if (all_could(a, NULL != memory, through_host_says,
+                  "ranks share no memory, as on several nodes")) {
         make_team(a, memory);
         make_group(a, memory + PWR_GPU_TEAM_BYTES);
     }
@@ -222,6 +225,9 @@ static int detach(MPI_Comm comm, int key, void *value, void *extra)
     }
     if (NULL != a->group) {
         drop_group(a);
+    }
+    if (NULL != a->ended) {
+        pwr_gpu_driver.destroy_event(a->ended);
     }
     if (MPI_WIN_NULL != a->memory) {
         MPI_Win_free(&a->memory);
@@ -263,6 +269,13 @@ int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *stream_
     MPI_Comm_set_errhandler(a->within, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &a->rank);
     MPI_Comm_size(comm, &a->size);
+    if (!all_could(a, pwr_gpu_driver_find(), "no communicator for a stream",
+                   "libcuda.so.1 is not loaded, or too old")) {
+        MPI_Comm_free(&a->within);
+        MPI_Comm_free(stream_comm);
+        free(a);
+        return failed(comm, MPI_ERR_OTHER);
+    }
     find_ways(a);
     return MPI_Comm_set_attr(*stream_comm, keyval, a);
 }
@@ -417,6 +430,17 @@ int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 {
     return root < 0 ? failed(comm, MPI_ERR_ROOT)
                     : enqueue(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int poweraware_stream_comm_wait(MPI_Comm comm)
+{
+    attached_t *a = attached_to(comm);
+    if (NULL == a) {
+        return failed(comm, MPI_ERR_COMM);
+    }
+    bool ok = NULL != a->ended ? pwr_gpu_wait_for_stream(a->stream, a->ended)
+                               : CUDA_SUCCESS == pwr_gpu_driver.wait_stream(a->stream);
+    return ok ? MPI_SUCCESS : failed(comm, MPI_ERR_OTHER);
 }
 
 int poweraware_stream_comm_team(MPI_Comm comm, poweraware_team_t **team, int *blocks)

@@ -10,7 +10,7 @@
  *     kernel_a<<<grid, block, 0, stream>>>(x);
  *     MPIX_Allreduce_enqueue(x, y, count, MPI_DOUBLE, MPI_SUM, stream_comm);
  *     kernel_b<<<grid, block, 0, stream>>>(y);
- *     cudaStreamSynchronize(stream);
+ *     poweraware_stream_comm_wait(stream_comm);
  *
  * Buffers are in the memory of a GPU.  A call returns when the reduction is in the stream, and no
  * CPU waits.  That holds for ranks on one node that share one GPU, or whose kernels are on their
@@ -46,7 +46,7 @@ int MPIX_Stream_free(MPIX_Stream *stream);
 
 /* A copy of comm (an intracommunicator) for collectives in the order of stream.  Collective; each
    rank has a stream of its own.  The context of the stream is current.  MPI_Comm_free waits for the
-   stream. */
+   stream.  MPI_ERR_OTHER: a rank has no driver of CUDA, 11.2 or later. */
 int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *stream_comm);
 
 /* comm: of MPIX_Stream_comm_create.  sendbuf, recvbuf: [count] of datatype, in the memory of the
@@ -57,11 +57,17 @@ int MPIX_Allreduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Da
 int MPIX_Reduce_enqueue(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, int root, MPI_Comm comm);
 
+/* Waits for the end of what is in the stream of comm: polls for as long as that is cheaper than to
+   sleep, then sleeps.  (cudaStreamSynchronize polls, unless the device is set to
+   cudaDeviceScheduleBlockingSync: then it sleeps at once.)  MPI_ERR_OTHER: something in it has
+   failed. */
+int poweraware_stream_comm_wait(MPI_Comm comm);
+
 /* For kernels that reduce among them (poweraware_device.h): comm's team, in the memory of the GPU,
    for kernels in the stream of comm, and how many blocks their grids may have, if a multiprocessor
-   has room for two of them.  It lives as long as comm.  NULL, 0: its ranks' kernels are not on their
-   GPUs at the same time (on one GPU that takes MPS), or not on one node; or four communicators have
-   teams. */
+   has room for two of them.  It lives as long as comm.  NULL, 0: its ranks' kernels are not on
+   their GPUs at the same time (on one GPU that takes MPS), or not on one node; or four
+   communicators have teams. */
 typedef struct poweraware_team poweraware_team_t;
 int poweraware_stream_comm_team(MPI_Comm comm, poweraware_team_t **team, int *blocks);
 

@@ -43,9 +43,6 @@ typedef struct buffers {
     bool plain; /* all of their bytes lie one behind the other */
 } buffers_t;
 
-/* To sleep costs about so much more than to poll for the end of a kernel (pwr_gpu_reduce). */
-enum { SPIN_NS = 30000 };
-
 /* What the leader does with the offers of all; NULL: somebody has none.  Returns what to post: an
    OMPI_* code, or UNDONE. */
 typedef int work_t(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
@@ -296,7 +293,7 @@ static int reduce(coll_poweraware_call_t *call, const coll_poweraware_args_t *ar
     const kind_t kind = kind_of(args);
     return NULL == offers ? UNDONE
                           : verdict_of(pwr_gpu_reduce(offers, call->hierarchy->num_local, kind.op,
-                                                      kind.type, args->rcount, SPIN_NS));
+                                                      kind.type, args->rcount));
 }
 
 static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
@@ -305,7 +302,7 @@ static int reduce_by_team(coll_poweraware_call_t *call, const coll_poweraware_ar
     int root = COLL_POWERAWARE_ALLREDUCE == call->collective ? -1 : args->root;
     const kind_t kind = kind_of(args);
     if (PWR_GPU_DONE == pwr_gpu_team_reduce_now(team, buffers->in, buffers->out, kind.op, kind.type,
-                                                args->rcount, root, SPIN_NS)) {
+                                                args->rcount, root)) {
         return OMPI_SUCCESS;
     }
     say_failed();
@@ -378,15 +375,15 @@ static int reduce_across(coll_poweraware_call_t *call, const coll_poweraware_arg
         int rc = NULL == offers
                      ? UNDONE
                      : verdict_of(pwr_gpu_reduce_to_host(call->pinned, sum, offers, num, kind.op,
-                                                         kind.type, first, count, SPIN_NS));
+                                                         kind.type, first, count));
         coll_poweraware_begin_network(call, OMPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR);
         const char *result = coll_poweraware_sum_everywhere(&leaders, sum, room, count);
         coll_poweraware_end_network(call);
         if (OMPI_SUCCESS != call->error) {
             return 0 == first ? UNDONE : call->error;
         }
-        if (PWR_GPU_DONE != pwr_gpu_result_from_host(call->pinned, result, offers, num, kind.type,
-                                                     first, count, SPIN_NS)) {
+        if (PWR_GPU_DONE !=
+            pwr_gpu_result_from_host(call->pinned, result, offers, num, kind.type, first, count)) {
             say_failed();
             coll_poweraware_note_error(call, OMPI_ERROR);
         }
@@ -454,7 +451,7 @@ static int copy(coll_poweraware_call_t *call, const coll_poweraware_args_t *args
     return NULL == offers ? UNDONE
                           : verdict_of(pwr_gpu_copy(offers, call->hierarchy->num_local,
                                                     pattern_of(call->collective),
-                                                    own_block(call, args).bytes, SPIN_NS));
+                                                    own_block(call, args).bytes));
 }
 
 /* All blocks of a buffer as one; NULL, and no more plain: they are apart. */

@@ -75,7 +75,7 @@ static void check_one(pwr_gpu_pattern_t pattern, size_t offset, size_t bytes, bo
         assert_int_equal(pwr_gpu_offer(&offers[r], in, out, true), PWR_GPU_OFFERED);
         all[r] = &offers[r];
     }
-    assert_int_equal(pwr_gpu_copy(all, RANKS, pattern, bytes, 1000), PWR_GPU_DONE);
+    assert_int_equal(pwr_gpu_copy(all, RANKS, pattern, bytes), PWR_GPU_DONE);
     for (int r = 0; r < RANKS; ++r) {
         unsigned char content[BYTES];
         MUST(to_host(content, ranks[r].out, BYTES));
@@ -108,10 +108,10 @@ static void in_place(void **state)
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
     assert_int_equal(pwr_gpu_offer(&offer, pointer(ranks[0].out), pointer(ranks[0].out), true),
                      PWR_GPU_OFFERED);
-    assert_int_equal(pwr_gpu_copy(all, 1, PWR_GPU_GATHER, 8, 0), PWR_GPU_DONE);
+    assert_int_equal(pwr_gpu_copy(all, 1, PWR_GPU_GATHER, 8), PWR_GPU_DONE);
     assert_int_equal(pwr_gpu_offer(&offer, pointer(ranks[0].in), pointer(ranks[0].out), true),
                      PWR_GPU_OFFERED);
-    assert_int_equal(pwr_gpu_copy(all, 1, PWR_GPU_GATHER, 8, 0), PWR_GPU_CANNOT);
+    assert_int_equal(pwr_gpu_copy(all, 1, PWR_GPU_GATHER, 8), PWR_GPU_CANNOT);
     unsetenv("FAKE_CUDA_FAILS");
 }
 

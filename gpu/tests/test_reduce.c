@@ -90,7 +90,7 @@ static void reduce_alone(pwr_gpu_address_t memory)
     const pwr_gpu_offer_t *offers[] = {&offer};
     assert_int_equal(pwr_gpu_offer(&offer, pointer(memory), pointer(memory), true),
                      PWR_GPU_OFFERED);
-    assert_int_equal(pwr_gpu_reduce(offers, 1, PWR_GPU_SUM, PWR_GPU_F64, COUNT, 0), PWR_GPU_DONE);
+    assert_int_equal(pwr_gpu_reduce(offers, 1, PWR_GPU_SUM, PWR_GPU_F64, COUNT), PWR_GPU_DONE);
 }
 
 static void a_context_that_ends_is_not_used(void **state)
@@ -108,9 +108,9 @@ static bool goes_through_host(pwr_gpu_pinned_t *pinned, const pwr_gpu_offer_t *o
     const pwr_gpu_offer_t *offers[] = {offer, offer};
     char *at = pwr_gpu_pinned_memory(pinned) + 16;
     return PWR_GPU_DONE == pwr_gpu_reduce_to_host(pinned, at, offers, 2, PWR_GPU_SUM, PWR_GPU_F64,
-                                                  COUNT / 2, 10, 0) &&
+                                                  COUNT / 2, 10) &&
            PWR_GPU_DONE ==
-               pwr_gpu_result_from_host(pinned, at, offers, 2, PWR_GPU_F64, COUNT / 2, 10, 0);
+               pwr_gpu_result_from_host(pinned, at, offers, 2, PWR_GPU_F64, COUNT / 2, 10);
 }
 
 static void halves_go_through_pinned_memory(void **state)
@@ -192,15 +192,13 @@ static void more_buffers_than_stay_open(void **state)
                          PWR_GPU_OFFERED);
         const pwr_gpu_offer_t *offers[] = {&offer, &shared->offer[i]};
         shared->offer[i].forget = 0;
-        assert_int_equal(pwr_gpu_reduce(offers, 2, PWR_GPU_SUM, PWR_GPU_F64, COUNT, 1000),
-                         PWR_GPU_DONE);
+        assert_int_equal(pwr_gpu_reduce(offers, 2, PWR_GPU_SUM, PWR_GPU_F64, COUNT), PWR_GPU_DONE);
     }
     MUST(to_host(content, result, sizeof content));
     assert_true(content[1] == RESULT + 1 + BUFFERS - 1 + 1);
     shared->offer[0].device.bytes[5] ^= 1;
     const pwr_gpu_offer_t *elsewhere[] = {&offer, &shared->offer[0]};
-    assert_int_equal(pwr_gpu_reduce(elsewhere, 2, PWR_GPU_SUM, PWR_GPU_F64, COUNT, 0),
-                     PWR_GPU_CANNOT);
+    assert_int_equal(pwr_gpu_reduce(elsewhere, 2, PWR_GPU_SUM, PWR_GPU_F64, COUNT), PWR_GPU_CANNOT);
     assert_non_null(strstr(pwr_gpu_why(), "several GPUs"));
     atomic_store(&shared->reduced, BUFFERS);
     assert_int_equal(waitpid(other, &status, 0), other);

@@ -19,9 +19,8 @@ typedef enum pwr_gpu_pattern {
 } pwr_gpu_pattern_t;
 
 /* As leader: out of all offers, [num], among them this process's own.  bytes: of a block.  A block
-   that is already where it has to go may be.
-   spin_ns: how long to poll for the end before this thread sleeps. */
+   that is already where it has to go may be. */
 pwr_gpu_result_t pwr_gpu_copy(const pwr_gpu_offer_t *const *offers, int num,
-                              pwr_gpu_pattern_t pattern, size_t bytes, uint64_t spin_ns);
+                              pwr_gpu_pattern_t pattern, size_t bytes);
 
 #endif

@@ -82,10 +82,10 @@ typedef union pwr_gpu_memory_operation {
     X(create_stream, cuStreamCreate, (void **stream, unsigned flags))                              \
     X(destroy_stream, cuStreamDestroy_v2, (void *stream))                                          \
     X(wait_stream, cuStreamSynchronize, (void *stream)) /* NULL: the default one */                \
+    X(query_stream, cuStreamQuery, (void *stream))                                                 \
     X(create_event, cuEventCreate, (void **event, unsigned flags))                                 \
     X(destroy_event, cuEventDestroy_v2, (void *event))                                             \
     X(record_event, cuEventRecord, (void *event, void *stream))                                    \
-    X(query_event, cuEventQuery, (void *event))                                                    \
     X(wait_event, cuEventSynchronize, (void *event))                                               \
     X(launch, cuLaunchKernel,                                                                      \
       (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,        \

@@ -73,6 +73,13 @@ void pwr_gpu_close(void);
    other before it. */
 bool pwr_gpu_open(void);
 
+/* An event of the context that is current, for which a thread can sleep.  Returns whether there is
+   one (pwr_gpu_why). */
+bool pwr_gpu_make_event(void **event);
+/* Waits for what is in a stream, with such an event of its context: polls for as long as that is
+   cheaper than to sleep.  false: something in it has failed (pwr_gpu_why). */
+bool pwr_gpu_wait_for_stream(void *stream, void *event);
+
 /* Of the latest call of this thread that could not: one line, for the user. */
 enum { PWR_GPU_WHY_MAX = 160 };
 const char *pwr_gpu_why(void);

@@ -10,21 +10,19 @@
 #include "pwr_gpu/pinned.h"
 
 /* As leader: out of all offers that have one = in of offers[0] op in of offers[1] op ...
-   offers: [num], among them this process's own; count elements of type in each buffer.
-   spin_ns: how long to poll for the end before this thread sleeps. */
+   offers: [num], among them this process's own; count elements of type in each buffer. */
 pwr_gpu_result_t pwr_gpu_reduce(const pwr_gpu_offer_t *const *offers, int num, pwr_gpu_op_t op,
-                                pwr_gpu_type_t type, size_t count, uint64_t spin_ns);
+                                pwr_gpu_type_t type, size_t count);
 
 /* The two halves of a reduction over several nodes: elements first .. first + count - 1 of all
    inputs, reduced, into pinned memory from `at` on; and from there to all outputs. */
 pwr_gpu_result_t pwr_gpu_reduce_to_host(pwr_gpu_pinned_t *pinned, char *at,
                                         const pwr_gpu_offer_t *const *offers, int num,
                                         pwr_gpu_op_t op, pwr_gpu_type_t type, size_t first,
-                                        size_t count, uint64_t spin_ns);
+                                        size_t count);
 pwr_gpu_result_t pwr_gpu_result_from_host(pwr_gpu_pinned_t *pinned, const char *at,
                                           const pwr_gpu_offer_t *const *offers, int num,
-                                          pwr_gpu_type_t type, size_t first, size_t count,
-                                          uint64_t spin_ns);
+                                          pwr_gpu_type_t type, size_t first, size_t count);
 
 /* pwr_gpu_reduce at the end of a stream of this process's context: returns when it is there. offers
    may change then.  Never waits for the GPU, as long as kernels are loaded: a stream may wait for

@@ -58,9 +58,9 @@ struct poweraware_team *pwr_gpu_team_on_device(const pwr_gpu_team_t *team, int *
 void pwr_gpu_team_close(pwr_gpu_team_t *team);
 void pwr_gpu_team_free(pwr_gpu_team_t *team);
 
-/* The same in a stream of the team's own, to its end; spin_ns as for pwr_gpu_reduce. */
+/* The same in a stream of the team's own, to its end. */
 pwr_gpu_result_t pwr_gpu_team_reduce_now(pwr_gpu_team_t *team, const void *in, void *out,
                                          pwr_gpu_op_t op, pwr_gpu_type_t type, size_t count,
-                                         int root, uint64_t spin_ns);
+                                         int root);
 
 #endif

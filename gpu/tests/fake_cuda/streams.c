@@ -160,6 +160,15 @@ int cuStreamSynchronize(void *awaited)
     return rc;
 }
 
+int cuStreamQuery(void *queried)
+{
+    stream_t *s = queried;
+    pthread_mutex_lock(&s->lock);
+    int rc = NULL != s->first ? CUDA_ERROR_NOT_READY : s->result;
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
 int cuStreamDestroy_v2(void *destroyed)
 {
     stream_t *s = destroyed;
@@ -269,20 +278,14 @@ int cuEventRecord(void *recorded, void *on)
     return put(on, &o);
 }
 
-int cuEventQuery(void *queried)
-{
-    event_t *event = queried;
-    return atomic_load(&event->come) < atomic_load(&event->recorded) ? CUDA_ERROR_NOT_READY
-                                                                     : CUDA_SUCCESS;
-}
-
 int cuEventSynchronize(void *awaited)
 {
     FAILS_IF_TOLD
-    while (CUDA_ERROR_NOT_READY == cuEventQuery(awaited)) {
+    event_t *event = awaited;
+    while (atomic_load(&event->come) < atomic_load(&event->recorded)) {
         nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
     }
-    return cuEventQuery(awaited);
+    return CUDA_SUCCESS;
 }
 
 int cuMemAllocHost_v2(void **memory, size_t bytes)
