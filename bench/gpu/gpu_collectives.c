@@ -11,16 +11,20 @@
  *   enqueued-1 the same, in rows of one call
  *   in-kernel  poweraware_allreduce_sum_f64, rows of calls in one kernel (in_kernel.cu), where the
  *              ranks' kernels are on the GPU at once
+ *   nccl       ncclAllReduce, in rows as enqueued (peers.h)
+ *   nvshmem    nvshmemx_double_sum_reduce_on_stream, the same
  *
- * Ways take turns: each round has one window of each.  A window is a number of calls between two
- * barriers; its time is that of the slowest rank.  One line for each: way, ranks, bytes, round,
- * calls, microseconds per call, CPU microseconds per call of all ranks together, joules of the GPU
- * per call (0 where the window is too short for its counter, or there is none).  Bytes are those of
- * a block: what a rank contributes, in an Alltoall to each other one.
+ * Ways take turns: each round has one window of each.  A window is a number of calls, in rows of
+ * 100 where there are rows, between two barriers; its time is that of the slowest rank.  One line
+ * for each: way, ranks, bytes, round, calls, microseconds per call, CPU microseconds per call of
+ * all ranks together, joules of the GPU per call (0 where the window is too short for its counter,
+ * or there is none).  Bytes are those of a block: what a rank contributes, in an Alltoall to each
+ * other one.
  *
- * Each rank ends its part of a window by waiting for the GPU in the way of CUDA's default, which
- * spins (--blocking: sleeps).
+ * Who stages waits for the GPU in the way of CUDA's default, which spins (--blocking: sleeps); rows
+ * end with poweraware_stream_comm_wait.
  */
+#include "peers.h"
 #include "poweraware_mpix.h"
 
 #include <stdbool.h>
@@ -36,7 +40,10 @@ enum { ROW = 100, SHORTEST_ENERGY_S = 5 };
 static int rank, size;
 static MPI_Comm stock, streamed;
 static void *stream, *event;
-static pwr_gpu_address_t source, result;
+typedef struct buffers {
+    pwr_gpu_address_t source, result;
+} buffers_t;
+static buffers_t plain, symmetric; /* symmetric: those of NVSHMEM */
 static double *pinned[2], *pageable[2];
 static int (*copy_out)(void *, pwr_gpu_address_t, size_t, void *);
 static int (*copy_in)(pwr_gpu_address_t, const void *, size_t, void *);
@@ -45,16 +52,11 @@ static poweraware_team_t *team; /* NULL: there is none */
 static int blocks;              /* of its grids, at most */
 static void *in_kernel_function;
 
-static void sleep_for_gpu(void)
-{
-    MUST(record_event(event, stream));
-    MUST(wait_event(event));
-}
-
 static void wait_for_gpu(void)
 {
     if (sleeps) {
-        sleep_for_gpu();
+        MUST(record_event(event, stream));
+        MUST(wait_event(event));
     } else {
         MUST(wait_stream(stream));
     }
@@ -120,12 +122,13 @@ static void staged(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
         if (sent(count) > 0) {
-            must(copy_out(pinned[0], source, sent(count) * 8, stream), "cuMemcpyDtoHAsync");
+            must(copy_out(pinned[0], plain.source, sent(count) * 8, stream), "cuMemcpyDtoHAsync");
             wait_for_gpu();
         }
         collective->call(pinned[0], pinned[1], (int)count, stock);
         if (received(count) > 0) {
-            must(copy_in(result, pinned[1], received(count) * 8, stream), "cuMemcpyHtoDAsync");
+            must(copy_in(plain.result, pinned[1], received(count) * 8, stream),
+                 "cuMemcpyHtoDAsync");
             wait_for_gpu();
         }
     }
@@ -135,14 +138,14 @@ static void staged_2(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
         if (sent(count) > 0) {
-            MUST(to_host(pageable[0], source, sent(count) * 8));
+            MUST(to_host(pageable[0], plain.source, sent(count) * 8));
         }
         if (received(count) > 0) {
-            MUST(to_host(pageable[1], result, received(count) * 8));
+            MUST(to_host(pageable[1], plain.result, received(count) * 8));
         }
         collective->call(pageable[0], pageable[1], (int)count, stock);
         if (received(count) > 0) {
-            MUST(to_device(result, pageable[1], received(count) * 8));
+            MUST(to_device(plain.result, pageable[1], received(count) * 8));
         }
     }
 }
@@ -150,30 +153,56 @@ static void staged_2(size_t count, int calls)
 static void direct(size_t count, int calls)
 {
     for (int i = 0; i < calls; ++i) {
-        collective->call((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count,
-                         MPI_COMM_WORLD);
+        collective->call((void *)(uintptr_t)plain.source, (void *)(uintptr_t)plain.result,
+                         (int)count, MPI_COMM_WORLD);
     }
 }
 
-static void enqueue(size_t count, int calls, int row)
+static void end_row(void)
+{
+    if (MPI_SUCCESS != poweraware_stream_comm_wait(streamed)) {
+        fprintf(stderr, "gpu_collectives: a row has failed\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+typedef void enqueue_t(pwr_gpu_address_t in, pwr_gpu_address_t out, size_t count, void *in_stream);
+
+static void ours(pwr_gpu_address_t in, pwr_gpu_address_t out, size_t count, void *in_stream)
+{
+    (void)in_stream; /* that of the communicator */
+    MPIX_Allreduce_enqueue((const void *)(uintptr_t)in, (void *)(uintptr_t)out, (int)count,
+                           MPI_DOUBLE, MPI_SUM, streamed);
+}
+
+static void rows(enqueue_t *enqueue, const buffers_t *buffers, size_t count, int calls, int row)
 {
     for (int i = 0; i < calls; ++i) {
-        MPIX_Allreduce_enqueue((void *)(uintptr_t)source, (void *)(uintptr_t)result, (int)count,
-                               MPI_DOUBLE, MPI_SUM, streamed);
+        enqueue(buffers->source, buffers->result, count, stream);
         if (0 == (i + 1) % row || i == calls - 1) {
-            sleep_for_gpu();
+            end_row();
         }
     }
 }
 
 static void enqueued(size_t count, int calls)
 {
-    enqueue(count, calls, ROW);
+    rows(ours, &plain, count, calls, ROW);
 }
 
 static void enqueued_1(size_t count, int calls)
 {
-    enqueue(count, calls, 1);
+    rows(ours, &plain, count, calls, 1);
+}
+
+static void by_nccl(size_t count, int calls)
+{
+    rows(nccl_allreduce, &plain, count, calls, ROW);
+}
+
+static void by_nvshmem(size_t count, int calls)
+{
+    rows(nvshmem_allreduce, &symmetric, count, calls, ROW);
 }
 
 static void in_kernel(size_t count, int calls)
@@ -184,22 +213,31 @@ static void in_kernel(size_t count, int calls)
     for (int rest = calls; rest > 0; rest -= ROW) {
         unsigned long long num = count;
         int row = rest < ROW ? rest : ROW;
-        void *arguments[] = {&team, &source, &result, &num, &row};
+        void *arguments[] = {&team, &plain.source, &plain.result, &num, &row};
         MUST(launch(in_kernel_function, (unsigned)grid, 1, 1, THREADS, 1, 1, 0, stream, arguments,
                     NULL));
-        sleep_for_gpu();
+        end_row();
     }
 }
+
+enum { STAGED, STAGED_2, DIRECT, ENQUEUED, ENQUEUED_1, IN_KERNEL, NCCL, NVSHMEM, WAYS };
 
 static const struct {
     const char *name;
     void (*run)(size_t count, int calls);
+    const buffers_t *buffers;
+    int row;      /* calls */
     bool reduces; /* no other collective than Allreduce */
-} ways[] = {
-    {"staged", staged, false},    {"staged-2", staged_2, false},    {"direct", direct, false},
-    {"enqueued", enqueued, true}, {"enqueued-1", enqueued_1, true}, {"in-kernel", in_kernel, true},
+} ways[WAYS] = {
+    [STAGED] = {"staged", staged, &plain, 1, false},
+    [STAGED_2] = {"staged-2", staged_2, &plain, 1, false},
+    [DIRECT] = {"direct", direct, &plain, 1, false},
+    [ENQUEUED] = {"enqueued", enqueued, &plain, ROW, true},
+    [ENQUEUED_1] = {"enqueued-1", enqueued_1, &plain, 1, true},
+    [IN_KERNEL] = {"in-kernel", in_kernel, &plain, ROW, true},
+    [NCCL] = {"nccl", by_nccl, &plain, ROW, true},
+    [NVSHMEM] = {"nvshmem", by_nvshmem, &symmetric, ROW, true},
 };
-enum { WAYS = sizeof ways / sizeof ways[0], IN_KERNEL = WAYS - 1 };
 
 /* ---- windows ---- */
 
@@ -240,8 +278,9 @@ static double gpu_j(void)
 
 static double window(int way, size_t count, int calls, int round)
 {
+    double joules = 0 == rank ? gpu_j() : 0; /* takes milliseconds */
     MPI_Barrier(stock);
-    double cpu = cpu_s(), joules = 0 == rank ? gpu_j() : 0, begin = now_s();
+    double cpu = cpu_s(), begin = now_s();
     ways[way].run(count, calls);
     double seconds = now_s() - begin, slowest = 0, all_cpu = 0;
     cpu = cpu_s() - cpu;
@@ -268,6 +307,7 @@ static double expected(int from, size_t k)
 
 static void check(int way, size_t count)
 {
+    const buffers_t *buffers = ways[way].buffers;
     double *from = pageable[0], *to = pageable[1];
     for (size_t i = 0; i < sent(count); ++i) {
         from[i] = value(rank, (int)(i / count), i % count);
@@ -276,32 +316,34 @@ static void check(int way, size_t count)
         to[i] = -1;
     }
     if (sent(count) > 0) {
-        MUST(to_device(source, from, sent(count) * 8));
+        MUST(to_device(buffers->source, from, sent(count) * 8));
     }
     if (received(count) > 0) {
-        MUST(to_device(result, to, received(count) * 8));
+        MUST(to_device(buffers->result, to, received(count) * 8));
     }
     MUST(wait_stream(NULL)); /* a copy may return before it is there */
     ways[way].run(count, 2);
     if (received(count) > 0) {
-        MUST(to_host(to, result, received(count) * 8));
+        MUST(to_host(to, buffers->result, received(count) * 8));
     }
     for (size_t i = 0; i < received(count); ++i) {
         if (to[i] != expected((int)(i / count), i % count)) {
-            fprintf(stderr, "%s: element %zu of %zu is wrong\n", ways[way].name, i, count);
+            fprintf(stderr, "%s: element %zu of %zu is %g, not %g\n", ways[way].name, i, count,
+                    to[i], expected((int)(i / count), i % count));
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
 }
 
-/* As many calls as take about seconds, the same on all ranks. */
+/* As many calls as take about seconds, in whole rows, the same on all ranks. */
 static int calls_for(int way, size_t count, double seconds)
 {
+    const int row = ways[way].row;
     int calls = 10;
     window(way, count, 3, -1);
     for (int share = 10; share >= 1; share -= 9) { /* first calls are slower */
         double each = window(way, count, calls, -1);
-        calls = (int)(seconds / share / each) + 1;
+        calls = ((int)(seconds / share / each) / row + 1) * row;
         MPI_Bcast(&calls, 1, MPI_INT, 0, stock);
     }
     return calls;
@@ -374,8 +416,8 @@ static void allocate(size_t bytes)
     driver_function("cuMemcpyHtoDAsync_v2", &copy_in);
     MUST(create_stream(&stream, CU_STREAM_NON_BLOCKING));
     MUST(create_event(&event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING));
-    MUST(allocate(&source, bytes));
-    MUST(allocate(&result, bytes));
+    MUST(allocate(&plain.source, bytes));
+    MUST(allocate(&plain.result, bytes));
     for (int i = 0; i < 2; ++i) {
         pageable[i] = malloc(bytes);
         must(allocate_pinned((void **)&pinned[i], bytes), "cuMemAllocHost");
@@ -397,7 +439,8 @@ static struct options {
              .factor = 2,
              .rounds = 5,
              .seconds = 0.05,
-             .collective = "allreduce"};
+             .collective = "allreduce",
+             .ways = "staged,staged-2,direct,enqueued,enqueued-1,in-kernel"};
 
 static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", NULL};
 
@@ -415,8 +458,8 @@ static const pwr_option_t table[] = {
     {0, "seconds", "S", "about how long a window lasts (0.05)", pwr_option_real,
      offsetof(struct options, seconds), 1e-6, 1e4},
     {0, "ways", "NAME[,..]",
-     "of staged, staged-2, direct, enqueued, enqueued-1, in-kernel (all; the last three: "
-     "allreduce)",
+     "of staged, staged-2, direct, enqueued, enqueued-1, in-kernel, nccl, nvshmem (all but the "
+     "last two; from enqueued on: allreduce)",
      pwr_option_text, offsetof(struct options, ways), 0, 0},
     {0, "blocking", NULL, "who stages sleeps until the GPU is ready, and does not spin",
      pwr_option_flag, offsetof(struct options, blocking), 0, 0},
@@ -441,7 +484,7 @@ static bool is_chosen(const char *name)
         at = strchr(at, ',');
         at = NULL == at ? NULL : at + 1;
     }
-    return NULL == options.ways || NULL != at;
+    return NULL != at;
 }
 
 static void find_collective(void)
@@ -478,8 +521,17 @@ int main(int argc, char **argv)
     allocate(options.to * (unsigned long)(collective->receives_each ? size : 1));
     make_comms();
     chosen[IN_KERNEL] = chosen[IN_KERNEL] && find_in_kernel(argv[0]);
+    chosen[NCCL] = chosen[NCCL] && nccl_open(stock);
+    chosen[NVSHMEM] =
+        chosen[NVSHMEM] && nvshmem_open(stock, options.to, &symmetric.source, &symmetric.result);
     for (size_t bytes = options.from; bytes <= options.to; bytes *= (size_t)options.factor) {
         measure(bytes, options.rounds, options.seconds, chosen);
+    }
+    if (chosen[NCCL]) {
+        nccl_close();
+    }
+    if (chosen[NVSHMEM]) {
+        nvshmem_close();
     }
     MPI_Comm_free(&streamed);
     MPI_Comm_free(&stock);
