@@ -56,7 +56,8 @@ static bool add(copies_t *c, pwr_gpu_address_t to, pwr_gpu_address_t from, size_
     return c->num < PWR_GPU_MEMBERS || launch(c, bytes);
 }
 
-static pwr_gpu_result_t copy(const pwr_gpu_offer_t *const *offers, int num,
+/* own: PWR_GPU_ALL_INPUTS, or whose input. */
+static pwr_gpu_result_t copy(const pwr_gpu_offer_t *const *offers, int num, int own,
                              pwr_gpu_pattern_t pattern, size_t bytes)
 {
     bool spreads = PWR_GPU_SCATTER == pattern || PWR_GPU_ALLTOALL == pattern;
@@ -65,24 +66,33 @@ static pwr_gpu_result_t copy(const pwr_gpu_offer_t *const *offers, int num,
     copies_t copies = {.num = 0};
     int num_in, num_out;
     unsigned width;
-    if (!pwr_gpu_fill(&all, offers, num, &num_in, &num_out) || NULL == kernel_for(0, &width)) {
+    if (PWR_GPU_ALL_INPUTS != own && 0 == offers[own]->in.allocation) {
+        return PWR_GPU_DONE;
+    }
+    if (!pwr_gpu_fill(&all, offers, num, own, &num_in, &num_out) || NULL == kernel_for(0, &width)) {
         return PWR_GPU_CANNOT;
     }
     bool ok = true;
     for (int o = 0; o < num_out && ok; ++o) {
         for (int i = 0; i < num_in && ok; ++i) {
-            ok = add(&copies, all.out[o] + (collects ? (unsigned)i * bytes : 0),
-                     all.in[i] + (spreads ? (unsigned)o * bytes : 0), bytes);
+            ok = 0 == all.in[i] || add(&copies, all.out[o] + (collects ? (unsigned)i * bytes : 0),
+                                       all.in[i] + (spreads ? (unsigned)o * bytes : 0), bytes);
         }
     }
     ok = ok && (0 == copies.num || launch(&copies, bytes));
     return ok ? PWR_GPU_DONE : copies.begun ? PWR_GPU_FAILED : PWR_GPU_CANNOT;
 }
 
+pwr_gpu_result_t pwr_gpu_copy_own(const pwr_gpu_offer_t *const *offers, int num, int own,
+                                  pwr_gpu_pattern_t pattern, size_t bytes)
+{
+    bool entered = pwr_gpu_enter();
+    pwr_gpu_result_t result = entered ? copy(offers, num, own, pattern, bytes) : PWR_GPU_CANNOT;
+    return pwr_gpu_finish(entered, result);
+}
+
 pwr_gpu_result_t pwr_gpu_copy(const pwr_gpu_offer_t *const *offers, int num,
                               pwr_gpu_pattern_t pattern, size_t bytes)
 {
-    bool entered = pwr_gpu_enter();
-    pwr_gpu_result_t result = entered ? copy(offers, num, pattern, bytes) : PWR_GPU_CANNOT;
-    return pwr_gpu_finish(entered, result);
+    return pwr_gpu_copy_own(offers, num, PWR_GPU_ALL_INPUTS, pattern, bytes);
 }

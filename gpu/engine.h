@@ -62,9 +62,11 @@ bool pwr_gpu_launch(void *stream, void *kernel, pwr_gpu_table_t *table, int num_
                     unsigned long long vectors, unsigned long long count, unsigned most_blocks,
                     unsigned long long items);
 
-/* Addresses of all buffers that are offered, inputs and outputs in the order of the offers.
-   Returns whether they can be opened. */
-bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num,
+/* Addresses of buffers that are offered, inputs and outputs in the order of the offers: all, or of
+   the inputs that of offers[own] alone, the others 0 (own >= 0).  Memory of another GPU can be
+   opened where this one reaches it.  Returns whether all can. */
+enum { PWR_GPU_ALL_INPUTS = -1 };
+bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num, int own,
                   int *num_in, int *num_out);
 /* Address of a byte of such memory in the context, which is current; 0: there is none. */
 pwr_gpu_address_t pwr_gpu_pinned_address(pwr_gpu_pinned_t *pinned, const char *at);

@@ -305,6 +305,15 @@ static void follow(pwr_gpu_group_t *g, uint32_t call)
 
 /* ---- calls ---- */
 
+/* Until the slot of a call is free.  Members are ahead of the first one, which has more to do: who
+   finds no slot free waits for half of them, so that it sleeps once for many calls. */
+static void await_slot(pwr_gpu_group_t *g, uint32_t call)
+{
+    if (!pwr_flag_reached(&g->shared->served, call - PWR_GPU_GROUP_AHEAD)) {
+        await(&g->shared->served, call - PWR_GPU_GROUP_AHEAD / 2);
+    }
+}
+
 /* Memory for both buffers.  What was there before goes when the stream has done with it. */
 static bool have_bounce(pwr_gpu_group_t *g, size_t bytes)
 {
@@ -341,7 +350,7 @@ pwr_gpu_result_t pwr_gpu_group_reduce(pwr_gpu_group_t *g, const void *in, void *
     uint32_t call = ++g->calls;
     slot_t *slot = &mine->slot[call % PWR_GPU_GROUP_AHEAD];
     size_t bytes = count * pwr_gpu_modules[type].bytes;
-    await(&g->shared->served, call - PWR_GPU_GROUP_AHEAD);
+    await_slot(g, call);
     if (SERVER == g->me && pwr_gpu_must_close()) {
         /* to close waits for all streams, and keeps the server out */
         pwr_gpu_driver.wait_stream(g->stream);

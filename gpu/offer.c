@@ -165,7 +165,7 @@ static pwr_gpu_address_t import_buffer(uint64_t process, const pwr_gpu_buffer_t 
                            : pwr_gpu_driver.open_handle(&base, buffer->handle,
                                                         CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
         if (NULL == i || CUDA_SUCCESS != rc) {
-            pwr_gpu_because("memory of another process on this GPU cannot be opened (%s)",
+            pwr_gpu_because("memory of another process on a GPU cannot be opened (%s)",
                             NULL == i ? "too many buffers" : pwr_gpu_error_name(rc));
             return 0;
         }
@@ -275,7 +275,7 @@ static pwr_gpu_address_t address_of(const pwr_gpu_offer_t *offer, const pwr_gpu_
                                                     : import_buffer(offer->process, buffer);
 }
 
-bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num,
+bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, int num, int own,
                   int *num_in, int *num_out)
 {
     *num_in = *num_out = 0;
@@ -286,21 +286,32 @@ bool pwr_gpu_fill(pwr_gpu_table_t *table, const pwr_gpu_offer_t *const *offers, 
     }
     for (int r = 0; r < num; ++r) {
         const pwr_gpu_offer_t *offer = offers[r];
-        if (0 != memcmp(&offer->device, &pwr_gpu_engine.device, sizeof offer->device)) {
-            pwr_gpu_because("ranks use several GPUs");
-            return false;
-        }
         if (0 != offer->forget) {
             forget_others(offer);
         }
-        if ((0 != offer->in.allocation &&
-             0 == (table->in[(*num_in)++] = address_of(offer, &offer->in))) ||
-            (0 != offer->out.allocation &&
-             0 == (table->out[(*num_out)++] = address_of(offer, &offer->out)))) {
+        if (0 != offer->in.allocation) {
+            bool wanted = PWR_GPU_ALL_INPUTS == own || r == own;
+            table->in[*num_in] = wanted ? address_of(offer, &offer->in) : 0;
+            if (wanted && 0 == table->in[*num_in]) {
+                return false;
+            }
+            ++*num_in;
+        }
+        if (0 != offer->out.allocation &&
+            0 == (table->out[(*num_out)++] = address_of(offer, &offer->out))) {
             return false;
         }
     }
     return true;
+}
+
+bool pwr_gpu_are_several(const pwr_gpu_offer_t *const *offers, int num)
+{
+    bool several = false;
+    for (int r = 1; r < num; ++r) {
+        several |= 0 != memcmp(&offers[r]->device, &offers[0]->device, sizeof offers[0]->device);
+    }
+    return several;
 }
 
 /* ---- 4. to close ---- */

@@ -50,7 +50,8 @@ static pwr_gpu_result_t reduce(void *stream, const pwr_gpu_offer_t *const *offer
     pwr_gpu_table_t table;
     int num_in, num_out;
     void *kernel = kernel_of(type, op);
-    return NULL != kernel && pwr_gpu_fill(&table, offers, num, &num_in, &num_out) &&
+    return NULL != kernel &&
+                   pwr_gpu_fill(&table, offers, num, PWR_GPU_ALL_INPUTS, &num_in, &num_out) &&
                    launch(stream, kernel, &table, num_in, num_out, type, count)
                ? PWR_GPU_DONE
                : PWR_GPU_CANNOT;
@@ -91,7 +92,8 @@ static bool put_half(bool to_host, pwr_gpu_address_t host, const pwr_gpu_offer_t
     pwr_gpu_table_t table;
     int num_in, num_out;
     void *kernel = kernel_of(type, op);
-    if (0 == host || NULL == kernel || !pwr_gpu_fill(&table, offers, num, &num_in, &num_out)) {
+    if (0 == host || NULL == kernel ||
+        !pwr_gpu_fill(&table, offers, num, PWR_GPU_ALL_INPUTS, &num_in, &num_out)) {
         return false;
     }
     move_on(table.in, num_in, first * pwr_gpu_modules[type].bytes);

@@ -34,7 +34,7 @@
 #include "ompi/mca/op/op.h"
 #include "ompi/op/op.h"
 
-enum { UNDONE = 1 }; /* beside the codes of Open MPI, which are not positive */
+enum { UNDONE = 1, EACH_ITS_OWN }; /* beside the codes of Open MPI, which are not positive */
 
 /* What this rank has for the call, in the memory of a GPU or elsewhere; NULL: nothing. */
 typedef struct buffers {
@@ -44,7 +44,7 @@ typedef struct buffers {
 } buffers_t;
 
 /* What the leader does with the offers of all; NULL: somebody has none.  Returns what to post: an
-   OMPI_* code, or UNDONE. */
+   OMPI_* code, UNDONE, or, of collectives that move blocks, EACH_ITS_OWN. */
 typedef int work_t(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                    const pwr_gpu_offer_t *const *offers);
 
@@ -180,6 +180,31 @@ static void offer_alone(coll_poweraware_call_t *call, const buffers_t *buffers)
     pwr_boxes_join(call->boxes, OMPI_SUCCESS);
 }
 
+/* ---- blocks that move ---- */
+
+static pwr_gpu_pattern_t pattern_of(coll_poweraware_collective_t collective)
+{
+    switch (collective) {
+    case COLL_POWERAWARE_BCAST:
+        return PWR_GPU_BCAST;
+    case COLL_POWERAWARE_SCATTER:
+        return PWR_GPU_SCATTER;
+    case COLL_POWERAWARE_ALLTOALL:
+        return PWR_GPU_ALLTOALL;
+    default:
+        return PWR_GPU_GATHER;
+    }
+}
+
+/* Of this rank, or one of the blocks that it has. */
+static coll_poweraware_block_t own_block(const coll_poweraware_call_t *call,
+                                         const coll_poweraware_args_t *args)
+{
+    return COLL_POWERAWARE_BCAST == call->collective || COLL_POWERAWARE_ALLTOALL == call->collective
+               ? coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype)
+               : coll_poweraware_own_block(call, args);
+}
+
 /* ---- 2. the leader ---- */
 
 /* Everybody has joined the round before this one. */
@@ -210,6 +235,22 @@ static int verdict_of(pwr_gpu_result_t result)
     }
 }
 
+/* After the leader has said so, in the round after that of the offers.  What is not done can be
+   done again: no block of an input has been written to.  Returns the verdict of all. */
+static int by_each(coll_poweraware_call_t *call, const coll_poweraware_args_t *args)
+{
+    const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
+    hear_offers(call, offers);
+    int verdict =
+        verdict_of(pwr_gpu_copy_own(offers, call->hierarchy->num_local, call->hierarchy->my_local,
+                                    pattern_of(call->collective), own_block(call, args).bytes));
+    pwr_boxes_end(call->boxes);
+    coll_poweraware_begin_round(call);
+    pwr_boxes_fill(call->boxes, 0);
+    pwr_boxes_join(call->boxes, verdict);
+    return pwr_boxes_wait_all(call->boxes);
+}
+
 /* When all have joined the round of offers, or will have. */
 static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t *args, work_t *work)
 {
@@ -224,10 +265,10 @@ static int by_leader(coll_poweraware_call_t *call, const coll_poweraware_args_t 
         verdict = work(call, args, hear_offers(call, offers) ? offers : NULL); /* 2 */
         pwr_boxes_post(call->boxes, verdict);
     } else {
-        pwr_boxes_end(call->boxes);
         coll_poweraware_begin_round(call);
         coll_poweraware_rest_for_set(call, leader, 0, &verdict); /* 3 */
     }
+    verdict = EACH_ITS_OWN == verdict ? by_each(call, args) : verdict;
     pwr_boxes_end(call->boxes);
     call->undone = UNDONE == verdict;
     return call->undone ? OMPI_SUCCESS : verdict;
@@ -422,36 +463,17 @@ bool coll_poweraware_gpu_copy_can(const coll_poweraware_call_t *call,
     return can(call, bytes) && 1 == call->hierarchy->num_nodes && !in_place;
 }
 
-static pwr_gpu_pattern_t pattern_of(coll_poweraware_collective_t collective)
-{
-    switch (collective) {
-    case COLL_POWERAWARE_BCAST:
-        return PWR_GPU_BCAST;
-    case COLL_POWERAWARE_SCATTER:
-        return PWR_GPU_SCATTER;
-    case COLL_POWERAWARE_ALLTOALL:
-        return PWR_GPU_ALLTOALL;
-    default:
-        return PWR_GPU_GATHER;
-    }
-}
-
-/* Of this rank, or one of the blocks that it has. */
-static coll_poweraware_block_t own_block(const coll_poweraware_call_t *call,
-                                         const coll_poweraware_args_t *args)
-{
-    return COLL_POWERAWARE_BCAST == call->collective || COLL_POWERAWARE_ALLTOALL == call->collective
-               ? coll_poweraware_one_block(args->rbuf, args->rcount, args->rdtype)
-               : coll_poweraware_own_block(call, args);
-}
-
 static int copy(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                 const pwr_gpu_offer_t *const *offers)
 {
-    return NULL == offers ? UNDONE
-                          : verdict_of(pwr_gpu_copy(offers, call->hierarchy->num_local,
-                                                    pattern_of(call->collective),
-                                                    own_block(call, args).bytes));
+    const int num = call->hierarchy->num_local;
+    if (NULL == offers) {
+        return UNDONE;
+    }
+    return pwr_gpu_are_several(offers, num)
+               ? EACH_ITS_OWN
+               : verdict_of(pwr_gpu_copy(offers, num, pattern_of(call->collective),
+                                         own_block(call, args).bytes));
 }
 
 /* All blocks of a buffer as one; NULL, and no more plain: they are apart. */

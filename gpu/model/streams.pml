@@ -5,8 +5,8 @@
  * data of its own call, and no stream waits for ever.
  *
  *     a member's CPU                             its stream
- *     C1 waits until the slot is free            the program's work: takes the result of the call
- *     C2 fills the slot, C3 posts the call       before, makes the input of this one
+ *     C1 waits until the slot is free, or half   the program's work: takes the result of the call
+ *        of all; C2 fills it, C3 posts the call  before, makes the input of this one
  *     C4 follow: puts S1, S2 into its stream     S1 arrived = call
  *        lead: all have posted, and the server   S2 waits for ended = call
  *        has served what came before: K1 to K4   K1 waits for arrived = call of the others
@@ -94,7 +94,10 @@ proctype member(byte me)
     :: call > CALLS -> break
     :: else ->
 #ifndef NO_ROOM
-        (served + AHEAD >= call);                           /* C1 */
+        if                                                  /* C1 */
+        :: served + AHEAD >= call
+        :: else -> (served + AHEAD / 2 >= call)
+        fi;
 #endif
 #ifndef ARRIVE_FIRST
         stream[me]!work(me, call);

@@ -58,7 +58,9 @@ static void expect(pwr_gpu_pattern_t pattern, size_t offset, size_t bytes, bool 
     }
 }
 
-static void check_one(pwr_gpu_pattern_t pattern, size_t offset, size_t bytes, bool to_all)
+/* each: as with several GPUs, where each rank's call does its part. */
+static void check_one(pwr_gpu_pattern_t pattern, size_t offset, size_t bytes, bool to_all,
+                      bool each)
 {
     static pwr_gpu_offer_t offers[RANKS];
     const pwr_gpu_offer_t *all[RANKS];
@@ -75,7 +77,12 @@ static void check_one(pwr_gpu_pattern_t pattern, size_t offset, size_t bytes, bo
         assert_int_equal(pwr_gpu_offer(&offers[r], in, out, true), PWR_GPU_OFFERED);
         all[r] = &offers[r];
     }
-    assert_int_equal(pwr_gpu_copy(all, RANKS, pattern, bytes), PWR_GPU_DONE);
+    if (!each) {
+        assert_int_equal(pwr_gpu_copy(all, RANKS, pattern, bytes), PWR_GPU_DONE);
+    }
+    for (int r = 0; each && r < RANKS; ++r) {
+        assert_int_equal(pwr_gpu_copy_own(all, RANKS, r, pattern, bytes), PWR_GPU_DONE);
+    }
     for (int r = 0; r < RANKS; ++r) {
         unsigned char content[BYTES];
         MUST(to_host(content, ranks[r].out, BYTES));
@@ -90,11 +97,13 @@ static void each_pattern(void **state)
     (void)state;
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; ++l) {
         for (size_t o = 0; o < sizeof offsets / sizeof offsets[0]; ++o) {
-            check_one(PWR_GPU_BCAST, offsets[o], lengths[l], false);
-            check_one(PWR_GPU_GATHER, offsets[o], lengths[l], false);
-            check_one(PWR_GPU_GATHER, offsets[o], lengths[l], true);
-            check_one(PWR_GPU_SCATTER, offsets[o], lengths[l], false);
-            check_one(PWR_GPU_ALLTOALL, offsets[o], lengths[l], false);
+            for (int each = 0; each < 2; ++each) {
+                check_one(PWR_GPU_BCAST, offsets[o], lengths[l], false, each);
+                check_one(PWR_GPU_GATHER, offsets[o], lengths[l], false, each);
+                check_one(PWR_GPU_GATHER, offsets[o], lengths[l], true, each);
+                check_one(PWR_GPU_SCATTER, offsets[o], lengths[l], false, each);
+                check_one(PWR_GPU_ALLTOALL, offsets[o], lengths[l], false, each);
+            }
         }
     }
 }

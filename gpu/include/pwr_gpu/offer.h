@@ -61,6 +61,9 @@ typedef enum pwr_gpu_offered {
    is known to last: to open and close what is allocated for one call takes milliseconds. */
 pwr_gpu_offered_t pwr_gpu_offer(pwr_gpu_offer_t *offer, const void *in, void *out, bool lasts);
 
+/* Whether the buffers of num offers are in the memory of several GPUs. */
+bool pwr_gpu_are_several(const pwr_gpu_offer_t *const *offers, int num);
+
 /* Whether kernels of this process can use these buffers; NULL: none, but not both. */
 bool pwr_gpu_can_use(const void *in, const void *out);
 
