@@ -45,8 +45,20 @@ def test_ratio_to_the_better_staging_of_each_round(tmp_path: Path) -> None:
 def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _rows(tmp_path)
     assert windows.main([str(tmp_path), "--picture", str(tmp_path / "times.svg")]) == 0
-    assert "| 2 | 8 B | 44.72 | 0.224 (2 runs) | - | - | - |" in capsys.readouterr().out
+    assert "| 2 | 8 B | 44.72 | 0.224 (2 runs) | - |\n" in capsys.readouterr().out
     assert (tmp_path / "times.svg").read_text().count("2 ranks") >= 1
+
+
+def test_each_kind_of_file_is_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, way in (("nodes", "direct"), ("nccl", "nccl"), ("joules", "enqueued")):
+        (tmp_path / f"{kind}-allreduce-2.txt").write_text(f"staged 2 8 0 10 100 200 0.004\n{way} 2 8 0 10 50 100 0.001\n")
+    assert windows.main([str(tmp_path), "--power", str(tmp_path / "power.svg")]) == 0
+    said = capsys.readouterr().out
+    assert "allreduce, two nodes of one machine\n\n| ranks | bytes | better staging, µs | direct, time |\n" in said
+    assert "allreduce, beside NCCL\n\n| ranks | bytes | better staging, µs | nccl, time |\n" in said
+    assert "| enqueued, joules of the GPU |\n|---|---|---|---|\n| 2 | 8 B | 4 | 0.250 (1 run) |\n" in said, said
+    picture = (tmp_path / "power.svg").read_text()
+    assert "GPU, W (NVML): 2 ranks, 8 B" in picture and ">20<" in picture  # 0.001 J in 50 µs
 
 
 def test_what_is_no_window_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
