@@ -261,8 +261,9 @@ pwr_meter_reading_t pwr_meter_between(const pwr_meter_reading_t *begin,
 {
     pwr_meter_reading_t between = {
         .energy_uj = end->energy_uj - begin->energy_uj,
-        .edge_uj = begin->edge_uj > end->edge_uj ? begin->edge_uj : end->edge_uj,
+        .edge_uj = !begin->unseen && begin->edge_uj > end->edge_uj ? begin->edge_uj : end->edge_uj,
         .drift_uj = end->drift_uj - begin->drift_uj,
+        .unseen = end->unseen,
         .status = begin->status != PWR_OK ? begin->status : end->status,
     };
     between.uncertainty_uj = between.edge_uj + between.drift_uj;

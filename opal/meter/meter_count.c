@@ -116,6 +116,7 @@ pwr_meter_reading_t pwr_meter_count_reading(const pwr_meter_counter_t *counter)
         .energy_uj = (uint64_t)((double)counter->total * counter->unit_uj),
         .edge_uj = (uint64_t)ceil(edge_uj),
         .drift_uj = (uint64_t)ceil(counter->drift_uj),
+        .unseen = counter->lately_w <= 0,
         .status = counter->status,
     };
     reading.uncertainty_uj = reading.edge_uj + reading.drift_uj;

@@ -111,6 +111,24 @@ void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
     }
 }
 
+void pwr_ledger_attribute_gpus(pwr_ledger_t *ledger,
+                               bool (*is_by_gpus)(const void *who, int algorithm), const void *who)
+{
+    double uj = 0.0, wall_ns = 0.0;
+    for (size_t i = 0; i < ledger->num_nodes; i++) {
+        uj += (double)gpus_uj(&ledger->nodes[i]);
+        wall_ns += (double)ledger->nodes[i].wall_ns;
+    }
+    for (unsigned i = 0; i < PWR_ACCOUNT_CELLS && wall_ns > 0.0; i++) {
+        pwr_account_cell_t *cell = &ledger->account.cells[i];
+        if (atomic_load_explicit(&cell->key, memory_order_relaxed) != 0 &&
+            is_by_gpus(who, pwr_account_kind(cell).algorithm)) {
+            double part = (double)cell->sums.ns / wall_ns;
+            cell->sums.uj += (uint64_t)(uj * (part < 1.0 ? part : 1.0));
+        }
+    }
+}
+
 /* ---- one window ---- */
 
 static void add_power(pwr_ledger_t *ledger, size_t i, uint64_t begin_ns, uint64_t end_ns,

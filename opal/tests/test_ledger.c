@@ -273,6 +273,35 @@ static void test_energy_is_attributed_by_time_and_state(void **state)
     pwr_ledger_free(ledger);
 }
 
+static bool is_algorithm_of(const void *number, int algorithm)
+{
+    return *(const int *)number == algorithm;
+}
+
+/* Of 40 s of processes 8 s in calls that GPUs make. */
+static void test_energy_of_gpus_is_that_of_their_calls(void **state)
+{
+    (void)state;
+    const int by_gpus = 3;
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    for (int i = 0; i < 2; i++) {
+        pwr_ledger_node_t node = node_of(i);
+        const pwr_series_t power = {0};
+        node.uj = 1000000;
+        node.domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, 500000, 0};
+        node.wall_ns = 20 * s;
+        assert_int_equal(pwr_ledger_add_node(ledger, &node, &power), PWR_OK);
+    }
+    pwr_account_sums_t *theirs = cell(&ledger->account, 1, by_gpus);
+    pwr_account_sums_t *others = cell(&ledger->account, 1, by_gpus + 1);
+    *theirs = (pwr_account_sums_t){.calls = 1, .ns = 8 * s, .uj = 7};
+    *others = (pwr_account_sums_t){.calls = 1, .ns = 8 * s, .uj = 7};
+    pwr_ledger_attribute_gpus(ledger, is_algorithm_of, &by_gpus);
+    assert_about(theirs->uj, 7 + 1000000.0 * 8 / 40);
+    assert_int_equal(others->uj, 7);
+    pwr_ledger_free(ledger);
+}
+
 /* 3 processes that poll for 10 s: at full speed, at the lowest frequency, throttled as well for 5
  * s. */
 static void test_slow_calls_are_charged_less(void **state)
@@ -372,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_all_nodes_have_the_window_of_the_job),
         cmocka_unit_test(test_wrong_bytes_are_refused),
         cmocka_unit_test(test_energy_is_attributed_by_time_and_state),
+        cmocka_unit_test(test_energy_of_gpus_is_that_of_their_calls),
         cmocka_unit_test(test_slow_calls_are_charged_less),
         cmocka_unit_test(test_calls_are_never_charged_more_than_there_is),
     };

@@ -182,6 +182,23 @@ static void test_drift_of_a_share(void **state)
     assert_int_equal(pwr_meter_between(&first, &second).status, PWR_ERR_PERM);
 }
 
+/* What is not known at the beginning is not taken for the most that such a domain can draw. */
+static void test_edges_of_an_interval(void **state)
+{
+    (void)state;
+    pwr_meter_counter_t counter = start(0, 1.0, 0);
+    pwr_meter_reading_t first = pwr_meter_count_reading(&counter);
+    assert_true(first.unseen && first.edge_uj > 1000 * 1000);
+    energy_after(&counter, 99900000 - 1, S_TO_NS);
+    pwr_meter_reading_t second = pwr_meter_count_reading(&counter);
+    assert_int_equal(pwr_meter_between(&first, &second).edge_uj, 1 + 100 * 1000);
+    energy_after(&counter, 99900000 - 1 + 199799999, 2ull * S_TO_NS);
+    pwr_meter_reading_t third = pwr_meter_count_reading(&counter);
+    assert_int_equal(pwr_meter_between(&first, &third).edge_uj, 1 + 200 * 1000);
+    third.edge_uj = 7;
+    assert_int_equal(pwr_meter_between(&second, &third).edge_uj, 1 + 100 * 1000);
+}
+
 /* At 1 kW a range of 1 MJ wraps in 1000 s: after 2500 s nobody knows how often. */
 static void test_wraps_that_nobody_saw(void **state)
 {
@@ -216,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_uncertainty_covers_what_the_counter_hides),
         cmocka_unit_test(test_drift_of_a_share),
+        cmocka_unit_test(test_edges_of_an_interval),
         cmocka_unit_test(test_wraps_that_nobody_saw),
         cmocka_unit_test(test_a_clock_that_goes_back_does_no_harm),
     };

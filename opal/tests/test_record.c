@@ -60,6 +60,41 @@ static void test_processes_add_up_to_a_document(void **state)
     assert_true(fixture_eventually(record_has_no_pages, fixture));
 }
 
+/* What GPUs have counted is told apart from what is modelled. */
+static void test_gpus_are_measured(void **state)
+{
+    fixture_t *fixture = *state;
+    char why[RECORD_WHY];
+    size_t bytes;
+    pwr_ledger_t *ledger = pwr_ledger_new();
+    pwr_record_t *leader = record_open_page(fixture, "1@2", 0);
+    assert_int_equal(record_lead(fixture, leader, 1, "summary"), PWR_OK);
+    record_count(leader, RECORD_CALLS);
+    record_finish(leader);
+    void *packed = record_ledger(leader, &bytes);
+    assert_int_equal(pwr_ledger_add_packed(ledger, packed, bytes), PWR_OK);
+    pwr_ledger_node_t *node = &ledger->nodes[0];
+    node->domains[PWR_DOMAIN_GPU] = (pwr_ledger_domain_t){1, 500000000, 2000000};
+    node->uj = 700000000;
+    node->provenance = PWR_METER_MODELLED;
+    strcpy(node->source, "model");
+    free(packed);
+    packed = pwr_ledger_pack(ledger, &bytes);
+    char *summary = record_publish(leader, packed, bytes, why);
+    assert_non_null(strstr(summary, "| Energy [J]             |        700.000 | +- "));
+    assert_non_null(
+        strstr(summary, "|   of it of GPUs [J]    |        500.000 | +- 2.000, measured (NVML)"));
+    json_t *document = record_load(fixture, "job.json");
+    json_t *energy = json_object_get(json_object_get(document, "provenance"), "energy");
+    assert_non_null(strstr(json_string_value(json_object_get(energy, "note")),
+                           "500 J of it, of GPUs, are measured (NVML)"));
+    json_decref(document);
+    free(summary);
+    free(packed);
+    pwr_ledger_free(ledger);
+    pwr_record_close(leader);
+}
+
 /* A component that is loaded late has operations of its own. */
 static void test_names_of_operations_may_come_later(void **state)
 {
@@ -267,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RECORD_TEST(test_processes_add_up_to_a_document),
+        RECORD_TEST(test_gpus_are_measured),
         RECORD_TEST(test_names_of_operations_may_come_later),
         RECORD_TEST(test_energy_counts_from_the_first_page),
         RECORD_TEST(test_who_is_late_is_waited_for),

@@ -126,6 +126,7 @@ static void write_partial(recorder_t *self, const char *why)
     if (!ledger) {
         return;
     }
+    pwr_ledger_attribute_gpus(ledger, about_is_by_gpus, &self->about);
     json_t *document = document_make(&self->about, ledger, why);
     int err = document ? document_replace(document, self->partial) : ENOMEM;
     if (err == 0) {
@@ -224,6 +225,7 @@ static bool finish(recorder_t *self, const void *packed, size_t bytes)
         pwr_ledger_align_windows(ledger);
     }
     if (sound && pwr_ledger_share_machines(ledger) == PWR_OK) {
+        pwr_ledger_attribute_gpus(ledger, about_is_by_gpus, &self->about);
         const char *why_incomplete =
             is_complete(&self->about, ledger, why, sizeof why) ? NULL : why;
         write_document(self, ledger, why_incomplete, reason, sizeof reason);

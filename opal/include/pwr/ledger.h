@@ -101,15 +101,22 @@ void pwr_ledger_align_windows(pwr_ledger_t *ledger);
 
    where the node's time is that of its processes, calls or not.  So a rank that sleeps in a call,
    or polls in it slowly, is charged less than one that polls at full speed, and what is left over
-   is what the program used outside of calls.  Energy of GPUs is not attributed: collectives of
-   hosts do not use it.  Energy counters tell neither cores nor calls apart, so these joules are
-   always an attribution, never a measurement. */
+   is what the program used outside of calls.  Energy of GPUs is not: collectives of hosts do
+   not use it (pwr_ledger_attribute_gpus).  Energy counters tell neither cores nor calls apart, so
+   these joules are always an attribution, never a measurement. */
 typedef struct pwr_ledger_weights { /* 0 to 1 each */
     double asleep;               /* a core that sleeps draws, of one that computes at full speed */
     double left[PWR_NUM_LEVERS]; /* of the rest, what is left with this lever lowered */
 } pwr_ledger_weights_t;
 void pwr_ledger_attribute(pwr_account_t *account, const pwr_ledger_node_t *node,
                           pwr_ledger_weights_t weights);
+/* Attributes what the GPUs of all nodes used to the classes of calls that GPUs make:
+
+     joules of a class of calls += joules of the GPUs * time of the class / time of all processes
+
+   is_by_gpus: of an algorithm's number.  For the ledger of a whole job, last. */
+void pwr_ledger_attribute_gpus(pwr_ledger_t *ledger,
+                               bool (*is_by_gpus)(const void *who, int algorithm), const void *who);
 /* asleep: between the deepest and the lightest idle states of servers, uncore and memory included
    (0.3).  left: as the levers' types say. */
 pwr_ledger_weights_t pwr_ledger_weights(void);

@@ -78,6 +78,7 @@ typedef struct pwr_meter_reading {
         uncertainty_uj; /* edge_uj + drift_uj: energy_uj is that much off at most, up or down */
     uint64_t edge_uj;
     uint64_t drift_uj;
+    bool unseen; /* no power is known yet: edge_uj is of the most that such a domain can draw */
     /* PWR_OK, or why the domain could not be read this time: the rest is then what was known last.
        It may be readable again later; nothing is lost then but what a wrap hides. */
     pwr_status_t status;
@@ -95,7 +96,8 @@ pwr_status_t pwr_meter_read_at(pwr_meter_t *meter, uint64_t longest_ns,
                                pwr_meter_reading_t *readings, uint64_t *at_ns);
 
 /* The energy between two readings of one domain, begin before end; with the status of whichever
-   failed.  Sharper than subtracting: the edges count once, the drift before begin not at all. */
+   failed.  Sharper than subtracting: the edges count once, at the power that was seen first where
+   none was at begin, and the drift before begin not at all. */
 pwr_meter_reading_t pwr_meter_between(const pwr_meter_reading_t *begin,
                                       const pwr_meter_reading_t *end);
 

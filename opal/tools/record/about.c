@@ -147,6 +147,11 @@ const char *about_algorithm(const about_t *about, int number)
                                               : name_of(about->algorithms, (size_t)number);
 }
 
+bool about_is_by_gpus(const void *about, int algorithm)
+{
+    return strcmp(about_algorithm(about, algorithm), "gpu") == 0;
+}
+
 json_t *about_class_bytes(const about_t *about, unsigned number)
 {
     json_t *bytes = json_array_get(about->class_bytes, number);

@@ -37,6 +37,7 @@ void about_free(about_t *about);
 /* "unknown" for numbers that have no name. */
 const char *about_collective(const about_t *about, unsigned number);
 const char *about_algorithm(const about_t *about, int number); /* "stock" for none */
+bool about_is_by_gpus(const void *about, int algorithm);
 /* A new reference. */
 json_t *about_class_bytes(const about_t *about, unsigned number);
 

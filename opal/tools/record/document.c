@@ -45,6 +45,8 @@ static void add_node(document_totals_t *totals, const pwr_ledger_node_t *node)
         totals->metered++;
         totals->joules += 1e-6 * (double)node->uj;
         totals->uncertainty_j += 1e-6 * (double)node->uncertainty_uj;
+        totals->gpus_j += 1e-6 * (double)node->domains[PWR_DOMAIN_GPU].uj;
+        totals->gpus_uncertainty_j += 1e-6 * (double)node->domains[PWR_DOMAIN_GPU].uncertainty_uj;
         if (node->provenance > (uint32_t)totals->provenance) {
             totals->provenance = (pwr_meter_provenance_t)node->provenance;
         }
@@ -278,7 +280,7 @@ static json_t *origin(const char *kind, const char *note)
 static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t *ledger)
 {
     char note[4 * PWR_LEDGER_TEXT];
-    char sharing[PWR_LEDGER_TEXT] = "";
+    char sharing[PWR_LEDGER_TEXT] = "", gpus[PWR_LEDGER_TEXT] = "";
     bool modelled = totals->provenance == PWR_METER_MODELLED;
     size_t nodes = ledger->num_nodes;
     const pwr_ledger_node_t *first = NULL; /* that has energy, or else: that has none */
@@ -299,10 +301,14 @@ static json_t *energy_origin(const document_totals_t *totals, const pwr_ledger_t
                  "machine's energy.",
                  totals->sharing);
     }
+    if (totals->gpus_j > 0) {
+        snprintf(gpus, sizeof gpus, "  %.0f J of it, of GPUs, are measured (NVML).",
+                 totals->gpus_j);
+    }
     snprintf(
         note, sizeof note,
-        "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.%s%s%s",
-        first->source, totals->metered, nodes, sharing, modelled ? "  No counter: " : "",
+        "Energy of whole nodes, while the job ran there, by %s; %zu of %zu nodes have it.%s%s%s%s",
+        first->source, totals->metered, nodes, sharing, gpus, modelled ? "  No counter: " : "",
         modelled ? first->energy_remark : "");
     return origin(pwr_meter_provenance_text(totals->provenance), note);
 }
@@ -320,6 +326,10 @@ static json_t *provenance_of(const document_totals_t *totals, const pwr_ledger_t
         used += snprintf(attribution + used, sizeof attribution - (size_t)used,
                          ", one with %s lowered %g", pwr_lever_type((pwr_lever_id_t)i)->title,
                          weights.asleep + (1.0 - weights.asleep) * weights.left[i]);
+    }
+    if (totals->gpus_j > 0 && (size_t)used < sizeof attribution) {
+        snprintf(attribution + used, sizeof attribution - (size_t)used,
+                 "; of GPUs, by time, to the calls that they make");
     }
     return json_pack(
         "{s:o, s:o, s:o}", "time",

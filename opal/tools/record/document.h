@@ -24,6 +24,8 @@ typedef struct document_totals {
     double setup_s;
     double joules; /* of metered nodes */
     double uncertainty_j;
+    double gpus_j; /* of that, what GPUs have counted themselves (NVML); 0: there are none */
+    double gpus_uncertainty_j;
     pwr_meter_provenance_t provenance; /* of the least sure */
     pwr_account_sums_t calls;
 } document_totals_t;

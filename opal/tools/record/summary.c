@@ -50,6 +50,10 @@ static void print_energy(FILE *out, const document_totals_t *totals, const pwr_l
              totals->metered < ledger->num_nodes ? ", not all nodes" : "",
              totals->sharing > 0 ? ", containers share their machine's" : "");
     number_row(out, "Energy [J]", totals->joules, note);
+    if (totals->gpus_j > 0) {
+        snprintf(note, sizeof note, "+- %.3f, measured (NVML)", totals->gpus_uncertainty_j);
+        number_row(out, "  of it of GPUs [J]", totals->gpus_j, note);
+    }
     if (document_spread(totals) > 0.0) {
         number_row(out, "Power [W]", totals->joules / document_spread(totals), "mean");
     }
