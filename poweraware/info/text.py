@@ -75,7 +75,9 @@ def _machine(page: Page, report: Report) -> None:
     page.row("waits", f"pause, {monitor}, futex" if monitor else "pause, futex (the processor offers no umwait, mwaitx or WFE)")
     if machine["gpus"]:
         what = f"{plural(machine['gpus'], 'GPU')} of NVIDIA"
-        page.row("GPUs", f"{what}; Allreduce and Reduce of ranks on one node that share one stay there, others go through the host")
+        page.row("GPUs", f"{what}; collectives of the ranks of a node stay there, and so do reductions over several nodes; kernels of "
+                         "programs can reduce among them where those of all ranks run at once (a GPU for each, or MPS): "
+                         "man poweraware_stream_comm_team")  # fmt: skip
     page.row("cpufreq", _cpufreq(machine["cpufreq"]))
     where = "" if software["plugin_installed"] else " (not installed there)"
     page.row("poweraware", "{poweraware} for Open MPI {open_mpi}, plug-in {plugin}".format(**software) + where)
