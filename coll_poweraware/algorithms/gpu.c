@@ -11,8 +11,9 @@
  *
  * Where ranks have several GPUs, whose kernels reach each other's memory, reductions need no
  * leader: in the round each rank says that it has such buffers, and then launches a kernel of its
- * own (pwr_gpu/team.h).  No data come to the host.  GGAS (IV) has each GPU push its data to the
- * others; what shares one GPU has nothing to push.
+ * own (pwr_gpu/team.h).  Blocks are moved by a kernel of each rank, too, once the leader has told
+ * them that there are several GPUs.  No data come to the host.  GGAS (IV) has each GPU push its
+ * data to the others; what shares one GPU has nothing to push.
  *
  * On several nodes a reduction goes through the leaders, in chunks: a kernel reduces the inputs of
  * the node into memory of the CPU, leaders reduce among them, and a kernel writes the result to all
