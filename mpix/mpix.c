@@ -154,17 +154,28 @@ static void drop_group(attached_t *a)
 }
 
 /* Whether all ranks could; who could not says why, once, where nothing else is left. */
-static int all_could(const attached_t *a, int mine, const char *what, const char *why)
+static int all_could(const attached_t *a, int mine, const char *why)
 {
     static int told;
     if (!mine && !told && NULL == a->team) {
         told = 1;
-        fprintf(stderr, "poweraware: %s: %s\n", what, why);
+        fprintf(stderr, "poweraware: reductions in streams go through the host: %s\n", why);
     }
     return all_agree(a, mine);
 }
 
-static const char through_host_says[] = "reductions in streams go through the host";
+/* Says so, once, if not. */
+static int has_driver(void)
+{
+    static int told;
+    int found = pwr_gpu_driver_find();
+    if (!found && !told) {
+        told = 1;
+        fprintf(stderr, "poweraware: no communicator for a stream: libcuda.so.1 is not loaded, or "
+                        "too old\n");
+    }
+    return found;
+}
 
 static void drop_team(attached_t *a)
 {
@@ -191,10 +202,9 @@ static void make_team(attached_t *a, void *shared)
 static void make_group(attached_t *a, void *memory)
 {
     a->group = pwr_gpu_group_new(memory, a->size, a->rank, a->stream);
-    if (!all_could(a, NULL != a->group, through_host_says, pwr_gpu_why()) ||
-        !all_could(a, pwr_gpu_group_join(a->group), through_host_says, pwr_gpu_why()) ||
-        !all_could(a, pwr_gpu_group_start(a->group), through_host_says,
-                   "no thread or stream for the server")) {
+    if (!all_could(a, NULL != a->group, pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_join(a->group), pwr_gpu_why()) ||
+        !all_could(a, pwr_gpu_group_start(a->group), "no thread or stream for the server")) {
         drop_group(a);
     }
 }
@@ -203,8 +213,7 @@ static void find_ways(attached_t *a)
 {
     pwr_gpu_make_event(&a->ended);
     char *memory = share(a, PWR_GPU_TEAM_BYTES + pwr_gpu_group_bytes(a->size));
-    if (all_could(a, NULL != memory, through_host_says,
-                  "ranks share no memory, as on several nodes")) {
+    if (all_could(a, NULL != memory, "ranks share no memory, as on several nodes")) {
         make_team(a, memory);
         make_group(a, memory + PWR_GPU_TEAM_BYTES);
     }
@@ -269,8 +278,7 @@ int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *stream_
     MPI_Comm_set_errhandler(a->within, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &a->rank);
     MPI_Comm_size(comm, &a->size);
-    if (!all_could(a, pwr_gpu_driver_find(), "no communicator for a stream",
-                   "libcuda.so.1 is not loaded, or too old")) {
+    if (!all_agree(a, has_driver())) {
         MPI_Comm_free(&a->within);
         MPI_Comm_free(stream_comm);
         free(a);

@@ -175,36 +175,6 @@ static void ours(pwr_gpu_address_t in, pwr_gpu_address_t out, size_t count, void
                            MPI_DOUBLE, MPI_SUM, streamed);
 }
 
-static void rows(enqueue_t *enqueue, const buffers_t *buffers, size_t count, int calls, int row)
-{
-    for (int i = 0; i < calls; ++i) {
-        enqueue(buffers->source, buffers->result, count, stream);
-        if (0 == (i + 1) % row || i == calls - 1) {
-            end_row();
-        }
-    }
-}
-
-static void enqueued(size_t count, int calls)
-{
-    rows(ours, &plain, count, calls, ROW);
-}
-
-static void enqueued_1(size_t count, int calls)
-{
-    rows(ours, &plain, count, calls, 1);
-}
-
-static void by_nccl(size_t count, int calls)
-{
-    rows(nccl_allreduce, &plain, count, calls, ROW);
-}
-
-static void by_nvshmem(size_t count, int calls)
-{
-    rows(nvshmem_allreduce, &symmetric, count, calls, ROW);
-}
-
 static void in_kernel(size_t count, int calls)
 {
     enum { THREADS = 384, UNIT = 16 };
@@ -224,20 +194,36 @@ enum { STAGED, STAGED_2, DIRECT, ENQUEUED, ENQUEUED_1, IN_KERNEL, NCCL, NVSHMEM,
 
 static const struct {
     const char *name;
-    void (*run)(size_t count, int calls);
+    void (*run)(size_t count, int calls); /* NULL: rows of ... */
+    enqueue_t *enqueue;
     const buffers_t *buffers;
     int row;      /* calls */
     bool reduces; /* no other collective than Allreduce */
 } ways[WAYS] = {
-    [STAGED] = {"staged", staged, &plain, 1, false},
-    [STAGED_2] = {"staged-2", staged_2, &plain, 1, false},
-    [DIRECT] = {"direct", direct, &plain, 1, false},
-    [ENQUEUED] = {"enqueued", enqueued, &plain, ROW, true},
-    [ENQUEUED_1] = {"enqueued-1", enqueued_1, &plain, 1, true},
-    [IN_KERNEL] = {"in-kernel", in_kernel, &plain, ROW, true},
-    [NCCL] = {"nccl", by_nccl, &plain, ROW, true},
-    [NVSHMEM] = {"nvshmem", by_nvshmem, &symmetric, ROW, true},
+    [STAGED] = {"staged", staged, NULL, &plain, 1, false},
+    [STAGED_2] = {"staged-2", staged_2, NULL, &plain, 1, false},
+    [DIRECT] = {"direct", direct, NULL, &plain, 1, false},
+    [ENQUEUED] = {"enqueued", NULL, ours, &plain, ROW, true},
+    [ENQUEUED_1] = {"enqueued-1", NULL, ours, &plain, 1, true},
+    [IN_KERNEL] = {"in-kernel", in_kernel, NULL, &plain, ROW, true},
+    [NCCL] = {"nccl", NULL, nccl_allreduce, &plain, ROW, true},
+    [NVSHMEM] = {"nvshmem", NULL, nvshmem_allreduce, &symmetric, ROW, true},
 };
+
+static void run(int way, size_t count, int calls)
+{
+    const buffers_t *buffers = ways[way].buffers;
+    if (NULL != ways[way].run) {
+        ways[way].run(count, calls);
+        return;
+    }
+    for (int i = 0; i < calls; ++i) {
+        ways[way].enqueue(buffers->source, buffers->result, count, stream);
+        if (0 == (i + 1) % ways[way].row || i == calls - 1) {
+            end_row();
+        }
+    }
+}
 
 /* ---- windows ---- */
 
@@ -281,7 +267,7 @@ static double window(int way, size_t count, int calls, int round)
     double joules = 0 == rank ? gpu_j() : 0; /* takes milliseconds */
     MPI_Barrier(stock);
     double cpu = cpu_s(), begin = now_s();
-    ways[way].run(count, calls);
+    run(way, count, calls);
     double seconds = now_s() - begin, slowest = 0, all_cpu = 0;
     cpu = cpu_s() - cpu;
     MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, stock);
@@ -322,7 +308,7 @@ static void check(int way, size_t count)
         MUST(to_device(buffers->result, to, received(count) * 8));
     }
     MUST(wait_stream(NULL)); /* a copy may return before it is there */
-    ways[way].run(count, 2);
+    run(way, count, 2);
     if (received(count) > 0) {
         MUST(to_host(to, buffers->result, received(count) * 8));
     }

@@ -24,17 +24,32 @@ static bool cannot(const char *library, const char *why)
     return false;
 }
 
-static bool find(void *library, const char *name, void *function)
+typedef struct wanted {
+    const char *name;
+    void *function; /* where its address goes */
+} wanted_t;
+
+/* wanted ends with a name that is NULL. */
+static bool find(const char *what, const char *file, const wanted_t *wanted)
 {
-    void *address = NULL == library ? NULL : dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return NULL != address;
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (NULL == library) {
+        return cannot(what, dlerror());
+    }
+    for (; NULL != wanted->name; ++wanted) {
+        void *address = dlsym(library, wanted->name);
+        if (NULL == address) {
+            return cannot(what, dlerror());
+        }
+        memcpy(wanted->function, &address, sizeof address);
+    }
+    return true;
 }
 
-static bool open_library(const char *file, const char *what, void **library)
+/* Rank 0's, for all, if it could make one. */
+static bool hand_out(MPI_Comm comm, bool made, void *id, int bytes)
 {
-    *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    return NULL != *library || cannot(what, dlerror());
+    return all_agree(comm, made) && MPI_SUCCESS == MPI_Bcast(id, bytes, MPI_BYTE, 0, comm);
 }
 
 static void must_be(int rc, const char *what)
@@ -63,13 +78,12 @@ static struct {
 
 static bool nccl_find(void)
 {
-    void *library;
-    return open_library("libnccl.so.2", "NCCL", &library) &&
-           ((find(library, "ncclGetUniqueId", &nccl.get_id) &&
-             find(library, "ncclCommInitRank", &nccl.init) &&
-             find(library, "ncclAllReduce", &nccl.allreduce) &&
-             find(library, "ncclCommDestroy", &nccl.destroy)) ||
-            cannot("NCCL", "it lacks a function"));
+    const wanted_t wanted[] = {{"ncclGetUniqueId", &nccl.get_id},
+                               {"ncclCommInitRank", &nccl.init},
+                               {"ncclAllReduce", &nccl.allreduce},
+                               {"ncclCommDestroy", &nccl.destroy},
+                               {NULL, NULL}};
+    return find("NCCL", "libnccl.so.2", wanted);
 }
 
 bool nccl_open(MPI_Comm comm)
@@ -78,10 +92,10 @@ bool nccl_open(MPI_Comm comm)
     int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    if (!all_agree(comm, nccl_find()) || !all_agree(comm, 0 != rank || 0 == nccl.get_id(&id))) {
+    if (!all_agree(comm, nccl_find()) ||
+        !hand_out(comm, 0 != rank || 0 == nccl.get_id(&id), &id, sizeof id)) {
         return false;
     }
-    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, comm);
     bool ok = 0 == nccl.init(&nccl.comm, size, id, rank);
     return all_agree(comm, ok || cannot("NCCL", "ncclCommInitRank (NCCL_DEBUG=WARN says more)"));
 }
@@ -141,16 +155,15 @@ static struct {
 
 static bool nvshmem_find(void)
 {
-    void *library;
-    return open_library("libnvshmem_host.so.3", "NVSHMEM", &library) &&
-           ((find(library, "nvshmemx_get_uniqueid", &nvshmem.get_id) &&
-             find(library, "nvshmemx_set_attr_uniqueid_args", &nvshmem.set_attributes) &&
-             find(library, "nvshmemx_hostlib_init_attr", &nvshmem.init) &&
-             find(library, "nvshmem_malloc", &nvshmem.allocate) &&
-             find(library, "nvshmem_free", &nvshmem.release) &&
-             find(library, "nvshmemx_double_sum_reduce_on_stream", &nvshmem.sum) &&
-             find(library, "nvshmemx_hostlib_finalize", &nvshmem.finalize)) ||
-            cannot("NVSHMEM", "it lacks a function"));
+    const wanted_t wanted[] = {{"nvshmemx_get_uniqueid", &nvshmem.get_id},
+                               {"nvshmemx_set_attr_uniqueid_args", &nvshmem.set_attributes},
+                               {"nvshmemx_hostlib_init_attr", &nvshmem.init},
+                               {"nvshmem_malloc", &nvshmem.allocate},
+                               {"nvshmem_free", &nvshmem.release},
+                               {"nvshmemx_double_sum_reduce_on_stream", &nvshmem.sum},
+                               {"nvshmemx_hostlib_finalize", &nvshmem.finalize},
+                               {NULL, NULL}};
+    return find("NVSHMEM", "libnvshmem_host.so.3", wanted);
 }
 
 bool nvshmem_open(MPI_Comm comm, size_t bytes, pwr_gpu_address_t *in, pwr_gpu_address_t *out)
@@ -167,10 +180,9 @@ bool nvshmem_open(MPI_Comm comm, size_t bytes, pwr_gpu_address_t *in, pwr_gpu_ad
     snprintf(heap, sizeof heap, "%zu", 3 * bytes + (64u << 20));
     setenv("NVSHMEM_SYMMETRIC_SIZE", heap, 0);
     if (!all_agree(comm, nvshmem_find()) ||
-        !all_agree(comm, 0 != rank || 0 == nvshmem.get_id(&id))) {
+        !hand_out(comm, 0 != rank || 0 == nvshmem.get_id(&id), &id, sizeof id)) {
         return false;
     }
-    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, comm);
     bool ok = 0 == nvshmem.set_attributes(rank, size, &id, &attributes) &&
               0 == nvshmem.init(NVSHMEM_WITH_UNIQUE_ID, &attributes);
     if (!all_agree(comm, ok || cannot("NVSHMEM", "nvshmemx_hostlib_init_attr"))) {

@@ -301,17 +301,16 @@ static bool offer_with_team(coll_poweraware_call_t *call, const buffers_t *buffe
  */
 static pwr_gpu_team_t *hear_all(coll_poweraware_call_t *call)
 {
-    const message_t *first = NULL;
-    bool ready = false, all_have = true, one_gpu = true;
+    const pwr_gpu_offer_t *offers[PWR_GPU_MEMBERS];
+    bool ready = false, all_have = true;
     pwr_boxes_wait_all(call->boxes);
     for (int i = 0; i < call->hierarchy->num_local; ++i) {
         const message_t *its = (const message_t *)pwr_boxes_read(call->boxes, i, sizeof(message_t));
-        first = 0 == i ? its : first;
         ready = coll_poweraware_team_hear(call, i, &its->team);
         all_have &= 0 != its->has;
-        one_gpu &= 0 == memcmp(&its->offer.device, &first->offer.device, sizeof its->offer.device);
+        offers[i] = &its->offer;
     }
-    if (!ready && all_have && one_gpu) {
+    if (!ready && all_have && !pwr_gpu_are_several(offers, call->hierarchy->num_local)) {
         coll_poweraware_team_drop(call);
     } else if (ready || all_have) {
         call->comes_to_team = coll_poweraware_team_go_on(call);

@@ -5,6 +5,8 @@
  */
 #include "algorithms/leader/among_leaders.h"
 
+#include "algorithms/leader/node_tree.h"
+
 #include "ompi/op/op.h"
 
 typedef const coll_poweraware_pairwise_t pairwise_t;
@@ -162,21 +164,18 @@ static range_t piece_of(const void *arg, int node)
 /* A leader of p nodes sends
      in pieces    2 (p - 1) messages, and of n bytes 2 (p - 1) / p
      by doubling  log2 p messages, and all n bytes in each,
-   where a message costs as much as so many bytes more: 12 KiB on InfiniBand (1 us, 12 GB/s), 10 to
-   30 on TCP of 10 Gb/s. */
+   where a message costs as much as so many bytes more (measured: emulated nodes, TCP; reckoned for
+   InfiniBand, of 1 us and 12 GB/s: 12 KiB).  Two nodes gain nothing by pieces. */
 enum { MESSAGE_BYTES = 6 << 10 };
 
 static bool in_pieces(const coll_poweraware_leaders_t *leaders, size_t count)
 {
     const pwr_hierarchy_t *h = leaders->call->hierarchy;
-    size_t nodes = (size_t)h->num_nodes, largest = (count + nodes - 1) / nodes, steps = 0;
-    while ((size_t)1 << steps < nodes) {
-        ++steps;
-    }
+    size_t nodes = (size_t)h->num_nodes, largest = (count + nodes - 1) / nodes;
+    size_t steps = (size_t)coll_poweraware_num_children(0, (int)nodes, false);
     size_t messages = 2 * (nodes - 1), bytes = count * (size_t)leaders->operands->extent;
     bool fits = largest * (size_t)coll_poweraware_pairwise_rooms(h) <= count;
-    return fits && nodes > 2 &&
-           bytes * (steps * nodes - messages) > MESSAGE_BYTES * nodes * (messages - steps);
+    return fits && bytes * (steps * nodes - messages) > MESSAGE_BYTES * nodes * (messages - steps);
 }
 
 char *coll_poweraware_sum_everywhere(const coll_poweraware_leaders_t *leaders, char *sum,

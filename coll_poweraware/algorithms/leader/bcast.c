@@ -43,19 +43,11 @@ static int leader_of_vnode(const bcast_t *b, int vnode)
     return coll_poweraware_leader(b->call, node, b->root);
 }
 
-static int log2_ceil(int n)
-{
-    int log = 0;
-    while ((1L << log) < n) {
-        ++log;
-    }
-    return log;
-}
-
 static bool is_chain(const bcast_t *b, size_t num_pieces)
 {
     size_t nodes = (size_t)b->call->hierarchy->num_nodes;
-    return num_pieces + nodes - 2 < num_pieces * (size_t)log2_ceil((int)nodes);
+    return num_pieces + nodes - 2 <
+           num_pieces * (size_t)coll_poweraware_num_children(0, (int)nodes, false);
 }
 
 static void find_peers(bcast_t *b, size_t num_pieces)

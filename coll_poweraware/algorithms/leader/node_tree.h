@@ -42,6 +42,7 @@ static inline int coll_poweraware_node_child(int vnode, int num_nodes, int k, bo
     return coll_poweraware_tree_child(vnode, num_nodes, k);
 }
 
+/* The root of a tree has log2 num_nodes of them, rounded up. */
 static inline int coll_poweraware_num_children(int vnode, int num_nodes, bool chain)
 {
     int num = 0;
