@@ -16,7 +16,6 @@
 
 #include <setjmp.h>
 
-#include "comm/state.h"
 #include "pwr_ompi/process.h"
 
 uint64_t coll_poweraware_num_handled;
@@ -24,13 +23,14 @@ uint64_t coll_poweraware_num_handled;
 void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                            const coll_poweraware_algorithm_t *algorithm)
 {
+    bool ours = coll_poweraware_is_ours(algorithm);
     if (NULL != algorithm) {
         pwr_process_count(&coll_poweraware_num_handled);
     }
-    pwr_operation_start(operation, coll_poweraware_number_of(m, algorithm));
+    pwr_operation_start(operation, coll_poweraware_number_of(m, algorithm), !ours);
     unsigned collective = operation->name - m->operations.first;
     if (collective < COLL_POWERAWARE_NUM_COLLECTIVES) {
-        m->handled[collective] += NULL != algorithm || operation->levers;
+        m->handled[collective] += ours || operation->levers;
     }
 }
 

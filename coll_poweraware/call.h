@@ -9,10 +9,11 @@
 #include <stdatomic.h>
 
 #include "algorithms/algorithms.h"
+#include "comm/state.h"
 #include "module.h"
 #include "pwr_ompi/process.h"
 
-/* Calls of this process that took an algorithm of ours. */
+/* Calls of this process that were not made by the function that Open MPI had selected. */
 extern uint64_t coll_poweraware_num_handled;
 
 /* Open MPI may have made the communicator in the progress of another thread (MPI_Comm_idup): pairs
@@ -33,6 +34,17 @@ static inline mca_coll_base_comm_coll_t *coll_poweraware_step_aside(mca_coll_pow
     mca_coll_base_comm_coll_t *table = m->comm->c_coll;
     m->comm->c_coll = &m->saved;
     return table;
+}
+
+/* The functions of a call that none of our algorithms makes.  The communicator has them meanwhile.
+ */
+static inline const mca_coll_base_comm_coll_t *
+coll_poweraware_stock(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *algorithm)
+{
+    if (NULL != algorithm && !coll_poweraware_is_ours(algorithm)) {
+        m->comm->c_coll = &m->state->others->tables[algorithm->component];
+    }
+    return m->comm->c_coll;
 }
 
 static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,

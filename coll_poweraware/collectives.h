@@ -100,6 +100,13 @@ typedef enum coll_poweraware_counted {
         COLL_POWERAWARE_NUM_COUNTED
 } coll_poweraware_counted_t;
 
+/* EACH(name), defined where this is used, for all of both lists. */
+#define COLL_POWERAWARE_EACH_HANDLED(constant, name, arguments, bytes, known) EACH(name)
+#define COLL_POWERAWARE_EACH_COUNTED(name, arguments, kind) EACH(name)
+#define COLL_POWERAWARE_FOR_ALL                                                                    \
+    COLL_POWERAWARE_HANDLED(COLL_POWERAWARE_EACH_HANDLED)                                          \
+    COLL_POWERAWARE_COUNTED(COLL_POWERAWARE_EACH_COUNTED)
+
 /* What the application passed; a collective uses the members its MPI function has.  Bcast has its
    buffer in rbuf; Bcast and reductions have their one count and datatype in rcount and rdtype.
    Buffers may be MPI_IN_PLACE where MPI allows it. */
@@ -138,7 +145,7 @@ enum {
 extern const char *const coll_poweraware_names[COLL_POWERAWARE_NUM_OPERATIONS];
 /* Whether all ranks know the bytes of a call equally: the message for Bcast and reductions, the
    blocks of all ranks together for the others, 0 for Barrier.  Where nobody does (Alltoallv,
-   Alltoallw) they are PWR_BYTES_UNKNOWN. */
+   Alltoallw), what an earlier call had stands for it (choose/bytes.h). */
 extern const bool coll_poweraware_bytes_known[COLL_POWERAWARE_NUM_COLLECTIVES];
 
 #endif

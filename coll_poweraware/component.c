@@ -80,9 +80,11 @@ static void add_names(void)
 
 static void register_pvars(const mca_base_component_t *component)
 {
-    pwr_pvar_register(component, "handled",
-                      "Calls of this process that took an algorithm of ours, number",
-                      MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
+    pwr_pvar_register(
+        component, "handled",
+        "Calls of this process that took an algorithm of ours, or of a component that was not "
+        "selected, number",
+        MCA_BASE_PVAR_CLASS_COUNTER, NULL, &coll_poweraware_num_handled);
     const char *note = pwr_process_wants_report() ? "" : "; not counted: no report is wanted";
     pwr_pvars_register(component, SELF->first_operation, COLL_POWERAWARE_NUM_COLLECTIVES, note);
 }

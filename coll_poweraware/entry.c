@@ -76,7 +76,7 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         coll_poweraware_staging_t staging;                                                         \
         pwr_operation_t operation;                                                                 \
         const size_t own_bytes = BYTES_##its_bytes;                                                \
-        const size_t bytes = (known) ? own_bytes : PWR_BYTES_UNKNOWN;                              \
+        const size_t bytes = (known) ? own_bytes : m->bytes[collective].agreed;                    \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
         const bool repeats = coll_poweraware_repeats(m, collective, &args, bytes, own_bytes);      \
         algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
@@ -85,11 +85,12 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         if (!on_gpu(m, &operation, collective, &algorithm, &args, bytes, &rc)) {                   \
             const bool staged = pwr_device_memory_may_be() &&                                      \
                                 coll_poweraware_stage(&staging, m, collective, algorithm, &args);  \
+            const mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);          \
             TAKE_##arguments;                                                                      \
             rc = staged && staging.cannot ? staging.rc                                             \
-                 : NULL != algorithm                                                               \
+                 : coll_poweraware_is_ours(algorithm)                                              \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
-                     : m->saved.coll_##name(ARGS_##arguments comm, m->saved.coll_##name##_module); \
+                     : stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);     \
             if (staged) {                                                                          \
                 rc = coll_poweraware_unstage(&staging, rc);                                        \
             }                                                                                      \

@@ -13,14 +13,12 @@
 
 coll_poweraware_totals_t coll_poweraware_totals;
 
-/* EACH(name), defined where it is used, for all collectives of ours and all that are counted. */
-#define EACH_HANDLED(constant, name, arguments, bytes, known) EACH(name)
-#define EACH_COUNTED(name, arguments, kind) EACH(name)
-#define FOR_ALL COLL_POWERAWARE_HANDLED(EACH_HANDLED) COLL_POWERAWARE_COUNTED(EACH_COUNTED)
-
 static void construct(mca_coll_poweraware_module_t *m)
 {
     memset((char *)m + sizeof m->super, 0, sizeof *m - sizeof m->super);
+    for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        m->bytes[c].agreed = PWR_BYTES_UNKNOWN;
+    }
 }
 
 /* Communicators may be freed in several threads at once. */
@@ -44,7 +42,7 @@ static void destruct(mca_coll_poweraware_module_t *m)
     if (NULL != m->saved.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
         OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
     }
-    FOR_ALL
+    COLL_POWERAWARE_FOR_ALL
 #undef EACH
 }
 
@@ -74,7 +72,7 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
     } else if (NULL != m->saved.coll_##name##_module) {                                            \
         OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
     }
-    FOR_ALL
+    COLL_POWERAWARE_FOR_ALL
 #undef EACH
 #define EACH(name)                                                                                 \
     if (NULL != m->super.coll_##name) {                                                            \
@@ -82,7 +80,7 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
         comm->c_coll->coll_##name##_module = &m->super;                                            \
     }
     if (PWR_MODULE_INSTALLS_ITSELF) {
-        FOR_ALL
+        COLL_POWERAWARE_FOR_ALL
     }
 #undef EACH
     /* Pairs with coll_poweraware_of. */
@@ -102,7 +100,7 @@ static int disable(mca_coll_base_module_t *module, struct ompi_communicator_t *c
         comm->c_coll->coll_##name##_module = m->saved.coll_##name##_module;                        \
     }
     if (PWR_MODULE_INSTALLS_ITSELF) {
-        FOR_ALL
+        COLL_POWERAWARE_FOR_ALL
     }
 #undef EACH
     return OMPI_SUCCESS;

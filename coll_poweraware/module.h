@@ -35,6 +35,12 @@ typedef struct coll_poweraware_gpu_class {
 } coll_poweraware_gpu_class_t;
 enum { COLL_POWERAWARE_GPU_COLLECTIVES = 7, COLL_POWERAWARE_GPU_SIZES = 32 };
 
+/* Bytes of calls of which each rank knows its own alone (choose/bytes.h). */
+typedef struct coll_poweraware_bytes {
+    size_t agreed;    /* PWR_BYTES_UNKNOWN: not yet */
+    uint64_t ask_at;  /* the number of the call in which the ranks agree again */
+} coll_poweraware_bytes_t;
+
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t *comm;
@@ -45,6 +51,7 @@ typedef struct mca_coll_poweraware_module {
     struct coll_poweraware_state *state;
     int algorithm[COLL_POWERAWARE_NUM_COLLECTIVES];
     size_t from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock */
+    coll_poweraware_bytes_t bytes[COLL_POWERAWARE_NUM_COLLECTIVES];
     const struct coll_poweraware_table *table; /* with scheme auto; NULL until all ranks agreed */
     _Atomic bool enabled;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "choose/learn.h"
+#include "choose/bytes.h"
 #include "comm/state.h"
 
 #include "ompi/datatype/ompi_datatype.h"
@@ -19,12 +20,15 @@ const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_mo
     coll_poweraware_repeat_t *r = &m->repeats[collective];
     ++r->made;
     coll_poweraware_count(m, (int)collective);
+    bool ours = coll_poweraware_is_ours(r->algorithm);
     int number = coll_poweraware_number_of(m, r->algorithm);
     pwr_operation_repeat(operation, &m->operations, m->operations.first + (unsigned)collective,
-                         r->own_bytes, r->class, number);
+                         r->own_bytes, r->class, number, !ours);
     if (NULL != r->algorithm) {
-        coll_poweraware_call_begin(m->state->call, operation, collective);
         pwr_process_count(&coll_poweraware_num_handled);
+    }
+    if (ours) {
+        coll_poweraware_call_begin(m->state->call, operation, collective);
         ++m->handled[collective];
     }
     return r->algorithm;
@@ -36,9 +40,10 @@ static bool is_predefined(const struct ompi_datatype_t *datatype)
 }
 
 /* Where ranks know only their own bytes, neither lists nor datatypes decide. */
-static bool may_be_repeated(const coll_poweraware_args_t *args, size_t bytes)
+static bool may_be_repeated(coll_poweraware_collective_t collective,
+                            const coll_poweraware_args_t *args)
 {
-    if (PWR_BYTES_UNKNOWN == bytes) {
+    if (!coll_poweraware_bytes_known[collective]) {
         return true;
     }
     bool lists = pwr_ompi_has_counts(args->scounts) || pwr_ompi_has_counts(args->rcounts) ||
@@ -56,7 +61,8 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
     if (NULL != m->quiet && m->quiet->quiet < most) {
         most = m->quiet->quiet;
     }
-    if (0 == most || m->ended || !may_be_repeated(args, bytes)) {
+    most = coll_poweraware_most_of_these_bytes(m, collective, most);
+    if (0 == most || m->ended || !may_be_repeated(collective, args)) {
         return;
     }
     m->repeats[collective] = (coll_poweraware_repeat_t){

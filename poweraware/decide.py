@@ -28,7 +28,6 @@ from poweraware.table import Table, as_table
 _SLOWER_MOST = 0.25  # of the blocks: what looks faster may be noise
 _BAD_MOST = 0.1  # of the documents in which it was bad: it does not depend on us alone whether it pays
 _ALGORITHMS_MOST = 4  # of a point
-_BYTES_UNKNOWN = ("alltoallv", "alltoallw")  # to all ranks
 
 Range = Tuple[int, Optional[int]]  # both ends belong to it; None: no limit
 
@@ -81,20 +80,6 @@ def _paying(point: Point, rules: Rules) -> List[Tuple[str, float]]:
     return sorted(found, key=lambda each: each[1])[:_ALGORITHMS_MOST]
 
 
-def _one_for_all(line: Sequence[Point]) -> Point:
-    """One point for all sizes of a layout: means of the algorithms that all of them have and that are bad nowhere."""
-    point = Point(line[0].collective, line[0].nodes, line[0].ranks_per_node, 0)
-    for name in line[0].results:
-        parts = [each.results[name] for each in line if name in each.results and not _is_bad(each.results[name])]
-        if len(parts) == len(line):
-            result = point.results.setdefault(name, Result())
-            for part in parts:
-                result.log_time += part.log_time / part.documents
-                result.log_cpu += part.log_cpu / part.documents
-                result.documents += 1
-    return point
-
-
 # ---- step 3 ----
 
 
@@ -106,8 +91,6 @@ def rows(points: Sequence[Point], rules: Rules) -> Iterator[Row]:
             for ranks, of_ranks in _neighbourhoods(point.ranks_per_node for point in here):
                 line = [point for point in here if (point.collective, point.ranks_per_node) == (collective, ranks)]
                 line.sort(key=lambda point: point.bytes)
-                if line and collective in _BYTES_UNKNOWN:
-                    line = [_one_for_all(line)]
                 yield from _rows_of_line(line, (1, 1) if nodes == 1 else of_nodes, of_ranks, rules)
 
 

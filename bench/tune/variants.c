@@ -88,7 +88,8 @@ static tune_variant_t *add(tune_variants_t *variants, const char *name, const ch
     return variant;
 }
 
-/* The words of one of the component's parameters that are algorithms. */
+/* The words of one of the component's parameters that are algorithms.  Components that are variants
+   themselves are not ours. */
 static void add_algorithms(tune_variants_t *variants, const tune_options_t *options, int collective,
                            MPI_T_enum words)
 {
@@ -100,7 +101,8 @@ static void add_algorithms(tune_variants_t *variants, const tune_options_t *opti
         int value;
         length = sizeof name;
         MPI_T_enum_get_item(words, i, &value, name, &length);
-        if (strcmp(name, "choose") == 0 || strcmp(name, stock) == 0 ||
+        tune_variant_t *known = find(variants, name);
+        if (strcmp(name, "choose") == 0 || (known && !known->is_ours) ||
             (options->variants && !tune_list_has(options->variants, name))) {
             continue;
         }

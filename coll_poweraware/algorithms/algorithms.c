@@ -9,10 +9,20 @@
 
 #include "choose/decision.h"
 
-#define ROW(collective, name, run, can, part)                                                      \
+#define ROW(its_collective, its_name, its_run, its_can, part)                                      \
     {                                                                                              \
-        COLL_POWERAWARE_##collective, name, can, coll_poweraware_##run, PWR_SEGMENT_##part         \
+        .collective = COLL_POWERAWARE_##its_collective, .name = (its_name), .can = (its_can),      \
+        .run = coll_poweraware_##its_run, .memory = PWR_SEGMENT_##part                             \
     }
+#define BASIC(its_collective, its_name, arguments, bytes, known)                                   \
+    {.collective = COLL_POWERAWARE_##its_collective,                                               \
+     .name = "basic",                                                                              \
+     .can = coll_poweraware_few_can,                                                               \
+     .component = COLL_POWERAWARE_BASIC},
+#define TUNED(its_collective, its_name, arguments, bytes, known)                                   \
+    {.collective = COLL_POWERAWARE_##its_collective,                                               \
+     .name = "tuned",                                                                              \
+     .component = COLL_POWERAWARE_TUNED},
 const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(ALLGATHER, "box", box_allgather, coll_poweraware_box_allgather_can, BOXES),
     ROW(ALLGATHER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
@@ -42,7 +52,7 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(GATHER, "box", box_gather, coll_poweraware_box_gather_can, BOXES),
     ROW(GATHER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(GATHER, "leader", rooted_leader, NULL, CHUNKS),
-    ROW(GATHER, "linear", linear, coll_poweraware_linear_can, BOXES),
+    ROW(GATHER, "linear", linear, coll_poweraware_few_can, BOXES),
     ROW(REDUCE, "box", box_reduce, coll_poweraware_box_reduce_can, BOXES),
     ROW(REDUCE, "gpu", gpu_reduce, coll_poweraware_gpu_reduce_can, BOXES),
     ROW(REDUCE, "leader", reduce_leader, coll_poweraware_reduce_leader_can, CHUNKS),
@@ -58,11 +68,22 @@ const coll_poweraware_algorithm_t coll_poweraware_algorithms[] = {
     ROW(SCATTER, "box", box_scatter, coll_poweraware_box_gather_can, BOXES),
     ROW(SCATTER, "gpu", gpu_copy, coll_poweraware_gpu_copy_can, BOXES),
     ROW(SCATTER, "leader", rooted_leader, NULL, CHUNKS),
-    ROW(SCATTER, "linear", linear, coll_poweraware_linear_can, BOXES),
-};
+    ROW(SCATTER, "linear", linear, coll_poweraware_few_can, BOXES),
+    COLL_POWERAWARE_HANDLED(BASIC) /* linear algorithms most of all */
+    COLL_POWERAWARE_HANDLED(TUNED)};
 
 const int coll_poweraware_num_algorithms =
     sizeof coll_poweraware_algorithms / sizeof coll_poweraware_algorithms[0];
+
+/* More ranks would have a root handle more messages than a tree has rounds, by far. */
+bool coll_poweraware_few_can(const coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
+                             size_t bytes)
+{
+    enum { FEW = 64 };
+    (void)args;
+    (void)bytes;
+    return call->hierarchy->size <= FEW;
+}
 
 int coll_poweraware_algorithm_index(int collective, const char *name)
 {

@@ -6,10 +6,12 @@
 #ifndef COLL_POWERAWARE_ALGORITHMS_H
 #define COLL_POWERAWARE_ALGORITHMS_H
 
+#include "comm/components.h"
 #include "primitives/primitives.h"
 
 /* Whether an algorithm can do this call.  The same answer on all ranks: it looks only at what they
-   know equally.  bytes is PWR_BYTES_UNKNOWN where they do not know it. */
+   know equally.  bytes: of the call; where they do not know that (coll_poweraware_bytes_known) what
+   they have agreed on, which says nothing about this one, or PWR_BYTES_UNKNOWN. */
 typedef bool coll_poweraware_can_t(const coll_poweraware_call_t *call,
                                    const coll_poweraware_args_t *args, size_t bytes);
 /* Returns an OMPI_* code.  After an error it takes all of its steps all the same: it counts itself
@@ -22,18 +24,28 @@ typedef struct coll_poweraware_algorithm {
     /* The word of coll_poweraware_<collective>_algorithm and of decision tables. */
     const char *name;
     coll_poweraware_can_t *can; /* NULL: every call */
-    coll_poweraware_run_t *run;
-    pwr_segment_part_t memory; /* chunks: boxes, too */
+    coll_poweraware_run_t *run; /* NULL: none of ours, but a function of ... */
+    coll_poweraware_component_t component;
+    pwr_segment_part_t memory; /* if ours; chunks: boxes, too */
 } coll_poweraware_algorithm_t;
+
+/* NULL: the stock function. */
+static inline bool coll_poweraware_is_ours(const coll_poweraware_algorithm_t *algorithm)
+{
+    return NULL != algorithm && NULL != algorithm->run;
+}
 
 static inline bool coll_poweraware_can(const coll_poweraware_algorithm_t *algorithm,
                                        const coll_poweraware_call_t *call,
                                        const coll_poweraware_args_t *args, size_t bytes)
 {
-    return NULL == algorithm->can || algorithm->can(call, args, bytes);
+    return (NULL == algorithm->can || algorithm->can(call, args, bytes)) &&
+           (NULL != algorithm->run ||
+            coll_poweraware_has(call->others, algorithm->component, (int)call->collective));
 }
 
-/* All of them; those of a collective in order of preference.  [coll_poweraware_num_algorithms] */
+/* All of them; those of a collective in order of preference, stock functions behind ours.
+ * [coll_poweraware_num_algorithms] */
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;
 /* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */
@@ -41,6 +53,9 @@ int coll_poweraware_algorithm_index(int collective, const char *name);
 
 /* Collectives that differ in little (v, w, exclusive, blocks of one length) share a function, which
    asks call->collective. */
+
+/* Over few ranks: linear algorithms. */
+coll_poweraware_can_t coll_poweraware_few_can;
 
 /* Small messages through rounds of boxes (box.h). */
 coll_poweraware_can_t coll_poweraware_box_allgather_can;
@@ -76,8 +91,7 @@ coll_poweraware_run_t coll_poweraware_reduce_scatter_leader;
 coll_poweraware_can_t coll_poweraware_scan_leader_can;
 coll_poweraware_run_t coll_poweraware_scan_leader;
 
-/* Gather and Scatter with one message per rank, over few ranks. */
-coll_poweraware_can_t coll_poweraware_linear_can;
+/* Gather and Scatter with one message per rank. */
 coll_poweraware_run_t coll_poweraware_linear;
 
 /* Alltoall, Alltoallv and Alltoallw: socket-grouped (ICPP 2010 V-A); on one node; with one message

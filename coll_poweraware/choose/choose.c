@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "choose/bytes.h"
 #include "choose/learn.h"
 #include "comm/state.h"
 #include "device.h"
@@ -54,10 +55,8 @@ static bool is_stock(const coll_poweraware_choices_t *choices, int collective, s
 /* From how many bytes on calls may be ours; UINT64_MAX: never. */
 static uint64_t ours_from(const coll_poweraware_choices_t *choices, int collective)
 {
-    if (coll_poweraware_bytes_known[collective]) {
-        return coll_poweraware_choices_from(choices, collective);
-    }
-    return is_stock(choices, collective, PWR_BYTES_UNKNOWN) ? UINT64_MAX : 0;
+    uint64_t from = coll_poweraware_choices_from(choices, collective);
+    return coll_poweraware_bytes_known[collective] || UINT64_MAX == from ? from : 0;
 }
 
 /* Calls that the table leaves to the stock function may come to be ours. */
@@ -136,7 +135,8 @@ static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
 {
     for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
         algorithm_t *a = &coll_poweraware_algorithms[i];
-        if (collective == a->collective && coll_poweraware_can(a, call, args, bytes)) {
+        if (collective == a->collective && coll_poweraware_is_ours(a) &&
+            coll_poweraware_can(a, call, args, bytes)) {
             return a;
         }
     }
@@ -159,8 +159,9 @@ static bool has_part(mca_coll_poweraware_module_t *m, pwr_operation_t *operation
 /* The memory it runs in; where there is none, the stock function. */
 static bool has_memory(mca_coll_poweraware_module_t *m, pwr_operation_t *operation, algorithm_t *a)
 {
-    return has_part(m, operation, PWR_SEGMENT_BOXES) &&
-           (PWR_SEGMENT_BOXES == a->memory || has_part(m, operation, PWR_SEGMENT_CHUNKS));
+    return !coll_poweraware_is_ours(a) ||
+           (has_part(m, operation, PWR_SEGMENT_BOXES) &&
+            (PWR_SEGMENT_BOXES == a->memory || has_part(m, operation, PWR_SEGMENT_CHUNKS)));
 }
 
 /* A communicator whose calls are all left to stock functions is set up only if it is used a lot. */
@@ -176,7 +177,10 @@ static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         return true;
     }
     const coll_poweraware_table_t *table = table_of(m, operation);
-    return (NULL != table->any && !is_stock(table->any, collective, bytes)) ||
+    bool ours = NULL != table->any && (PWR_BYTES_UNKNOWN == bytes
+                                           ? UINT64_MAX != ours_from(table->any, collective)
+                                           : !is_stock(table->any, collective, bytes));
+    return ours ||
            (may_learn(m) && m->calls[collective] > CALLS_TO_LEARN);
 }
 
@@ -220,6 +224,11 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
         a = &coll_poweraware_algorithms[m->algorithm[collective]];
         a = coll_poweraware_can(a, call, args, bytes) ? a : NULL;
     } else if (COLL_POWERAWARE_AUTO == m->settings->scheme) {
+        if (!coll_poweraware_bytes_known[collective] &&
+            !coll_poweraware_know_bytes(m, operation, collective)) {
+            m->choice_stays = false;
+            return NULL;
+        }
         a = NULL == state->learning
                 ? coll_poweraware_by_table(state, collective, args, bytes)
                 : coll_poweraware_learn(m, operation, collective, args, bytes, has_memory);

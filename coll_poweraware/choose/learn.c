@@ -57,8 +57,9 @@ typedef struct asked {
 static bool can(const asked_t *asked, algorithm_t *a)
 {
     const coll_poweraware_state_t *state = asked->module->state;
-    return COLL_POWERAWARE_NOT_SHARED != state->shared[PWR_SEGMENT_BOXES] &&
-           COLL_POWERAWARE_NOT_SHARED != state->shared[a->memory] &&
+    bool shared = COLL_POWERAWARE_NOT_SHARED != state->shared[PWR_SEGMENT_BOXES] &&
+                  COLL_POWERAWARE_NOT_SHARED != state->shared[a->memory];
+    return (shared || !coll_poweraware_is_ours(a)) &&
            coll_poweraware_can(a, state->call, asked->args, asked->bytes);
 }
 
@@ -85,6 +86,12 @@ static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_
     return by_table(asked);
 }
 
+static bool is_for_later(const trials_t *t, int candidate, algorithm_t *a)
+{
+    return NULL != a && !coll_poweraware_is_ours(a) && 0 == t->candidates[candidate].pairs &&
+           t->at.call < COLL_POWERAWARE_OTHERS_FROM;
+}
+
 /* What would do the same as the best is no rival now: the table's choice and its algorithm. */
 static bool may_be_rival(void *arg, int candidate)
 {
@@ -94,7 +101,7 @@ static bool may_be_rival(void *arg, int candidate)
     bool can_best;
     algorithm_t *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
     algorithm_t *best = algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
-    return can_do && a != best;
+    return can_do && a != best && !is_for_later(t, candidate, a);
 }
 
 /* ---- the experiments of a class ---- */

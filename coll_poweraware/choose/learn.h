@@ -5,8 +5,9 @@
  *
  * The first calls of a class do what other communicators of the same layout have learnt, or earlier
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
- * (choose/trials.h) compare that with the stock function and with our other algorithms.  The ranks
- * add up what they have measured in one small Allreduce per experiment, by the saved function: after
+ * (choose/trials.h) compare that with the stock function and with our other algorithms, from
+ * COLL_POWERAWARE_OTHERS_FROM calls on also with functions of other components: those are rarely
+ * the fastest, and may take many times as long.  The ranks add up what they have measured in one small Allreduce per experiment, by the saved function: after
  * 64 calls of the class, 96, 128 .. 192, 256 .., in the end each 16,384.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
@@ -16,8 +17,9 @@
 #include "choose/trials.h"
 #include "module.h"
 
-/* Candidates that are no algorithm of ours. */
+/* A candidate that is no algorithm. */
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
+enum { COLL_POWERAWARE_OTHERS_FROM = 1024 };
 
 /* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
 typedef struct coll_poweraware_learning {

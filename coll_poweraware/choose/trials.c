@@ -207,7 +207,10 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     const uint64_t most = 1000 * 1000 * 1000;
     const int64_t fine = 1000;
     uint32_t length = pwr_schedule_length(t->at.block);
-    if (0 == c->pairs || c->d_ppm <= 0) {
+    if (0 == c->pairs) {
+        return LEAST_CALLS;
+    }
+    if (c->d_ppm <= 0) {
         return length;
     }
     int64_t since = (int64_t)(t->at.call - c->measured < most ? t->at.call - c->measured : most);

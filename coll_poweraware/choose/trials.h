@@ -44,7 +44,7 @@
 #include "pwr/schedule.h"
 
 enum {
-    COLL_POWERAWARE_MOST_CANDIDATES = 6,
+    COLL_POWERAWARE_MOST_CANDIDATES = 8,
     COLL_POWERAWARE_TRIALS_FROM = 32, /* calls of a class before its first experiment */
     COLL_POWERAWARE_NO_RIVAL = -1,
     COLL_POWERAWARE_PPM = 1000000

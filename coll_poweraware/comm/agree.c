@@ -17,6 +17,14 @@ int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *m, int mine
     return OMPI_SUCCESS == rc ? least : 0;
 }
 
+uint64_t coll_poweraware_most_of_all(const mca_coll_poweraware_module_t *m, uint64_t mine)
+{
+    uint64_t most = 0;
+    int rc = m->saved.coll_allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, m->comm,
+                                     m->saved.coll_allreduce_module);
+    return OMPI_SUCCESS == rc ? most : 0;
+}
+
 bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *m, bool mine)
 {
     return 0 != coll_poweraware_least_of_all(m, mine);

@@ -6,9 +6,9 @@
  * 1. All agree that everybody has memory for what follows (one Allreduce); a rank that has none
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
- *    memory is to be called if it is that lowest rank, what experiments may lose, what it knows of
- *    earlier jobs and of other communicators (checksums), and a random word of its memory (one
- *    Allgather).
+ *    memory is to be called if it is that lowest rank, what experiments may lose, which functions
+ *    it has of other components, what it knows of earlier jobs and of other communicators
+ *    (checksums), and a random word of its memory (one Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -44,6 +44,7 @@ typedef struct place {
     int pid;
     int serial; /* never twice in a process */
     int explores_ppm;
+    coll_poweraware_offers_t offers;
     int unused;
     uint64_t known[KNOWN]; /* checksums */
     uint64_t address;      /* of the word */
@@ -78,6 +79,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .group = my_group(m->settings),
         .pid = (int)getpid(),
         .serial = atomic_fetch_add(&serial, 1),
+        .offers = coll_poweraware_offers_of(m),
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
         .known = {[BY_EARLIER_JOBS] = pwr_known_checksum(),
                   [IN_THIS_JOB] = pwr_learnt_checksum(ompi_comm_size(m->comm))},
@@ -144,6 +146,17 @@ static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
     return least;
 }
 
+static coll_poweraware_offers_t all_offer(const pwr_hierarchy_t *h, const place_t *places)
+{
+    coll_poweraware_offers_t all = places[0].offers;
+    for (int rank = 1; rank < h->size; ++rank) {
+        for (int c = 0; c < COLL_POWERAWARE_NUM_COMPONENTS; ++c) {
+            all.collectives[c] &= places[rank].offers.collectives[c];
+        }
+    }
+    return all;
+}
+
 static bool all_know(const pwr_hierarchy_t *h, const place_t *places, known_t what)
 {
     bool same = 0 != places[0].known[what];
@@ -173,6 +186,11 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     }
     state->call = coll_poweraware_call_new(m->comm, settings, h, state->segment);
     if (NULL == state->call) {
+        return false;
+    }
+    state->others = coll_poweraware_others_new(m, all_offer(h, places));
+    state->call->others = state->others;
+    if (NULL == state->others) {
         return false;
     }
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
@@ -244,6 +262,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
         coll_poweraware_learning_free(state->learning);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
+        coll_poweraware_others_free(state->others);
         free(state);
     }
 }

@@ -8,6 +8,7 @@
 #define COLL_POWERAWARE_STATE_H
 
 #include "choose/decision.h"
+#include "comm/components.h"
 #include "module.h"
 
 #include "pwr_ompi/segment.h"
@@ -33,6 +34,7 @@ typedef struct coll_poweraware_state {
     int explores_ppm;                                   /* what experiments may lose; 0: none */
     bool knows;                                /* all ranks know the same of earlier jobs */
     struct coll_poweraware_learning *learning; /* NULL: none */
+    coll_poweraware_others_t *others;          /* what other components would do */
     struct coll_poweraware_call *call;         /* the one that is under way */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
@@ -61,6 +63,8 @@ bool coll_poweraware_all_agree(const mca_coll_poweraware_module_t *module, bool 
 int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module, int mine);
 /* Whether all have the same number. */
 bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *module, uint64_t mine);
+/* The most, 0 if something failed. */
+uint64_t coll_poweraware_most_of_all(const mca_coll_poweraware_module_t *module, uint64_t mine);
 /* The sums of all ranks, in place; false after an error of the saved function. */
 enum { COLL_POWERAWARE_SUMS = 3 };
 bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module,

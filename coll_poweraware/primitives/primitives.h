@@ -65,6 +65,7 @@ typedef struct coll_poweraware_call {
     struct ompi_communicator_t *comm;
     const coll_poweraware_settings_t *settings;
     const pwr_hierarchy_t *hierarchy;
+    const struct coll_poweraware_others *others; /* comm/components.h */
     pwr_segment_t *segment;
     pwr_boxes_t *boxes; /* the segment's */
     int *pids; /* [num_local] for single copy; NULL: there is none, on no rank of the node */

@@ -98,7 +98,7 @@ static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *mod
     second_module_t *m = (second_module_t *)module;
     pwr_operation_t operation;
     pwr_operation_begin(&operation, &m->operations, name_number, 0, 0);
-    pwr_operation_start(&operation, PWR_ACCOUNT_NO_ALGORITHM);
+    pwr_operation_start(&operation, PWR_ACCOUNT_NO_ALGORITHM, true);
     int rc = m->saved.coll_barrier(comm, m->saved.coll_barrier_module);
     pwr_operation_end(&operation);
     return rc;

@@ -52,7 +52,7 @@ static double normal(program_t *p)
 
 static void start(program_t *p, const double *cost, int num, double noise, uint64_t seed)
 {
-    static const int algorithms[MOST] = {10, 11, 12, 13, 14, 15};
+    static const int algorithms[MOST] = {10, 11, 12, 13, 14, 15, 16, 17};
     *p = (program_t){
         .num = num, .noise = noise, .random = seed, .calls = COLL_POWERAWARE_TRIALS_FROM};
     memcpy(p->cost, cost, (size_t)num * sizeof *cost);

@@ -35,16 +35,11 @@ void pwr_operations_end(pwr_operations_t *of)
     pwr_classes_free(of);
 }
 
-static bool is_stock(const pwr_operation_t *operation)
-{
-    return operation->algorithm < 0;
-}
-
 /* Its waits are found by who waits in the stock function (pwr_ompi/idle.h); within another
    operation that one's are. */
 static bool idles_in_stock(const pwr_operation_t *operation)
 {
-    return is_stock(operation) && !operation->nested && operation->of->idles;
+    return operation->stock && !operation->nested && operation->of->idles;
 }
 
 static bool is_accounted(const pwr_operation_t *operation)
@@ -80,7 +75,7 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
 static void begin_waits(pwr_operation_t *operation)
 {
     operation->has_policy = false;
-    operation->knows_sites = !is_stock(operation) && pwr_class_knows_sites(operation->class);
+    operation->knows_sites = !operation->stock && pwr_class_knows_sites(operation->class);
     operation->sites_seen = 0;
     operation->may_end = pwr_ompi_comms_may_end();
     if (idles_in_stock(operation)) {
@@ -93,6 +88,7 @@ static void begin_waits(pwr_operation_t *operation)
 void pwr_operation_set_up_begin(pwr_operation_t *operation)
 {
     operation->algorithm = PWR_ACCOUNT_NO_ALGORITHM;
+    operation->stock = true;
     operation->levers = false;
     begin_waits(operation);
 }
@@ -111,7 +107,7 @@ static void add_waits(const pwr_operation_t *operation)
     if (0 == operation->waits.waits) {
         return;
     }
-    if (is_stock(operation)) {
+    if (operation->stock) {
         pwr_wait_stats_add(&pwr_process.idle_stats, &operation->waits);
     } else {
         pwr_wait_stats_add_plainly(&operation->of->waits, &operation->waits);
@@ -221,9 +217,10 @@ static void begin_position(const pwr_operation_t *operation)
 }
 
 /* 2. */
-void pwr_operation_start(pwr_operation_t *operation, int algorithm)
+void pwr_operation_start(pwr_operation_t *operation, int algorithm, bool stock)
 {
     operation->algorithm = algorithm;
+    operation->stock = stock;
     operation->levers = may_move_levers(operation);
     if (operation->levers) {
         begin_levers(operation);
@@ -267,11 +264,12 @@ uint32_t pwr_operation_repeats(const pwr_operation_t *operation)
 }
 
 void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                          size_t own_bytes, pwr_class_t *class, int algorithm)
+                          size_t own_bytes, pwr_class_t *class, int algorithm, bool stock)
 {
     open_operation(operation, of, name, own_bytes);
     operation->class = class;
     operation->algorithm = algorithm;
+    operation->stock = stock;
     operation->levers = false;
     begin_position(operation);
     begin_waits(operation);

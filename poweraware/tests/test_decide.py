@@ -90,13 +90,6 @@ def test_one_bad_day_keeps_stock(us: float, rows: str) -> None:
     assert decided(*(document(point("bcast", 1, 2, 8, day, 150)) for day in (40, 40, 40, us))) == rows
 
 
-def test_one_answer_where_bytes_are_unknown() -> None:
-    box_is_too_bad = (point("alltoallv", 2, 2, 32, 50, 50), point("alltoallv", 2, 2, 4096, 104, 110))
-    assert decided(document(*box_is_too_bad)) == "alltoallv 2.. 2.. 0.. leader"
-    one_size_is_too_much_for_leader = call("alltoallw", 2, 2, 4096, variant("box", 50, 200))
-    assert decided(document(point("alltoallw", 2, 2, 32, 50, 50), one_size_is_too_much_for_leader)) == "alltoallw 2.. 2.. 0.. box"
-
-
 def test_documents_are_pooled() -> None:
     box_takes_half_and_twice = (document(point("bcast", 1, 2, 8, 80, 50)), document(point("bcast", 1, 2, 8, 90, 200)))
     assert decided(*box_takes_half_and_twice) == "bcast 1..1 2.. 0.. leader"

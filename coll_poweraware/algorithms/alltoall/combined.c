@@ -53,7 +53,7 @@ bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
                                            const coll_poweraware_args_t *args, size_t bytes)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
-    if (PWR_BYTES_UNKNOWN == bytes) {
+    if (!coll_poweraware_bytes_known[call->collective]) {
         return MPI_IN_PLACE != args->sbuf && posted_bytes(h) <= call->segment->box_bytes;
     }
     size_t pairs = (size_t)h->max_local * (size_t)h->max_local;

@@ -12,17 +12,6 @@
 
 #include "algorithms/blocks.h"
 
-/* More ranks would have the root handle more messages than a tree has rounds, by far. */
-enum { MOST_RANKS = 64 };
-
-bool coll_poweraware_linear_can(const coll_poweraware_call_t *call,
-                                const coll_poweraware_args_t *args, size_t bytes)
-{
-    (void)args;
-    (void)bytes;
-    return call->hierarchy->size <= MOST_RANKS;
-}
-
 static int run_at_root(coll_poweraware_call_t *call, const coll_poweraware_args_t *args,
                        bool gathers)
 {

@@ -41,7 +41,7 @@ static inline void pwr_call_begin(pwr_call_t *call, pwr_operations_t *of, unsign
     call->is_operation = is_operation;
     if (is_operation) {
         pwr_operation_begin(&call->operation, of, name, bytes, bytes);
-        pwr_operation_start(&call->operation, PWR_ACCOUNT_NO_ALGORITHM);
+        pwr_operation_start(&call->operation, PWR_ACCOUNT_NO_ALGORITHM, true);
     }
 }
 

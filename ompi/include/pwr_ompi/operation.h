@@ -128,7 +128,8 @@ typedef struct pwr_operation {
     pwr_idle_within_t *outer;
     pwr_operations_t *of;
     unsigned name;
-    int algorithm;            /* PWR_ACCOUNT_NO_ALGORITHM: a stock function */
+    int algorithm;            /* a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM */
+    bool stock;               /* a stock function makes it */
     size_t own_bytes;         /* that this rank moves */
     pwr_class_t *class;       /* NULL: none */
     pwr_wait_policy_t policy; /* of its waits; not known before the first one */
@@ -163,8 +164,9 @@ void pwr_operation_changes(pwr_operation_t *operation);
 void pwr_operation_starts(pwr_operation_t *operation, pwr_audit_depth_t start);
 /* For reports, other communicators and later jobs. */
 void pwr_operation_choice(const pwr_operation_t *operation, const pwr_choice_t *choice);
-/* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM. */
-void pwr_operation_start(pwr_operation_t *operation, int algorithm);
+/* 2.  algorithm: a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM for the stock function;
+   stock: one of these makes the call, so its waits are found by who waits. */
+void pwr_operation_start(pwr_operation_t *operation, int algorithm, bool stock);
 /* 4.  Also after an error, or when the communicator has ended. */
 void pwr_operation_end(pwr_operation_t *operation);
 
@@ -178,7 +180,7 @@ void pwr_operation_end(pwr_operation_t *operation);
 uint32_t pwr_operation_repeats(const pwr_operation_t *operation);
 /* Arguments as of the operation that is repeated. */
 void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                          size_t own_bytes, pwr_class_t *class, int algorithm);
+                          size_t own_bytes, pwr_class_t *class, int algorithm, bool stock);
 void pwr_operation_repeat_end(pwr_operation_t *operation);
 /* Before the next operation of the class that does not repeat: so many have. */
 void pwr_class_repeated(pwr_class_t *class, uint32_t calls);
