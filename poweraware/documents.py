@@ -10,9 +10,10 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Dict, Iterable, Tuple, Union, get_type_hints
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Tuple, Union, get_type_hints
 
-import jsonschema
+if TYPE_CHECKING:
+    import jsonschema
 
 Schema = Dict[str, Any]
 Problem = Tuple[str, str]  # JSON path, what is wrong there
@@ -56,6 +57,8 @@ def load_schema(part: str, name: str) -> Schema:
 
 def check(data: Any, schema: Schema, origin: str) -> None:
     """Raises a DocumentError that names the first violations of the schema, if there are any."""
+    import jsonschema  # here: it takes longer to load than all else of most commands
+
     validator = jsonschema.validators.validator_for(schema)(schema)
     refuse((_problem(error) for error in validator.iter_errors(data)), origin)
 
