@@ -38,6 +38,8 @@ typedef struct coll_poweraware_table {
 void coll_poweraware_tables_load(const char *users_path);
 void coll_poweraware_tables_free(void);
 
+bool coll_poweraware_table_is_builtin(const coll_poweraware_decision_t *decision);
+
 /* The table all ranks of the communicator use.  Collective where the user has named one. */
 const coll_poweraware_table_t *
 coll_poweraware_table_agreed(const mca_coll_poweraware_module_t *module);

@@ -6,6 +6,11 @@
  * The built-in table is part of this plug-in, hence the same everywhere.  A file may differ from
  * node to node, so the ranks of a communicator compare checksums in its first call; where they
  * differ, all use the built-in table.  This needs no state: most communicators never get one.
+ *
+ * The built-in table was measured where several ranks share a CPU.  Each step of an algorithm is a
+ * change of process there, so linear ones of coll/basic are often the fastest: among many ranks
+ * with a CPU each they are not.  So what it says of other components holds where all nodes have
+ * more ranks than CPUs.
  */
 #include "choose/choose.h"
 
@@ -96,6 +101,11 @@ const coll_poweraware_table_t *coll_poweraware_table_agreed(const mca_coll_power
     return NULL == m->settings->decision_table ? &builtin_table : agree(m);
 }
 
+bool coll_poweraware_table_is_builtin(const coll_poweraware_decision_t *decision)
+{
+    return decision == builtin_table.decision;
+}
+
 const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_poweraware_state_t *state,
                                                             coll_poweraware_collective_t collective,
                                                             const coll_poweraware_args_t *args,
@@ -107,7 +117,8 @@ const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_powerawar
     const int *next = coll_poweraware_choices_find(state->choices, collective, bytes)->algorithms;
     for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
         const coll_poweraware_algorithm_t *a = &coll_poweraware_algorithms[*next];
-        if (coll_poweraware_can(a, state->call, args, bytes)) {
+        bool trusted = coll_poweraware_is_ours(a) || state->trusts_others;
+        if (trusted && coll_poweraware_can(a, state->call, args, bytes)) {
             return a;
         }
     }

@@ -7,8 +7,8 @@
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
  *    memory is to be called if it is that lowest rank, what experiments may lose, which functions
- *    it has of other components, what it knows of earlier jobs and of other communicators
- *    (checksums), and a random word of its memory (one Allgather).
+ *    it has of other components, whether ranks share CPUs, what it knows of earlier jobs and of
+ *    other communicators (checksums), and a random word of its memory (one Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -19,6 +19,7 @@
  */
 #include "comm/state.h"
 
+#include "choose/choose.h"
 #include "choose/learn.h"
 #include "primitives/primitives.h"
 #include "pwr_ompi/process.h"
@@ -45,7 +46,7 @@ typedef struct place {
     int serial; /* never twice in a process */
     int explores_ppm;
     coll_poweraware_offers_t offers;
-    int unused;
+    int crowded;           /* its node has more ranks than CPUs */
     uint64_t known[KNOWN]; /* checksums */
     uint64_t address;      /* of the word */
     uint64_t word;
@@ -80,6 +81,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .pid = (int)getpid(),
         .serial = atomic_fetch_add(&serial, 1),
         .offers = coll_poweraware_offers_of(m),
+        .crowded = pwr_process_wait_policy().oversubscribed,
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
         .known = {[BY_EARLIER_JOBS] = pwr_known_checksum(),
                   [IN_THIS_JOB] = pwr_learnt_checksum(ompi_comm_size(m->comm))},
@@ -146,6 +148,15 @@ static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
     return least;
 }
 
+static bool all_are_crowded(const pwr_hierarchy_t *h, const place_t *places)
+{
+    bool all = true;
+    for (int rank = 0; rank < h->size; ++rank) {
+        all = all && 0 != places[rank].crowded;
+    }
+    return all;
+}
+
 static coll_poweraware_offers_t all_offer(const pwr_hierarchy_t *h, const place_t *places)
 {
     coll_poweraware_offers_t all = places[0].offers;
@@ -205,6 +216,8 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     }
     if (NULL != decision) {
         state->choices = coll_poweraware_decision_compile(decision, h->num_nodes, h->max_local);
+        state->trusts_others =
+            !coll_poweraware_table_is_builtin(decision) || all_are_crowded(h, places);
     }
     return NULL == decision || NULL != state->choices;
 }

@@ -31,8 +31,9 @@ typedef struct coll_poweraware_state {
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */
-    int explores_ppm;                                   /* what experiments may lose; 0: none */
-    bool knows;                                /* all ranks know the same of earlier jobs */
+    bool trusts_others; /* what they say of other components' functions holds here */
+    int explores_ppm;   /* what experiments may lose; 0: none */
+    bool knows;         /* all ranks know the same of earlier jobs */
     struct coll_poweraware_learning *learning; /* NULL: none */
     coll_poweraware_others_t *others;          /* what other components would do */
     struct coll_poweraware_call *call;         /* the one that is under way */
