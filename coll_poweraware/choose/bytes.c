@@ -8,10 +8,19 @@
 #include "comm/state.h"
 
 /* So that an Allreduce takes a hundredth of the calls. */
-static uint64_t calls_until_next(size_t bytes)
+static uint64_t most_until_next(size_t bytes)
 {
     enum { LONG = 256 * 1024, VERY_LONG = 4 * 1024 * 1024 };
     return bytes < LONG ? 64 : bytes < VERY_LONG ? 16 : 4;
+}
+
+static uint64_t calls_until_next(const coll_poweraware_bytes_t *before, size_t bytes)
+{
+    enum { FEWEST = 8 };
+    bool changes = pwr_size_class(before->agreed) != pwr_size_class(bytes);
+    uint64_t calls = changes ? FEWEST : 2 * before->calls;
+    uint64_t most = most_until_next(bytes);
+    return calls < most ? calls : most;
 }
 
 bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
@@ -21,9 +30,11 @@ bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *m, pwr_operation_t
     bool known = PWR_BYTES_UNKNOWN != bytes->agreed;
     if (m->calls[collective] >= bytes->ask_at) {
         pwr_operation_set_up_begin(operation);
-        bytes->agreed = (size_t)coll_poweraware_most_of_all(m, operation->own_bytes);
+        size_t most = (size_t)coll_poweraware_most_of_all(m, operation->own_bytes);
         pwr_operation_set_up_end(operation);
-        bytes->ask_at = m->calls[collective] + calls_until_next(bytes->agreed);
+        bytes->calls = calls_until_next(bytes, most);
+        bytes->agreed = most;
+        bytes->ask_at = m->calls[collective] + bytes->calls;
     }
     return known;
 }

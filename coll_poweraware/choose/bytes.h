@@ -5,12 +5,13 @@
  *
  * Programs make such calls of one size again and again.  So the ranks agree now and then on the
  * most that one of them moves (one Allreduce by the saved function): in the first call, and again
- * after
+ * after 8 calls, 16, 32 ..., at most
  *
  *   64 calls, 16 of at least 256 KiB, 4 of at least 4 MiB
  *
- * What they agree on holds for the calls behind that one.  Where sizes change faster, calls are
- * chosen as those of another size, which costs time, but is right.
+ * Where it has changed, they begin with 8 again.  What they agree on holds for the calls behind
+ * that one.  Where sizes change faster, calls are chosen as those of another size, which costs
+ * time, but is right.
  */
 #ifndef COLL_POWERAWARE_BYTES_H
 #define COLL_POWERAWARE_BYTES_H

@@ -10,8 +10,9 @@
  *
  * 1. Alltoallv/w: every rank posts in its box what it sends to each node and what it receives from
  *    each rank (bytes).  Then all of a node know the size of every cell from and to it, and both
- *    ends of a pair of nodes come to the same size.  A pair whose blocks do not fit a cell is
- *    exchanged directly, rank by rank.
+ *    ends of a pair of nodes come to the same size.  A pair that has more than 32 KiB, or than
+ *    fits a cell, is exchanged directly, rank by rank: to copy it twice and send it by one rank
+ *    takes longer then.  Where all pairs of a node are, its ranks need no cells and skip 2 to 4.
  * 2. Every rank packs its blocks into the cells of the out region and counts itself on `arrived`.
  *    The cell for its own node is read where it is.
  * 3. The leader sends the cells of the out region and receives those of the in region, then counts
@@ -27,13 +28,16 @@
 
 #include "algorithms/alltoall/exchange.h"
 
+enum { MOST_OF_A_PAIR = 32 * 1024 };
+
 typedef struct combined {
     coll_poweraware_call_t *call;
     coll_poweraware_exchange_t x;
     coll_poweraware_chunk_t chunk;
     size_t cell_bytes;
-    bool uneven;  /* v or w: sizes are in the boxes */
-    size_t block; /* else: bytes of every block */
+    size_t pair_bytes; /* a pair of nodes that has more is exchanged directly */
+    bool uneven;       /* v or w: sizes are in the boxes */
+    size_t block;      /* else: bytes of every block */
     int error;
 } combined_t;
 
@@ -142,7 +146,7 @@ static unsigned char *in_cell(const combined_t *c, int node)
 
 static bool fits(const combined_t *c, size_t bytes)
 {
-    return bytes <= c->cell_bytes;
+    return bytes <= c->pair_bytes;
 }
 
 static void keep_first(combined_t *c, int rc)
@@ -203,33 +207,43 @@ static int exchange_cells(combined_t *c)
     return coll_poweraware_complete(c->call, OMPI_SUCCESS);
 }
 
-/* Blocks to and from the ranks of a node that do not fit its cells. */
-static int exchange_directly(combined_t *c, int to_node, int from_node)
+/* What does not fit cells: blocks from the ranks of a node, and to those of one. */
+static void receive_large(const combined_t *c, int node)
 {
-    const pwr_hierarchy_t *h = c->call->hierarchy;
-    const int *to;
-    const int *from;
-    int num_to = pwr_hierarchy_node(h, to_node, &to);
-    int num_from = pwr_hierarchy_node(h, from_node, &from);
-    bool receives = !fits(c, bytes_in(c, from_node));
-    bool sends = !fits(c, bytes_out(c, to_node, h->num_local));
-    for (int i = 0; i < num_from && receives; ++i) {
-        coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, from[i]);
-        coll_poweraware_post_recv(c->call, b.data, b.count, b.datatype, from[i]);
+    const int *ranks;
+    int num = pwr_hierarchy_node(c->call->hierarchy, node, &ranks);
+    for (int i = 0; i < num && !fits(c, bytes_in(c, node)); ++i) {
+        coll_poweraware_recv_block(&c->x, ranks[i]);
     }
-    for (int i = 0; i < num_to && sends; ++i) {
-        coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, to[i]);
-        coll_poweraware_post_send(c->call, b.data, b.count, b.datatype, to[i]);
-    }
-    return coll_poweraware_complete(c->call, OMPI_SUCCESS);
 }
 
+static void send_large(const combined_t *c, int node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    const int *ranks;
+    int num = pwr_hierarchy_node(h, node, &ranks);
+    size_t bytes = 0;
+    for (int i = 0; i < num && !fits(c, bytes_out(c, node, h->num_local)); ++i) {
+        coll_poweraware_send_block(&c->x, ranks[i], &bytes);
+    }
+}
+
+/* As many nodes at once as a call may have messages, the same on all ranks: a window of one rank
+   then waits for the same window of others alone.  Receives come first: what nobody has asked for
+   is copied twice. */
 static void exchange_large(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
-    for (int d = 0; c->uneven && d < h->num_nodes; ++d) {
-        keep_first(c, exchange_directly(c, (h->my_node + d) % h->num_nodes,
-                                        (h->my_node - d + h->num_nodes) % h->num_nodes));
+    int at_once = coll_poweraware_max_requests(h) / (2 * h->max_local);
+    for (int first = 0; c->uneven && first < h->num_nodes; first += at_once) {
+        int end = first + at_once < h->num_nodes ? first + at_once : h->num_nodes;
+        for (int d = first; d < end; ++d) {
+            receive_large(c, (h->my_node - d + h->num_nodes) % h->num_nodes);
+        }
+        for (int d = first; d < end; ++d) {
+            send_large(c, (h->my_node + d) % h->num_nodes);
+        }
+        keep_first(c, coll_poweraware_complete(c->call, OMPI_SUCCESS));
     }
 }
 
@@ -266,35 +280,60 @@ static void exchange(combined_t *c)
     keep_first(c, c->chunk.slot->error);
 }
 
+/* The same on all ranks of the node. */
+static bool needs_cells(const combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    for (int node = 0; node < h->num_nodes; ++node) {
+        size_t out = bytes_out(c, node, h->num_local);
+        size_t in = bytes_in(c, node);
+        if ((out > 0 && fits(c, out)) || (in > 0 && fits(c, in))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 2 - 4. */
+static void exchange_in_cells(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    c->chunk = coll_poweraware_next_chunk(c->call);
+    c->chunk.expect->arrived += (uint32_t)h->num_local;
+    c->chunk.expect->ready += h->num_nodes > 1;
+    coll_poweraware_wait_free(c->call, &c->chunk);
+    for (int node = 0; node < h->num_nodes; ++node) {
+        if (fits(c, bytes_out(c, node, h->num_local))) {
+            pack_for_node(c, node); /* 2 */
+        }
+    }
+    pwr_flag_arrive(&c->chunk.slot->arrived, c->chunk.expect->arrived);
+    exchange(c); /* 3 */
+    for (int node = 0; node < h->num_nodes; ++node) {
+        if (fits(c, bytes_in(c, node))) {
+            unpack_from_node(c, node); /* 4 */
+        }
+    }
+    coll_poweraware_release_chunk(c->call, &c->chunk);
+}
+
 int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
                                       const coll_poweraware_args_t *args)
 {
-    const pwr_hierarchy_t *h = call->hierarchy;
     combined_t c = {.call = call, .cell_bytes = cell_bytes_of(call), .error = OMPI_SUCCESS};
     coll_poweraware_exchange_begin(&c.x, call, args);
     c.uneven = COLL_POWERAWARE_ALLTOALL != call->collective;
+    c.pair_bytes = c.uneven && MOST_OF_A_PAIR < c.cell_bytes ? MOST_OF_A_PAIR : c.cell_bytes;
     if (c.uneven) {
         post_sizes(&c); /* 1 */
     } else {
         c.block = coll_poweraware_block_from(&c.x, 0).bytes;
     }
-    c.chunk = coll_poweraware_next_chunk(call);
-    c.chunk.expect->arrived += (uint32_t)h->num_local;
-    c.chunk.expect->ready += h->num_nodes > 1;
-    coll_poweraware_wait_free(call, &c.chunk);
-    for (int node = 0; node < h->num_nodes; ++node) {
-        if (fits(&c, bytes_out(&c, node, h->num_local))) {
-            pack_for_node(&c, node); /* 2 */
-        }
+    if (needs_cells(&c)) {
+        exchange_in_cells(&c);
+    } else {
+        exchange_large(&c);
     }
-    pwr_flag_arrive(&c.chunk.slot->arrived, c.chunk.expect->arrived);
-    exchange(&c); /* 3 */
-    for (int node = 0; node < h->num_nodes; ++node) {
-        if (fits(&c, bytes_in(&c, node))) {
-            unpack_from_node(&c, node); /* 4 */
-        }
-    }
-    coll_poweraware_release_chunk(call, &c.chunk);
     if (c.uneven) {
         pwr_boxes_end(call->boxes);
     }
