@@ -30,7 +30,7 @@ void coll_poweraware_start(mca_coll_poweraware_module_t *m, pwr_operation_t *ope
     pwr_operation_start(operation, coll_poweraware_number_of(m, algorithm), !ours);
     unsigned collective = operation->name - m->operations.first;
     if (collective < COLL_POWERAWARE_NUM_COLLECTIVES) {
-        m->handled[collective] += ours || operation->levers;
+        m->handled[collective] += NULL != algorithm || operation->levers;
     }
 }
 

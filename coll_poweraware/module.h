@@ -76,7 +76,8 @@ typedef struct mca_coll_poweraware_module {
                                            [COLL_POWERAWARE_GPU_SIZES];
     } gpu;
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
-    uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES]; /* by our algorithm or with levers moved */
+    uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES]; /* not by the selected function, or with
+                                                          levers moved */
 } mca_coll_poweraware_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_poweraware_module_t);

@@ -26,10 +26,10 @@ const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_mo
                          r->own_bytes, r->class, number, !ours);
     if (NULL != r->algorithm) {
         pwr_process_count(&coll_poweraware_num_handled);
+        ++m->handled[collective];
     }
     if (ours) {
         coll_poweraware_call_begin(m->state->call, operation, collective);
-        ++m->handled[collective];
     }
     return r->algorithm;
 }

@@ -122,6 +122,18 @@ def test_a_forced_algorithm_wins(tmp_path: Path) -> None:
     assert run(tmp_path, "-", "5", decision_table=table, bcast_algorithm="leader").handled == 1
 
 
+def test_functions_of_components_that_are_not_selected(tmp_path: Path) -> None:
+    assert run(tmp_path, "-", "5", bcast_algorithm="basic").handled == 1
+    assert run(tmp_path, "-", "1500", decision_table=write(tmp_path / "table.json", row(algorithm="basic"))).handled == 1
+    assert run(tmp_path, "basic", "5").handled == 1
+
+
+@pytest.mark.parametrize("name", ["basic", "tuned"])
+def test_functions_of_the_selected_component_and_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("OMPI_MCA_coll", "poweraware,basic,libnbc,self,inter")
+    assert run(tmp_path, "-", "5", bcast_algorithm=name).handled == 0
+
+
 @pytest.mark.parametrize("text, reason", [
     ('{"format_version": 1, "source": "", "rows": [}', "line 1"),
     (json.dumps({"format_version": 1, "source": "", "rows": [row(), row(algorithm="bogus")]}),

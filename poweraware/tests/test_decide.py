@@ -97,7 +97,8 @@ def test_documents_are_pooled() -> None:
 
 def test_other_components_and_wrong_data_are_no_candidates() -> None:
     wrong, declined = {**variant("leader", 10, 10), "wrong": True}, {**variant("box", 10, 10), "us": [], "cpu_us": []}
-    assert decided(document(call("bcast", 1, 2, 8, variant("tuned", 10, 10), variant("auto", 10, 10), wrong, declined))) == ""
+    assert decided(document(call("bcast", 1, 2, 8, variant("sm", 10, 10), variant("auto", 10, 10), wrong, declined))) == ""
+    assert decided(document(call("bcast", 1, 2, 8, variant("basic", 10, 10)))) == "bcast 1..1 2.. 0.. basic"
 
 
 def test_the_table_has_a_line_per_row() -> None:
