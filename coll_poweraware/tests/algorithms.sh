@@ -2,10 +2,10 @@
 # Copyright (c) 2026 The poweraware authors
 #
 # Which algorithms the component offers: asked of Open MPI, so that a new one is tested at once.  Functions of coll/basic are
-# among them; those of coll/tuned would be no other test.
+# among them; to call those of coll/tuned would be no other test.
 # Sourced, with bash, behind jobs.sh.  Sets names, rounds; the word forced sets FORCED.
 # Environment: PWR_LISTED, a folder with the component to ask: one with sanitizers cannot be loaded
-# by ompi_info, which has none (default: the one under test).
+# by ompi_info, which has none (default: the one under test).  LEFT_OUT: an algorithm of which the test has no use.
 # shellcheck shell=bash disable=SC2034 # for those who source this
 
 declare -A names=() # collective -> its algorithms
@@ -13,7 +13,7 @@ while read -r collective name; do
     names[$collective]+="$name "
 done < <(OMPI_MCA_mca_base_component_path=${PWR_LISTED:-$PWR_BUILDDIR/coll_poweraware/component}:SYS_DEFAULT \
     "${OMPI_INFO:-ompi_info}" --param coll poweraware --level 9 --parsable |
-    sed -n 's/.*:coll_poweraware_\([a-z_]*\)_algorithm:enumerator:value:[0-9]*:\(.*\)/\1 \2/p' | grep -v ' tuned$')
+    sed -n 's/.*:coll_poweraware_\([a-z_]*\)_algorithm:enumerator:value:[0-9]*:\(.*\)/\1 \2/p' | grep -v " tuned\$\| ${LEFT_OUT:-none}\$")
 if [ ${#names[@]} = 0 ]; then
     echo "FAILED: ompi_info names no algorithm of the component"
     exit 1
