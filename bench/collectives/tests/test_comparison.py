@@ -155,7 +155,8 @@ def test_a_table_is_made_of_all_runs(world: World) -> None:
     assert len(measured) == 2 and all("--variants" not in line for line in measured)
     written = json.loads(table.read_text())
     assert [(row["collective"], row["nodes"], row["ranks_per_node"], row["algorithm"]) for row in written["rows"]] == [
-        ("bcast", [1, 1], [2, None], "box"), ("bcast", [2, None], [2, None], "box")]
+        (collective, nodes, [2, None], name) for collective, names in {"barrier": ["basic"], "bcast": ["box", "basic"]}.items()
+        for nodes in ([1, 1], [2, None]) for name in names]
     assert written["source"].startswith("bench/collectives/collectives ") and f"--table {table}" in written["source"]
 
 
