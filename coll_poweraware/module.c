@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "comm/components.h"
 #include "comm/state.h"
 #include "repeat.h"
 
@@ -38,12 +39,7 @@ static void destruct(mca_coll_poweraware_module_t *m)
     coll_poweraware_end_all_repeats(m);
     pwr_operations_end(&m->operations);
     coll_poweraware_state_free(m->state);
-#define EACH(name)                                                                                 \
-    if (NULL != m->saved.coll_##name && NULL != m->saved.coll_##name##_module) {                   \
-        OBJ_RELEASE(m->saved.coll_##name##_module);                                                \
-    }
-    COLL_POWERAWARE_FOR_ALL
-#undef EACH
+    coll_poweraware_release_modules(&m->saved);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_poweraware_module_t, mca_coll_base_module_t, construct, destruct);
@@ -63,14 +59,12 @@ static int enable(mca_coll_base_module_t *module, struct ompi_communicator_t *co
         return OMPI_ERR_NOT_FOUND;
     }
     m->saved = *comm->c_coll;
+    coll_poweraware_retain_modules(&m->saved);
     /* What this communicator or series does not have (neighbours without a topology) it does not
-       get from us either.  A stock function that gives way puts another one in its place here, with
-       its reference: so we have a reference to each. */
+       get from us either. */
 #define EACH(name)                                                                                 \
     if (NULL == m->saved.coll_##name) {                                                            \
         m->super.coll_##name = NULL;                                                               \
-    } else if (NULL != m->saved.coll_##name##_module) {                                            \
-        OBJ_RETAIN(m->saved.coll_##name##_module);                                                 \
     }
     COLL_POWERAWARE_FOR_ALL
 #undef EACH

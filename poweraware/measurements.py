@@ -18,8 +18,8 @@ from poweraware.documents import DocumentError, Schema, check, read_json, refuse
 FORMAT = "poweraware-measurements"
 STOCK = "stock"  # what Open MPI selects without us
 COMPONENTS = ("adapt", "basic", "han", "sm", "tuned", "xhc")  # of Open MPI
-CANDIDATES = ("basic", "tuned")  # those that scheme auto may take instead of the selected one
 COPY = "copy"  # no collective: each rank copies the message once
+_NO_CANDIDATES = {STOCK, "auto", COPY, *COMPONENTS} - {"basic", "tuned"}  # which scheme auto may take, too
 WORST_TIME = 1.05  # what an algorithm may cost at its worst, of stock's time
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -119,7 +119,7 @@ def _add(point: Point, variants: Sequence[Dict[str, Any]]) -> None:
 def _is_candidate(variant: Dict[str, Any]) -> bool:
     """Others are in measurements too; a table cannot name them."""
     measured = bool(variant["us"]) and not variant.get("wrong")
-    return measured and (variant["name"] in CANDIDATES or variant["name"] not in (STOCK, "auto", COPY, *COMPONENTS))
+    return measured and variant["name"] not in _NO_CANDIDATES
 
 
 def _against(mine: Sequence[float], stocks: Sequence[float]) -> Tuple[float, float]:

@@ -45,7 +45,7 @@ static inline bool coll_poweraware_can(const coll_poweraware_algorithm_t *algori
 }
 
 /* All of them; those of a collective in order of preference, stock functions behind ours.
- * [coll_poweraware_num_algorithms] */
+   [coll_poweraware_num_algorithms] */
 extern const coll_poweraware_algorithm_t coll_poweraware_algorithms[];
 extern const int coll_poweraware_num_algorithms;
 /* Index of an algorithm by its name, or COLL_POWERAWARE_DECISION_UNKNOWN. */

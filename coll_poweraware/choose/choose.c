@@ -46,17 +46,20 @@ static const coll_poweraware_choices_t *known_choices(const mca_coll_poweraware_
     return m->table->any;
 }
 
-static bool is_stock(const coll_poweraware_choices_t *choices, int collective, size_t bytes)
-{
-    return COLL_POWERAWARE_DECISION_STOCK ==
-           coll_poweraware_choices_find(choices, collective, bytes)->algorithms[0];
-}
-
 /* From how many bytes on calls may be ours; UINT64_MAX: never. */
 static uint64_t ours_from(const coll_poweraware_choices_t *choices, int collective)
 {
     uint64_t from = coll_poweraware_choices_from(choices, collective);
     return coll_poweraware_bytes_known[collective] || UINT64_MAX == from ? from : 0;
+}
+
+/* Of any size, where that is not known. */
+static bool names_another(const coll_poweraware_choices_t *choices, int collective, size_t bytes)
+{
+    return PWR_BYTES_UNKNOWN == bytes
+               ? UINT64_MAX != coll_poweraware_choices_from(choices, collective)
+               : COLL_POWERAWARE_DECISION_STOCK !=
+                     coll_poweraware_choices_find(choices, collective, bytes)->algorithms[0];
 }
 
 /* Calls that the table leaves to the stock function may come to be ours. */
@@ -177,10 +180,7 @@ static bool wanted(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
         return true;
     }
     const coll_poweraware_table_t *table = table_of(m, operation);
-    bool ours = NULL != table->any && (PWR_BYTES_UNKNOWN == bytes
-                                           ? UINT64_MAX != ours_from(table->any, collective)
-                                           : !is_stock(table->any, collective, bytes));
-    return ours ||
+    return (NULL != table->any && names_another(table->any, collective, bytes)) ||
            (may_learn(m) && m->calls[collective] > CALLS_TO_LEARN);
 }
 

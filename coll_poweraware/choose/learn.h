@@ -7,8 +7,9 @@
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
  * (choose/trials.h) compare that with the stock function and with our other algorithms, from
  * COLL_POWERAWARE_OTHERS_FROM calls on also with functions of other components: those are rarely
- * the fastest, and may take many times as long.  The ranks add up what they have measured in one small Allreduce per experiment, by the saved function: after
- * 64 calls of the class, 96, 128 .. 192, 256 .., in the end each 16,384.
+ * the fastest, and may take many times as long.  The ranks add up what they have measured in one
+ * small Allreduce per experiment, by the saved function: after 64 calls of the class, 96, 128 ..
+ * 192, 256 .., in the end each 16,384.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
 #define COLL_POWERAWARE_LEARN_H

@@ -24,9 +24,8 @@
  *
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
- * (choose/learn.h) when they come.  One that seemed less than nine
- * times as slow has a second pair on credit, of 3 (r - 1) calls.  Later pairs of all rivals
- * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
+ * (choose/learn.h) when they come.  One that seemed less than nine times as slow has a second pair
+ * on credit, of 3 (r - 1) calls.  Later pairs of all rivals together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
  * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
  * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
  * anew, from the next block on: after 16,384 calls at most.

@@ -16,6 +16,26 @@ typedef mca_coll_base_comm_coll_t table_t;
 static const char *const names[] = {COLL_POWERAWARE_COMPONENTS(NAME)};
 #undef NAME
 
+void coll_poweraware_retain_modules(mca_coll_base_comm_coll_t *table)
+{
+#define EACH(name)                                                                                 \
+    if (NULL != table->coll_##name && NULL != table->coll_##name##_module) {                       \
+        OBJ_RETAIN(table->coll_##name##_module);                                                   \
+    }
+    COLL_POWERAWARE_FOR_ALL
+#undef EACH
+}
+
+void coll_poweraware_release_modules(mca_coll_base_comm_coll_t *table)
+{
+#define EACH(name)                                                                                 \
+    if (NULL != table->coll_##name && NULL != table->coll_##name##_module) {                       \
+        OBJ_RELEASE(table->coll_##name##_module);                                                  \
+    }
+    COLL_POWERAWARE_FOR_ALL
+#undef EACH
+}
+
 static mca_coll_base_module_t *module_of(const mca_coll_poweraware_module_t *m, const char *name)
 {
     mca_coll_base_avail_coll_t *avail;
@@ -44,8 +64,7 @@ coll_poweraware_offers_t coll_poweraware_offers_of(const mca_coll_poweraware_mod
     return offers;
 }
 
-/* What its functions call is the component's, too, where it has that.  A function that gives way
-   releases the module that it puts another one in the place of: so each has a reference. */
+/* What its functions call is the component's, too, where it has that. */
 static void fill(table_t *table, const table_t *saved, mca_coll_base_module_t *other)
 {
     *table = *saved;
@@ -53,22 +72,10 @@ static void fill(table_t *table, const table_t *saved, mca_coll_base_module_t *o
     if (NULL != other && NULL != other->coll_##name) {                                             \
         table->coll_##name = other->coll_##name;                                                   \
         table->coll_##name##_module = other;                                                       \
-    }                                                                                              \
-    if (NULL != table->coll_##name##_module) {                                                     \
-        OBJ_RETAIN(table->coll_##name##_module);                                                   \
     }
     COLL_POWERAWARE_FOR_ALL
 #undef EACH
-}
-
-static void drop(table_t *table)
-{
-#define EACH(name)                                                                                 \
-    if (NULL != table->coll_##name##_module) {                                                     \
-        OBJ_RELEASE(table->coll_##name##_module);                                                  \
-    }
-    COLL_POWERAWARE_FOR_ALL
-#undef EACH
+    coll_poweraware_retain_modules(table);
 }
 
 coll_poweraware_others_t *coll_poweraware_others_new(const mca_coll_poweraware_module_t *m,
@@ -87,7 +94,7 @@ coll_poweraware_others_t *coll_poweraware_others_new(const mca_coll_poweraware_m
 void coll_poweraware_others_free(coll_poweraware_others_t *others)
 {
     for (int c = 0; NULL != others && c < COLL_POWERAWARE_NUM_COMPONENTS; ++c) {
-        drop(&others->tables[c]);
+        coll_poweraware_release_modules(&others->tables[c]);
     }
     free(others);
 }

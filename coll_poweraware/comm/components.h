@@ -11,6 +11,11 @@
 
 #include "module.h"
 
+/* A reference to the module of each function in a table.  A stock function that gives way puts
+   another one in its place there, with its reference. */
+void coll_poweraware_retain_modules(mca_coll_base_comm_coll_t *table);
+void coll_poweraware_release_modules(mca_coll_base_comm_coll_t *table);
+
 /* X(constant, name): serve every communicator by messages, and need nothing to be set up. */
 #define COLL_POWERAWARE_COMPONENTS(X) X(BASIC, basic) X(TUNED, tuned)
 typedef enum coll_poweraware_component {

@@ -212,7 +212,8 @@ static void receive_large(const combined_t *c, int node)
 {
     const int *ranks;
     int num = pwr_hierarchy_node(c->call->hierarchy, node, &ranks);
-    for (int i = 0; i < num && !fits(c, bytes_in(c, node)); ++i) {
+    bool large = !fits(c, bytes_in(c, node));
+    for (int i = 0; i < num && large; ++i) {
         coll_poweraware_recv_block(&c->x, ranks[i]);
     }
 }
@@ -222,8 +223,9 @@ static void send_large(const combined_t *c, int node)
     const pwr_hierarchy_t *h = c->call->hierarchy;
     const int *ranks;
     int num = pwr_hierarchy_node(h, node, &ranks);
+    bool large = !fits(c, bytes_out(c, node, h->num_local));
     size_t bytes = 0;
-    for (int i = 0; i < num && !fits(c, bytes_out(c, node, h->num_local)); ++i) {
+    for (int i = 0; i < num && large; ++i) {
         coll_poweraware_send_block(&c->x, ranks[i], &bytes);
     }
 }
