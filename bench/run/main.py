@@ -20,7 +20,7 @@ from poweraware.session import text
 from poweraware.session.document import Document
 
 DOCUMENTS = tuple(family.document_name for family in FAMILIES.values() if issubclass(family, PlacedFamily))
-RESULTS = ("document.json", *DOCUMENTS, "report.html", "summary.txt", "runs")
+RESULTS = ("document.json", *DOCUMENTS, "knowledge.json", "report.html", "summary.txt", "runs")
 
 USAGE = """usage: run osu|shift|waits|patterns|isx|npb|cpmd [options]
 

@@ -165,7 +165,7 @@ static void tell(const asked_t *asked, trials_t *t, const pwr_knowledge_entry_t 
 
 /* All ranks have memory for it, or none has experiments. */
 static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
-                         learning_t *class)
+                         learning_t *class, bool long_calls)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     int candidates[COLL_POWERAWARE_MOST_CANDIDATES];
@@ -182,13 +182,26 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
         free(t);
         return;
     }
-    coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm,
+    coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm, long_calls,
                                 (uint64_t)asked->collective * PWR_SIZE_CLASSES +
                                     (uint64_t)size_class);
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
     }
     class->trials = t;
+}
+
+/* A call that belongs to no experiment is timed if it is the second one, which may be long. */
+static void number_first_call(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
+{
+    mca_coll_poweraware_module_t *m = asked->module;
+    pwr_operation_number(operation, class->calls);
+    if (1 == class->calls && asked->bytes >= COLL_POWERAWARE_LONG_BYTES) {
+        m->learning = class;
+        m->measures = true;
+        m->measured_ns = pwr_env_now_ns(&pwr_process.env);
+    }
+    ++class->calls;
 }
 
 static void begin_class(const asked_t *asked, pwr_operation_t *operation, int size_class,
@@ -209,6 +222,20 @@ static void begin_class(const asked_t *asked, pwr_operation_t *operation, int si
     }
 }
 
+/* Before the third call of a class. */
+static bool are_long(const asked_t *asked, pwr_operation_t *operation, const learning_t *class)
+{
+    mca_coll_poweraware_module_t *m = asked->module;
+    int64_t sums[] = {class->second_ns, 0, 0};
+    if (asked->bytes < COLL_POWERAWARE_LONG_BYTES) {
+        return false;
+    }
+    pwr_operation_set_up_begin(operation);
+    bool added_up = coll_poweraware_add_up(m, sums);
+    pwr_operation_set_up_end(operation);
+    return added_up && sums[0] / m->state->hierarchy->size >= COLL_POWERAWARE_LONG_NS;
+}
+
 /* Of a class that has no trials so far: whether they begin. */
 static bool begins_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                           learning_t *class)
@@ -216,12 +243,12 @@ static bool begins_trials(const asked_t *asked, pwr_operation_t *operation, int 
     if (0 == class->calls) {
         begin_class(asked, operation, size_class, class);
     }
-    if (class->calls < COLL_POWERAWARE_TRIALS_FROM) {
-        pwr_operation_number(operation, class->calls);
-        ++class->calls;
+    bool long_calls = 2 == class->calls && are_long(asked, operation, class);
+    if (!long_calls && class->calls < COLL_POWERAWARE_TRIALS_FROM) {
+        number_first_call(asked, operation, class);
         return false;
     }
-    begin_trials(asked, operation, size_class, class);
+    begin_trials(asked, operation, size_class, class, long_calls);
     return NULL != class->trials;
 }
 
@@ -288,12 +315,28 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
     return NULL == a || !can_do || has_memory(asked->module, operation, a);
 }
 
+/* A long call is over when the next one begins. */
+static void end_long_call(learning_t *class)
+{
+    uint64_t now_ns = pwr_env_now_ns(&pwr_process.env);
+    if (0 != class->began_ns) {
+        if (coll_poweraware_trials_measure(class->trials)) {
+            coll_poweraware_trials_add(class->trials, now_ns - class->began_ns);
+        }
+        coll_poweraware_trials_over(class->trials);
+    }
+    class->began_ns = now_ns;
+}
+
 /* A call that may begin a block, or belong to an experiment. */
 static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learning_t *class,
                                coll_poweraware_has_memory_t *has_memory)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
+    if (t->long_calls) {
+        end_long_call(class);
+    }
     coll_poweraware_trials_skip(t, class->skipped);
     class->skipped = 0;
     asked->trials = t;
@@ -341,12 +384,20 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
 {
     learning_t *class = m->learning;
     trials_t *t = class->trials;
+    uint64_t ns = m->measures ? pwr_env_now_ns(&pwr_process.env) - m->measured_ns : 0;
+    m->learning = NULL;
+    if (NULL == t) {
+        class->second_ns = (int64_t)ns;
+        return;
+    }
+    if (t->long_calls) {
+        return;
+    }
     if (m->measures) {
-        coll_poweraware_trials_add(t, pwr_env_now_ns(&pwr_process.env) - m->measured_ns);
+        coll_poweraware_trials_add(t, ns);
     }
     coll_poweraware_trials_over(t);
     class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
-    m->learning = NULL;
 }
 
 static void take(void *to, const pwr_knowledge_entry_t *entry)

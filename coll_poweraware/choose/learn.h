@@ -8,8 +8,12 @@
  * (choose/trials.h) compare that with the stock function and with our other algorithms, from
  * COLL_POWERAWARE_OTHERS_FROM calls on also with functions of other components: those are rarely
  * the fastest, and may take many times as long.  The ranks add up what they have measured in one
- * small Allreduce per experiment, by the saved function: after 64 calls of the class, 96, 128 ..
- * 192, 256 .., in the end each 16,384.
+ * small Allreduce per experiment, by the saved function: after 42 calls of the class, 74, 106 ..
+ * 170, 212 .., in the end each 16,384.
+ *
+ * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
+ * ranks add up what the second call took, and if that was COLL_POWERAWARE_LONG_NS on average,
+ * experiments begin at once.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
 #define COLL_POWERAWARE_LEARN_H
@@ -20,7 +24,11 @@
 
 /* A candidate that is no algorithm. */
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
-enum { COLL_POWERAWARE_OTHERS_FROM = 1024 };
+enum {
+    COLL_POWERAWARE_OTHERS_FROM = 1024,
+    COLL_POWERAWARE_LONG_BYTES = 4096,
+    COLL_POWERAWARE_LONG_NS = 10 * 1000 * 1000
+};
 
 /* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
 typedef struct coll_poweraware_learning {
@@ -28,6 +36,8 @@ typedef struct coll_poweraware_learning {
     bool fixed;                       /* there will be no experiments */
     bool known;                       /* best is, from another communicator */
     uint32_t calls;                   /* before the experiments */
+    int64_t second_ns;                /* what the second one took here; 0: not known */
+    uint64_t began_ns;                /* of calls that are long: when the last one did */
     uint32_t quiet;                   /* calls to come without one, ... */
     uint32_t skipped;                 /* ... of so many, of which trials know nothing */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
@@ -61,6 +71,14 @@ static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *modul
     if (NULL != module->learning) {
         coll_poweraware_learn_end_call(module);
     }
+}
+
+/* Whether this call is one of a class whose calls are long, as all ranks know. */
+static inline bool
+coll_poweraware_learns_of_long_calls(const mca_coll_poweraware_module_t *module)
+{
+    return NULL != module->learning && NULL != module->learning->trials &&
+           module->learning->trials->long_calls;
 }
 
 void coll_poweraware_learning_free(coll_poweraware_learning_t *learning);

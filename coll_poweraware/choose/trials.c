@@ -14,7 +14,7 @@ typedef coll_poweraware_candidate_t candidate_t;
 enum {
     PPM = COLL_POWERAWARE_PPM,
     LEAST_PAIRS = 2,
-    LEAST_CALLS = 2,   /* of a pair */
+    LEAST_CALLS = 2,   /* of a pair, where calls are not long */
     SKIPPED = 1,       /* calls before them */
     SKIPPED_FIRST = 2, /* in a first pair */
     MEMORY = 16,       /* pairs, by which older ones fade, ... */
@@ -31,9 +31,10 @@ enum {
 static const int64_t least_d2_ppm2 = (int64_t)50000 * 50000 * 2; /* for pairs of one call */
 
 void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, int max_slowdown_ppm,
-                                 uint64_t seed)
+                                 bool long_calls, uint64_t seed)
 {
     *t = (trials_t){
+        .long_calls = long_calls,
         .seed = seed,
         .bound_ppm = max_slowdown_ppm / SHARE_OF_BOUND,
         .num_candidates = num,
@@ -42,7 +43,12 @@ void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, in
     for (int i = 0; i < num; ++i) {
         t->candidates[i].algorithm = algorithms[i];
     }
-    pwr_schedule_at(&t->at, COLL_POWERAWARE_TRIALS_FROM);
+    pwr_schedule_at(&t->at, long_calls ? 0 : COLL_POWERAWARE_TRIALS_FROM);
+}
+
+static uint32_t least_calls(const trials_t *t)
+{
+    return t->long_calls ? 1 : LEAST_CALLS;
 }
 
 /* ---- what earlier jobs have measured ---- */
@@ -139,13 +145,13 @@ static void take_over(trials_t *t)
     const candidate_t won = t->candidates[t->rival];
     for (int i = 0; i < t->num_candidates; ++i) {
         candidate_t *c = &t->candidates[i];
-        doubt(c, LEAST_CALLS);
+        doubt(c, least_calls(t));
         c->d_ppm -= 0 != c->pairs ? won.d_ppm : 0;
         c->d_ppm = c->d_ppm < PPM ? c->d_ppm : PPM;
     }
     candidate_t *old = &t->candidates[t->best];
     old->pairs = 1;
-    old->calls = LEAST_CALLS;
+    old->calls = least_calls(t);
     old->d_ppm = -won.d_ppm;
     old->measured = t->at.call;
     t->candidates[t->rival] = (candidate_t){.algorithm = won.algorithm};
@@ -154,10 +160,13 @@ static void take_over(trials_t *t)
     ++t->take_overs;
 }
 
-/* Ever more rarely while nothing comes of it: noise is promising, too. */
+/* At once in the next block.  Where blocks are long, in short ones: ever more rarely while nothing
+   comes of it, since noise is promising, too. */
 static void look_closely(trials_t *t)
 {
-    if (t->at.call > (uint64_t)CLOSE_CALL << t->looks) {
+    if (t->at.call <= CLOSE_CALL) {
+        pwr_schedule_end_block(&t->at);
+    } else if (t->at.call > (uint64_t)CLOSE_CALL << t->looks) {
         t->looks += t->looks < MOST_LOOKS;
         pwr_schedule_at(&t->at, CLOSE_CALL);
         for (int i = 0; i < t->num_candidates; ++i) {
@@ -208,7 +217,7 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     const int64_t fine = 1000;
     uint32_t length = pwr_schedule_length(t->at.block);
     if (0 == c->pairs) {
-        return LEAST_CALLS;
+        return least_calls(t);
     }
     if (c->d_ppm <= 0) {
         return length;
@@ -219,9 +228,9 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     /* each loses 2 d / (1 - d) calls */
     int64_t calls = may_lose * faster_ppm / (2 * c->d_ppm) / fine;
     calls -= SKIPPED;
-    if (calls < LEAST_CALLS) {
+    if (calls < least_calls(t)) {
         bool on_credit = is_told(c) ? 0 == t->pairs : 1 == c->pairs && c->d_ppm < GROSS_PPM;
-        return on_credit ? LEAST_CALLS : 0;
+        return on_credit ? least_calls(t) : 0;
     }
     return calls < length ? (uint32_t)calls : length;
 }
@@ -303,6 +312,21 @@ void coll_poweraware_trials_add(trials_t *t, uint64_t ns)
     }
     if (!place.rivals && (0 == t->least_ns || ns < t->least_ns)) {
         t->least_ns = ns;
+    }
+}
+
+/* The part is over, and there are calls left in it. */
+static bool is_idle(const trials_t *t)
+{
+    place_t place = place_of(t);
+    return place.within && !place.taken && t->at.stretch >= PWR_SCHEDULE_CHOICE;
+}
+
+void coll_poweraware_trials_over(trials_t *t)
+{
+    pwr_schedule_next(&t->at);
+    while (t->long_calls && t->at.call < CLOSE_CALL && is_idle(t)) {
+        pwr_schedule_end_stretch(&t->at);
     }
 }
 

@@ -8,8 +8,8 @@
  * block of the schedule (pwr/schedule.h) a *rival* takes a few calls, and the best takes as many,
  * in random order.  The first one of them does not count, nor the first two of a rival that is new:
  * ranks may have run ahead of each other, and memory is touched for the first time.  Each rank adds
- * up its time in both.  In the first call of the next block the ranks add their sums up, so all of
- * them know the same numbers, and decide the same:
+ * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
+ * know the same numbers, and decide the same:
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -17,15 +17,21 @@
  *     nobody's fault.
  *   - A rival takes over after two pairs at least, if the mean of its d is three standard errors
  *     below 0.  No error is believed to be smaller than 5 % for pairs of two calls.
- *   - One whose last pair was promising comes again in the next block, and blocks are short again.
+ *   - One whose last pair was promising comes again: the next block begins at once, and blocks are
+ *     short again.
  *   - One that was slower comes again when the calls since then, times b / 4 over the number of
  *     rivals, pay for what it will lose; b: coll_poweraware_max_slowdown.  It then takes as many
  *     calls of its part as they pay for, and three at least.
  *
+ * Where calls are long, programs make few of them.  So experiments begin earlier, and one call of
+ * each may be a pair.  What counts is the time until the next call begins: data that a call has
+ * left in sockets are waited for in what comes after it.
+ *
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
  * (choose/learn.h) when they come.  One that seemed less than nine times as slow has a second pair
- * on credit, of 3 (r - 1) calls.  Later pairs of all rivals together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
+ * on credit, of 3 (r - 1) calls.  Long calls: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals
+ * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
  * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
  * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
  * anew, from the next block on: after 16,384 calls at most.
@@ -67,7 +73,8 @@ typedef struct coll_poweraware_trials {
     int num_candidates;
     coll_poweraware_candidate_t candidates[COLL_POWERAWARE_MOST_CANDIDATES];
     int best;
-    int rival;      /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
+    int rival; /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
+    bool long_calls;
     uint32_t take;  /* calls of it that count, and of the best */
     uint32_t skip;  /* calls of it before those */
     bool spoilt;    /* somebody else has taken a call of the pair */
@@ -85,18 +92,19 @@ typedef struct coll_poweraware_trials {
    is the best for now.  max_slowdown_ppm: 10000 is 1 %; at most 1000000.  The calls made so far are
    COLL_POWERAWARE_TRIALS_FROM. */
 void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
-                                 int max_slowdown_ppm, uint64_t seed);
+                                 int max_slowdown_ppm, bool long_calls, uint64_t seed);
 
 /* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
    many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;
    pairs: above 0. */
 void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm, uint32_t pairs);
 
-/* Two things come before some calls.  In the first one of a block: whether the ranks have to add up
-   their sums, and those of this one: rival, best, in ns. */
+/* Two things come before some calls.  In the first one behind a pair: whether the ranks have to add
+   up their sums, and those of this one: rival, best, in ns. */
 static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
 {
-    return pwr_schedule_begins_block(&trials->at);
+    return PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART == trials->at.stretch &&
+           trials->at.left == pwr_schedule_length(trials->at.block);
 }
 bool coll_poweraware_trials_have(const coll_poweraware_trials_t *trials, int64_t sums[2]);
 /* The sums of all ranks; NULL: they could not be added up.  Returns whether the best has changed.
@@ -121,10 +129,7 @@ static inline void coll_poweraware_trials_spoil(coll_poweraware_trials_t *trials
 {
     trials->spoilt = true;
 }
-static inline void coll_poweraware_trials_over(coll_poweraware_trials_t *trials)
-{
-    pwr_schedule_next(&trials->at);
-}
+void coll_poweraware_trials_over(coll_poweraware_trials_t *trials);
 /* Calls to come that the best takes, and that nobody times.  They need not be told one by one. */
 uint32_t coll_poweraware_trials_quiet(const coll_poweraware_trials_t *trials);
 void coll_poweraware_trials_skip(coll_poweraware_trials_t *trials, uint32_t calls);

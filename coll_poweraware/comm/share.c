@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "choose/learn.h"
 #include "pwr_ompi/process.h"
 
 static void part_name(char *name, const coll_poweraware_state_t *state, pwr_segment_part_t part)
@@ -128,13 +129,13 @@ static size_t known_bytes(unsigned collective, size_t own_bytes)
     return coll_poweraware_bytes_known[collective] ? own_bytes : 0;
 }
 
-/* Who names an algorithm gets it in his first call.  And calls of so many bytes among nodes take so
-   long that nothing is seen of it. */
+/* Who names an algorithm gets it in his first call.  And in long calls nothing is seen of it: those
+   of a class that has been long, and those of so many bytes among nodes. */
 static bool is_at_once(const mca_coll_poweraware_module_t *m, unsigned collective, size_t own_bytes)
 {
     enum { LONG_CALL = 256 * 1024 };
     bool named = COLL_POWERAWARE_AUTO != m->settings->scheme || m->algorithm[collective] >= 0;
-    return named ||
+    return named || coll_poweraware_learns_of_long_calls(m) ||
            (m->state->hierarchy->num_nodes > 1 && known_bytes(collective, own_bytes) >= LONG_CALL);
 }
 

@@ -5,8 +5,9 @@
  * change its mind.  Every result is checked: a rank that took another algorithm than the others
  * would hang or have wrong data.
  *
- *   mpirun -np N check_learning CALLS COUNT [AGAIN]
- *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator
+ *   mpirun -np N check_learning CALLS COUNT [AGAIN [LATE]]
+ *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator; rank
+ * 0 comes LATE ms late to each Allreduce
  */
 #include <mpi.h>
 
@@ -14,8 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static int rank, size, count, wrong;
+static int rank, size, count, late_ms, wrong;
 static MPI_Comm comm;
 static int *s, *r;
 static int *scounts, *rcounts, *displs;
@@ -172,6 +174,14 @@ static bool is_spread(int call, int from, int step)
     return true;
 }
 
+static void come_late(void)
+{
+    const struct timespec late = {late_ms / 1000, late_ms % 1000 * 1000000L};
+    if (0 == rank && late_ms > 0) {
+        nanosleep(&late, NULL);
+    }
+}
+
 static void one_of_each(int call)
 {
     int root = call % size;
@@ -179,9 +189,11 @@ static void one_of_each(int call)
     MPI_Allgather(s, count, MPI_INT, r, count, MPI_INT, comm);
     check("Allgather", call, are_blocks(call, -1));
     fill(call);
+    come_late();
     MPI_Allreduce(s, r, count, MPI_INT, MPI_SUM, comm);
     check("Allreduce", call, is_sum(call, 0, size - 1, r));
     fill(call);
+    come_late();
     MPI_Allreduce(s, r, count / 2, pair, affine, comm);
     check("Allreduce, not commutative", call, is_composed(call, 0, size - 1));
     fill(call);
@@ -252,6 +264,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     int calls = argc > 1 ? atoi(argv[1]) : 300;
     count = argc > 2 ? atoi(argv[2]) : 16;
+    late_ms = argc > 4 ? atoi(argv[4]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     s = calloc((size_t)size * (size_t)count, sizeof *s);

@@ -50,16 +50,24 @@ static double normal(program_t *p)
     return sum;
 }
 
-static void start(program_t *p, const double *cost, int num, double noise, uint64_t seed)
+static void start_with(program_t *p, const double *cost, int num, double noise, bool long_calls,
+                       uint64_t seed)
 {
     static const int algorithms[MOST] = {10, 11, 12, 13, 14, 15, 16, 17};
-    *p = (program_t){
-        .num = num, .noise = noise, .random = seed, .calls = COLL_POWERAWARE_TRIALS_FROM};
+    *p = (program_t){.num = num,
+                     .noise = noise,
+                     .random = seed,
+                     .calls = long_calls ? 0 : COLL_POWERAWARE_TRIALS_FROM};
     memcpy(p->cost, cost, (size_t)num * sizeof *cost);
     memset(p->allowed, true, sizeof p->allowed);
     for (int r = 0; r < RANKS; r++) {
-        coll_poweraware_trials_init(&p->rank[r], algorithms, num, 10000, seed);
+        coll_poweraware_trials_init(&p->rank[r], algorithms, num, 10000, long_calls, seed);
     }
+}
+
+static void start(program_t *p, const double *cost, int num, double noise, uint64_t seed)
+{
+    start_with(p, cost, num, noise, false, seed);
 }
 
 static void tell(program_t *p, int64_t d_ppm)
@@ -221,6 +229,28 @@ static void test_right_start(void **state)
         assert_int_equal(p.rank[0].take_overs, 0);
         /* 4 (r - 1) and 3 (r - 1) calls for each rival, in about 200 */
         assert_true((p.ns - p.best_ns) / (10.0 * US) <= 7 * (2.0 + 1.0 + 0.2 + 0.5));
+        stays_with_the_first(&p);
+    }
+}
+
+/* Calls of 20 ms and more, of which there are few: the table's choice is left after two pairs, if
+   it is much slower; the pairs with a rival that is slower cost five calls of that one. */
+static void test_long_calls(void **state)
+{
+    static const double worst_first[MOST] = {40000, 20000};
+    static const double right_first[MOST] = {20000, 40000, 30000};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start_with(&p, worst_first, 2, 0.05, true, seed);
+        run(&p, 17);
+        assert_int_equal(p.rank[0].best, 1);
+        assert_true(over_best(&p, 20000) <= 1.02);
+        start_with(&p, right_first, 3, 0.05, true, seed);
+        run(&p, 25);
+        assert_int_equal(p.taken[1] + p.taken[2], 3);
+        run(&p, 175);
+        assert_true(p.taken[1] <= 3 + 2 && p.taken[2] <= 3 + 2);
         stays_with_the_first(&p);
     }
 }
@@ -431,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_start),
         cmocka_unit_test(test_right_start),
+        cmocka_unit_test(test_long_calls),
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_told_wrong),
         cmocka_unit_test(test_told_wrong_of_one),

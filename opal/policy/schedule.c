@@ -42,11 +42,6 @@ static uint32_t length_of(uint32_t block, unsigned stretch)
     return pwr_schedule_length(block) + (stretch == 0 ? pause_before(block) : 0);
 }
 
-bool pwr_schedule_begins_block(const pwr_schedule_t *at)
-{
-    return at->stretch == 0 && at->left == length_of(at->block, 0);
-}
-
 void pwr_schedule_turn(pwr_schedule_t *at)
 {
     at->stretch++;

@@ -57,11 +57,33 @@ static void test_blocks(void **state)
     }
 }
 
+/* From any call to the first one of the next stretch, or block. */
+static void test_ends(void **state)
+{
+    (void)state;
+    for (uint64_t call = 0; call < 5000; call++) {
+        pwr_schedule_t at, next;
+        pwr_schedule_at(&at, call);
+        next = at;
+        pwr_schedule_end_stretch(&next);
+        assert_int_equal(next.call, call + at.left);
+        assert_int_equal(next.stretch, (at.stretch + 1) % PWR_SCHEDULE_STRETCHES);
+        next = at;
+        pwr_schedule_end_block(&next);
+        assert_int_equal(next.stretch, 0);
+        assert_int_equal(next.block, at.block + 1);
+        pwr_schedule_at(&at, next.call);
+        assert_int_equal(next.left, at.left);
+        assert_int_equal(next.block, at.block);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jump_and_step),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

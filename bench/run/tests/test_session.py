@@ -373,6 +373,7 @@ def test_everything_missing_is_named_at_once(world: World) -> None:
 def test_earlier_results_are_replaced_only_on_demand(world: World) -> None:
     assert world.run("--schemes", "off").returncode == 0
     (world.output / "notes.txt").touch()
+    (world.output / "knowledge.json").touch()
     refused = world.run("--schemes", "dvfs")
     assert refused.returncode == 1 and "from an earlier session" in refused.stderr
     assert [run.scheme for run in world.document().runs] == ["off"]
@@ -380,6 +381,7 @@ def test_earlier_results_are_replaced_only_on_demand(world: World) -> None:
     assert [run.scheme for run in world.document().runs] == ["dvfs"]
     assert [path.name for path in (world.output / "runs").iterdir()] == ["alltoall-dvfs-1"]
     assert (world.output / "notes.txt").exists()
+    assert not (world.output / "knowledge.json").exists()  # what an earlier session has learnt is not to matter
 
 
 NPB = """

@@ -44,12 +44,22 @@ typedef struct pwr_schedule {
 
 /* Calls of a stretch of this block, without those that come before the block's first one. */
 uint32_t pwr_schedule_length(uint32_t block);
-/* Whether it is the first call of its block, before those that belong to no experiment. */
-bool pwr_schedule_begins_block(const pwr_schedule_t *at);
 /* Goes to a call. */
 void pwr_schedule_at(pwr_schedule_t *at, uint64_t call);
 /* To the next stretch: at the end of one. */
 void pwr_schedule_turn(pwr_schedule_t *at);
+/* To the next stretch, or block: calls that are left of this one are not made. */
+static inline void pwr_schedule_end_stretch(pwr_schedule_t *at)
+{
+    at->call += at->left;
+    pwr_schedule_turn(at);
+}
+static inline void pwr_schedule_end_block(pwr_schedule_t *at)
+{
+    for (uint32_t block = at->block; block == at->block;) {
+        pwr_schedule_end_stretch(at);
+    }
+}
 /* To the next call.  Returns whether a stretch ended. */
 static inline bool pwr_schedule_next(pwr_schedule_t *at)
 {
