@@ -25,6 +25,7 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
 {
     const coll_poweraware_algorithm_t *algorithm = NULL;
     coll_poweraware_end_repeats(m, collective);
+    coll_poweraware_learn_begin(m);
     coll_poweraware_begin(m, operation, (int)collective, bytes, own_bytes);
     m->choice_stays = true;
     m->quiet = NULL;

@@ -63,7 +63,10 @@ typedef struct mca_coll_poweraware_module {
     bool measures;        /* if so, it is timed, ... */
     bool ready;           /* ... the next ones need nothing to be set up, ... */
     uint64_t measured_ns; /* ... and it began then */
-    bool choice_stays;    /* an equal call would do the same as this one, ... */
+    struct coll_poweraware_learning
+        *before;       /* the class of the long call that came before this one; NULL: none did */
+    uint64_t next_ns;  /* if one did: when this one began */
+    bool choice_stays; /* an equal call would do the same as this one, ... */
     struct coll_poweraware_learning
         *quiet; /* ... for as many calls as are quiet in here; NULL: for ever */
     coll_poweraware_repeat_t repeats[COLL_POWERAWARE_NUM_COLLECTIVES];

@@ -12,6 +12,7 @@
 #include "comm/state.h"
 #include "device.h"
 #include "pwr_ompi/process.h"
+#include "repeat.h"
 
 typedef const coll_poweraware_algorithm_t algorithm_t;
 typedef coll_poweraware_learning_t learning_t;
@@ -191,12 +192,13 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     class->trials = t;
 }
 
-/* A call that belongs to no experiment is timed if it is the second one, which may be long. */
+/* A call before the experiments is timed if it is the one that shows whether they are long. */
 static void number_first_call(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     pwr_operation_number(operation, class->calls);
-    if (1 == class->calls && asked->bytes >= COLL_POWERAWARE_LONG_BYTES) {
+    if (COLL_POWERAWARE_LONG_FROM == class->calls + 1 &&
+        asked->bytes >= COLL_POWERAWARE_LONG_BYTES) {
         m->learning = class;
         m->measures = true;
         m->measured_ns = pwr_env_now_ns(&pwr_process.env);
@@ -222,11 +224,11 @@ static void begin_class(const asked_t *asked, pwr_operation_t *operation, int si
     }
 }
 
-/* Before the third call of a class. */
+/* Before call COLL_POWERAWARE_LONG_FROM of a class. */
 static bool are_long(const asked_t *asked, pwr_operation_t *operation, const learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
-    int64_t sums[] = {class->second_ns, 0, 0};
+    int64_t sums[] = {(int64_t) class->timed_ns, 0, 0};
     if (asked->bytes < COLL_POWERAWARE_LONG_BYTES) {
         return false;
     }
@@ -243,7 +245,8 @@ static bool begins_trials(const asked_t *asked, pwr_operation_t *operation, int 
     if (0 == class->calls) {
         begin_class(asked, operation, size_class, class);
     }
-    bool long_calls = 2 == class->calls && are_long(asked, operation, class);
+    bool long_calls =
+        COLL_POWERAWARE_LONG_FROM == class->calls && are_long(asked, operation, class);
     if (!long_calls && class->calls < COLL_POWERAWARE_TRIALS_FROM) {
         number_first_call(asked, operation, class);
         return false;
@@ -315,17 +318,32 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
     return NULL == a || !can_do || has_memory(asked->module, operation, a);
 }
 
-/* A long call is over when the next one begins. */
-static void end_long_call(learning_t *class)
+/* The last long call, at the begin of the next one of its class. */
+static void add_long_call(mca_coll_poweraware_module_t *m, learning_t *class)
 {
-    uint64_t now_ns = pwr_env_now_ns(&pwr_process.env);
-    if (0 != class->began_ns) {
+    if (class->to_add) {
         if (coll_poweraware_trials_measure(class->trials)) {
-            coll_poweraware_trials_add(class->trials, now_ns - class->began_ns);
+            coll_poweraware_trials_add(class->trials, class->timed_ns);
         }
         coll_poweraware_trials_over(class->trials);
+        class->to_add = false;
     }
-    class->began_ns = now_ns;
+    if (class == m->before) {
+        m->before = NULL;
+    }
+}
+
+void coll_poweraware_learn_begin_next(mca_coll_poweraware_module_t *m)
+{
+    m->next_ns = pwr_env_now_ns(&pwr_process.env);
+}
+
+void coll_poweraware_learn_end_next(mca_coll_poweraware_module_t *m)
+{
+    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - m->next_ns;
+    uint64_t own_ns = m->before->timed_ns;
+    m->before->timed_ns += ns < own_ns ? ns : own_ns;
+    m->before = NULL;
 }
 
 /* A call that may begin a block, or belong to an experiment. */
@@ -335,7 +353,7 @@ static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learn
     mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
     if (t->long_calls) {
-        end_long_call(class);
+        add_long_call(m, class);
     }
     coll_poweraware_trials_skip(t, class->skipped);
     class->skipped = 0;
@@ -384,17 +402,23 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
 {
     learning_t *class = m->learning;
     trials_t *t = class->trials;
-    uint64_t ns = m->measures ? pwr_env_now_ns(&pwr_process.env) - m->measured_ns : 0;
     m->learning = NULL;
+    if (m->measures) {
+        class->timed_ns = pwr_env_now_ns(&pwr_process.env) - m->measured_ns;
+    }
     if (NULL == t) {
-        class->second_ns = (int64_t)ns;
         return;
     }
     if (t->long_calls) {
+        class->to_add = true;
+        if (m->measures) {
+            m->before = class;
+            coll_poweraware_end_all_repeats(m); /* they are not timed */
+        }
         return;
     }
     if (m->measures) {
-        coll_poweraware_trials_add(t, ns);
+        coll_poweraware_trials_add(t, class->timed_ns);
     }
     coll_poweraware_trials_over(t);
     class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;

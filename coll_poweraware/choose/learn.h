@@ -12,8 +12,8 @@
  * 170, 212 .., in the end each 16,384.
  *
  * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
- * ranks add up what the second call took, and if that was COLL_POWERAWARE_LONG_NS on average,
- * experiments begin at once.
+ * ranks add up what the last one before COLL_POWERAWARE_LONG_FROM took, and if that was
+ * COLL_POWERAWARE_LONG_NS on average, experiments begin at once.
  */
 #ifndef COLL_POWERAWARE_LEARN_H
 #define COLL_POWERAWARE_LEARN_H
@@ -26,6 +26,7 @@
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 enum {
     COLL_POWERAWARE_OTHERS_FROM = 1024,
+    COLL_POWERAWARE_LONG_FROM = 16, /* calls before the first experiment, where they are long */
     COLL_POWERAWARE_LONG_BYTES = 4096,
     COLL_POWERAWARE_LONG_NS = 10 * 1000 * 1000
 };
@@ -36,8 +37,8 @@ typedef struct coll_poweraware_learning {
     bool fixed;                       /* there will be no experiments */
     bool known;                       /* best is, from another communicator */
     uint32_t calls;                   /* before the experiments */
-    int64_t second_ns;                /* what the second one took here; 0: not known */
-    uint64_t began_ns;                /* of calls that are long: when the last one did */
+    uint64_t timed_ns;                /* what the last one that was timed took here */
+    bool to_add;                      /* it is long, and not added up so far */
     uint32_t quiet;                   /* calls to come without one, ... */
     uint32_t skipped;                 /* ... of so many, of which trials know nothing */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
@@ -66,8 +67,21 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *module, pwr_operation_t *ope
                       coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
                       size_t bytes, coll_poweraware_has_memory_t *has_memory);
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *module);
+/* Of any call.  Data that a long call has left in sockets are waited for in the next one: that
+   counts as a part of it, of its own length at most. */
+void coll_poweraware_learn_begin_next(mca_coll_poweraware_module_t *module);
+void coll_poweraware_learn_end_next(mca_coll_poweraware_module_t *module);
+static inline void coll_poweraware_learn_begin(mca_coll_poweraware_module_t *module)
+{
+    if (NULL != module->before) {
+        coll_poweraware_learn_begin_next(module);
+    }
+}
 static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *module)
 {
+    if (NULL != module->before) {
+        coll_poweraware_learn_end_next(module);
+    }
     if (NULL != module->learning) {
         coll_poweraware_learn_end_call(module);
     }

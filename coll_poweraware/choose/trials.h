@@ -24,8 +24,7 @@
  *     calls of its part as they pay for, and three at least.
  *
  * Where calls are long, programs make few of them.  So experiments begin earlier, and one call of
- * each may be a pair.  What counts is the time until the next call begins: data that a call has
- * left in sockets are waited for in what comes after it.
+ * each may be a pair.
  *
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
