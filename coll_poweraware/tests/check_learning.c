@@ -6,8 +6,8 @@
  * would hang or have wrong data.
  *
  *   mpirun -np N check_learning CALLS COUNT [AGAIN [LATE]]
- *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator; rank
- * 0 comes LATE ms late to each Allreduce
+ *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator
+ *     LATE: ms that rank 0 is late to each Allreduce
  */
 #include <mpi.h>
 
