@@ -278,7 +278,7 @@ static place_t place_of(const trials_t *t)
 {
     int behind = t->at.stretch - PWR_SCHEDULE_CHOICE;
     uint32_t length = pwr_schedule_length(t->at.block);
-    if (COLL_POWERAWARE_NO_RIVAL == t->rival || behind >= 2 * PWR_SCHEDULE_CHOICE_PART) {
+    if (COLL_POWERAWARE_NO_RIVAL == t->rival || t->at.stretch >= PWR_SCHEDULE_CHOICE_END) {
         return (place_t){0};
     }
     if (behind < 0) { /* the first stretch of a block may be longer */
@@ -333,7 +333,7 @@ void coll_poweraware_trials_over(trials_t *t)
 uint32_t coll_poweraware_trials_quiet(const trials_t *t)
 {
     uint32_t length = pwr_schedule_length(t->at.block);
-    bool behind = t->at.stretch >= PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART;
+    bool behind = t->at.stretch >= PWR_SCHEDULE_CHOICE_END;
     if (coll_poweraware_trials_meet(t) || coll_poweraware_trials_begin(t)) {
         return 0;
     }
@@ -347,10 +347,9 @@ uint32_t coll_poweraware_trials_quiet(const trials_t *t)
 
 void coll_poweraware_trials_skip(trials_t *t, uint32_t calls)
 {
-    t->at.call += calls;
     while (calls >= t->at.left) {
         calls -= t->at.left;
-        pwr_schedule_turn(&t->at);
+        pwr_schedule_end_stretch(&t->at);
     }
-    t->at.left -= calls;
+    pwr_schedule_skip(&t->at, calls);
 }

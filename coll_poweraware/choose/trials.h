@@ -69,11 +69,11 @@ typedef struct coll_poweraware_trials {
     pwr_schedule_t at;
     uint64_t seed;
     int64_t bound_ppm; /* share of all calls that later experiments may lose */
+    bool long_calls;   /* there are few, so experiments are short */
     int num_candidates;
     coll_poweraware_candidate_t candidates[COLL_POWERAWARE_MOST_CANDIDATES];
     int best;
-    int rival; /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
-    bool long_calls;
+    int rival;      /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
     uint32_t take;  /* calls of it that count, and of the best */
     uint32_t skip;  /* calls of it before those */
     bool spoilt;    /* somebody else has taken a call of the pair */
@@ -102,7 +102,7 @@ void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm
    up their sums, and those of this one: rival, best, in ns. */
 static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
 {
-    return PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART == trials->at.stretch &&
+    return PWR_SCHEDULE_CHOICE_END == trials->at.stretch &&
            trials->at.left == pwr_schedule_length(trials->at.block);
 }
 bool coll_poweraware_trials_have(const coll_poweraware_trials_t *trials, int64_t sums[2]);

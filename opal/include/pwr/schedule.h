@@ -29,7 +29,8 @@ enum {
     PWR_SCHEDULE_STRETCHES = 16,  /* of a block */
     PWR_SCHEDULE_CHOICE = 1,      /* the first stretch of the pair about algorithms, ... */
     PWR_SCHEDULE_CHOICE_PART = 2, /* ... whose parts have so many */
-    PWR_SCHEDULE_DEPTH = 5,       /* the first stretch of the first pair about depth */
+    PWR_SCHEDULE_CHOICE_END = PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART,
+    PWR_SCHEDULE_DEPTH = 5, /* the first stretch of the first pair about depth */
     PWR_SCHEDULE_DEPTH_PAIRS = 3,
     PWR_SCHEDULE_LONGEST = 32 /* calls of a stretch */
 };
@@ -48,7 +49,7 @@ uint32_t pwr_schedule_length(uint32_t block);
 void pwr_schedule_at(pwr_schedule_t *at, uint64_t call);
 /* To the next stretch: at the end of one. */
 void pwr_schedule_turn(pwr_schedule_t *at);
-/* To the next stretch, or block: calls that are left of this one are not made. */
+/* To the first call of the next stretch, or block. */
 static inline void pwr_schedule_end_stretch(pwr_schedule_t *at)
 {
     at->call += at->left;
