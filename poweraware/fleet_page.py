@@ -6,13 +6,11 @@ from __future__ import annotations
 from html import escape
 from typing import Dict, List, Tuple
 
-from matplotlib.figure import Figure
-
 from poweraware import fleet
 from poweraware.fleet import Row
 from poweraware.index import Index
 from poweraware.markup import as_picture, as_table, whole
-from poweraware.picture import WIDTH_IN, Picture, from_zero, legend_above, render
+from poweraware.picture import WIDTH_IN, Figure, Picture, from_zero, legend_above, render
 from poweraware.pictures import STATES, stacked
 from poweraware.wording import number
 

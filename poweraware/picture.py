@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""What all pictures share: style, the look of each scheme, and the way into the page."""
+"""What all pictures share: matplotlib and numpy, style, the look of each scheme, and the way into the page."""
 from __future__ import annotations
 
 import base64
 import io
+import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-import matplotlib
+# OpenBLAS starts threads when numpy is loaded, and they spin: a third of the CPU time of a page, which multiplies no
+# matrices.  Programs that this process starts are to find the variable as it was.
+_AS_IT_WAS = os.environ.get("OPENBLAS_NUM_THREADS")
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import matplotlib  # noqa: E402
 
 matplotlib.use("svg")
-import matplotlib.ticker  # noqa: E402  (after the choice of back end)
-from matplotlib.figure import Figure  # noqa: E402
+import matplotlib.ticker as ticker  # noqa: E402  (after the choice of back end)
+import numpy as numpy  # noqa: E402
+from matplotlib.figure import Figure as Figure  # noqa: E402
+
+if _AS_IT_WAS is None:
+    del os.environ["OPENBLAS_NUM_THREADS"]
+else:
+    os.environ["OPENBLAS_NUM_THREADS"] = _AS_IT_WAS
 
 from poweraware.wording import number  # noqa: E402
 
@@ -137,9 +148,9 @@ def log_axis(axis: Any, low: float, high: float) -> None:
     subs: Tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 7.0)
     if high / low > 20:
         subs = (1.0, 2.0, 5.0) if high / low < 500 else (1.0,)
-    axis.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs, numticks=12))
+    axis.yaxis.set_major_locator(ticker.LogLocator(subs=subs, numticks=12))
     axis.yaxis.set_major_formatter(lambda value, _: number(value))
-    axis.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    axis.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def draw_products(axis: Any, products: Sequence[float]) -> None:

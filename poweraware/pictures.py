@@ -6,10 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from matplotlib.figure import Figure
-
 from poweraware.job import CallClass, Job, Power, Sums
-from poweraware.picture import WIDTH_IN, Picture, draw_products, from_zero, legend_above, log_axis, look, render
+from poweraware.picture import WIDTH_IN, Figure, Picture, draw_products, from_zero, legend_above, log_axis, look, render
 from poweraware.wording import number, size
 
 _MOST_NODES = 12

@@ -6,11 +6,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from matplotlib.figure import Figure
-
 from poweraware.documents import DocumentError
 from poweraware.markup import as_picture, as_table, whole
-from poweraware.picture import WIDTH_IN, Picture, legend_above, render
+from poweraware.picture import WIDTH_IN, Figure, Picture, legend_above, render
 from poweraware.table import Table
 from poweraware.trace import Interval, Rank
 from poweraware.wording import number

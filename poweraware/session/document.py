@@ -306,7 +306,7 @@ def load_schema() -> Schema:
 
 def from_json(data: Any, origin: str) -> Document:
     """Checks and converts a parsed document; origin names it in messages."""
-    check(data, load_schema(), origin)
+    check(data, load_schema(), origin, much=True)
     refuse(_inconsistencies(data), origin)
     document: Document = convert(Document, data)
     return document

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional
 
-import matplotlib.ticker
-
 from poweraware import wording
-from poweraware.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render
+from poweraware.picture import Look, Picture, draw_products, from_zero, legend_above, log_axis, look, panels, render, ticker
 from poweraware.ratios import Ratio
 from poweraware.session import jobs, onesided, summary, words
 from poweraware.session.document import Document, ReferencePoint, Run
@@ -194,7 +192,7 @@ def cpu_seconds(document: Document) -> Picture:
         _node_borders(axis, document)
         axis.set(title=benchmark, xlabel="rank", ylabel="CPU time (s)")
         from_zero(axis)
-        axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     legend_above(figure, axes[0])
     picture.svg = render(figure)
     return picture
@@ -316,7 +314,7 @@ def _size_axis(axis: Any, sizes: List[int]) -> None:
     axis.set_xscale("log", base=2)
     if sizes:  # the same for all pictures of a benchmark, also where some sizes have no figure
         axis.set_xlim(max(min(sizes), 1) / 1.5, max(max(sizes), 1) * 1.5)
-    axis.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
+    axis.xaxis.set_major_locator(ticker.LogLocator(base=2, numticks=7))
     axis.xaxis.set_major_formatter(lambda value, _: wording.size(round(value)).replace("iB", ""))
 
 

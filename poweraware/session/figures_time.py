@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
 
-import numpy
-from matplotlib.figure import Figure
-
 from poweraware import wording
-from poweraware.picture import WIDTH_IN, Picture, from_zero, legend_above, look, panels, render
+from poweraware.picture import WIDTH_IN, Figure, Picture, from_zero, legend_above, look, numpy, panels, render
 from poweraware.session import energy, summary, words
 from poweraware.session.document import CpuStates, Document, NodeStates, Row, Run
 
