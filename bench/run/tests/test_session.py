@@ -29,7 +29,7 @@ TIMEOUT_S = 300
 def install(script: str, target: Path, variable: str = "FAKE=") -> None:
     """A command that runs one of the stand-ins with this interpreter and a variable."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(f'#!/bin/sh\n{variable} exec "{sys.executable}" "{FAKES / script}" "$@"\n')
+    target.write_text(f'#!/bin/sh\n{variable} exec "{sys.executable}" -S "{FAKES / script}" "$@"\n')
     target.chmod(0o755)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 CORES = 8
@@ -43,6 +44,7 @@ def core_watts(freq_khz: int, duty_percent: float) -> float:
     return 15.0 * (freq_khz / FAST_KHZ) ** 3 * duty_percent / 100.0
 
 
+@lru_cache(maxsize=None)
 def package_watts(stretch: Stretch, package: int) -> float:
     """Power of one package with half of the base power."""
     per_package = CORES // PACKAGES

@@ -25,7 +25,7 @@ Json = Dict[str, Any]
 
 @pytest.fixture(scope="module")
 def data() -> Json:
-    return make_document(repetitions=2, ppn=4)
+    return make_document(repetitions=2, nodes=2, ppn=4)
 
 
 @pytest.fixture(scope="module")
@@ -213,9 +213,9 @@ def test_short_runs_are_warned_of() -> None:
 
 def test_oversubscription_is_said(data: Json) -> None:
     document = from_json(data, "generator")
-    assert "with 16 ranks on 2 CPUs: oversubscribed" in words.time_caption(document)
+    assert "with 8 ranks on 2 CPUs: oversubscribed" in words.time_caption(document)
     assert "not comparable to real hardware" in " ".join(words.provenance(document))
-    document.host.cpus = 16
+    document.host.cpus = 8
     assert words.time_caption(document) == "time: measured"
     assert "not comparable" not in " ".join(words.provenance(document))
 
