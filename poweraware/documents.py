@@ -55,34 +55,33 @@ def load_schema(part: str, name: str) -> Schema:
     return schema
 
 
-def check(data: Any, schema: Schema, origin: str, much: bool = False) -> None:
-    """Raises a DocumentError that names the first violations of the schema, if there are any.
-
-    much: the document is large, or one of many.  Then it is worth while to compile the schema first."""
-    if much and _passes(data, schema):
-        return
+def check(data: Any, schema: Schema, origin: str) -> None:
+    """Raises a DocumentError that names the first violations of the schema, if there are any."""
     import jsonschema  # here: it takes longer to load than all else of most commands
 
     validator = jsonschema.validators.validator_for(schema)(schema)
     refuse((_problem(error) for error in validator.iter_errors(data)), origin)
 
 
-def _passes(data: Any, schema: Schema) -> bool:
-    """Says only which documents are right, in a twentieth of the time: jsonschema explains what is wrong with others."""
-    validate = _compiled(json.dumps(schema))
+def check_fast(data: Any, part: str, name: str, origin: str) -> None:
+    """The same with the schema of that name, for a large document or one of many: compiled code says in a twentieth of the
+    time which ones are right, and the others are checked again for what is wrong with them."""
+    validate = _compiled(part, name)
     try:
-        return validate is not None and validate(data) is not None
+        passes = validate is not None and validate(data) is not None
     except ValueError:  # and the exceptions of fastjsonschema, which are such
-        return False
+        passes = False
+    if not passes:
+        check(data, load_schema(part, name), origin)
 
 
 @lru_cache(maxsize=None)
-def _compiled(schema: str) -> Optional[Callable[[Any], Any]]:
+def _compiled(part: str, name: str) -> Optional[Callable[[Any], Any]]:
     try:
         import fastjsonschema
     except ImportError:
         return None
-    found: Callable[[Any], Any] = fastjsonschema.compile(json.loads(schema))
+    found: Callable[[Any], Any] = fastjsonschema.compile(load_schema(part, name))
     return found
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from poweraware.documents import DocumentError, Origin, Problem, Schema, check, convert, read_json, refuse, replace
+from poweraware import documents
+from poweraware.documents import DocumentError, Origin, Problem, Schema, check_fast, convert, read_json, refuse, replace
 
 FORMAT = "poweraware-benchmark"
 VERSION = 5
@@ -19,7 +20,7 @@ BASELINE = "off"
 WAITS = "waits"  # a family whose calls are not named as its benchmarks
 _BASELINES = {"shift": "poll"}  # of families with schemes of their own
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
-_SCHEMA_FILE = Path(__file__).resolve().parent / "schema.json"
+_SCHEMA = ("poweraware/session", "schema.json")
 
 
 @dataclass
@@ -300,13 +301,12 @@ class Document:
 
 def load_schema() -> Schema:
     """The schema of a session's document."""
-    schema: Schema = json.loads(_SCHEMA_FILE.read_text(encoding="utf-8"))
-    return schema
+    return documents.load_schema(*_SCHEMA)
 
 
 def from_json(data: Any, origin: str) -> Document:
     """Checks and converts a parsed document; origin names it in messages."""
-    check(data, load_schema(), origin, much=True)
+    check_fast(data, *_SCHEMA, origin)
     refuse(_inconsistencies(data), origin)
     document: Document = convert(Document, data)
     return document
