@@ -35,19 +35,22 @@ typedef struct program {
     coll_poweraware_trials_t rank[RANKS];
 } program_t;
 
+static uint64_t draw(program_t *p)
+{
+    return p->random = pwr_schedule_scrambled(p->random);
+}
+
 static double uniform(program_t *p)
 {
-    p->random = pwr_schedule_scrambled(p->random);
-    return (double)(p->random >> 11) / 9007199254740992.0;
+    return (double)(draw(p) >> 11) / 9007199254740992.0;
 }
 
 /* Four uniform ones of one draw, added up: of mean 0 and deviation 1. */
 static double normal(program_t *p)
 {
-    p->random = pwr_schedule_scrambled(p->random);
-    uint64_t sum = 0;
+    uint64_t drawn = draw(p), sum = 0;
     for (int shift = 0; shift < 64; shift += 16) {
-        sum += p->random >> shift & 0xffff;
+        sum += drawn >> shift & 0xffff;
     }
     return ((double)sum / 65536.0 - 2.0) * sqrt(3.0);
 }
