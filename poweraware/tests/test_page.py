@@ -3,9 +3,13 @@
 """The page of a job."""
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Optional
 
 import pytest
 
@@ -88,3 +92,14 @@ def test_several_jobs_are_drawn_side_by_side() -> None:
 
 def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
     assert screenshot(html, tmp_path).stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("own", [None, "2"])
+def test_pictures_start_no_threads(own: Optional[str]) -> None:
+    """Of numpy's OpenBLAS, which spin; and what is started afterwards finds the variable as it was."""
+    program = "import os, poweraware.picture; print(len(os.listdir('/proc/self/task')), os.environ.get('OPENBLAS_NUM_THREADS'))"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    if own is not None:
+        environment["OPENBLAS_NUM_THREADS"] = own
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", str(own)]
