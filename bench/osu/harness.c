@@ -61,14 +61,21 @@ static void open_buffers(pwr_osu_run_t *run, size_t bytes)
     }
 }
 
-/* Returns the number of rows; a row with wrong data is the last one. */
+/* Sizes are checked when all have been measured: from the first row's begin to the last one's end there are no checks.
+   Returns the number of rows; a row with wrong data is the last one. */
 static size_t run_sizes(pwr_osu_run_t *run, const size_t *sizes, size_t count, pwr_osu_row_t *rows)
 {
+    bool validate = run->options->validate;
     for (size_t i = 0; i < count; i++) {
         pwr_osu_measure(run, sizes[i], &rows[i]);
-        if (run->options->validate) {
-            rows[i].verdict = pwr_osu_validate(run, sizes[i]);
+        if (validate) {
+            pwr_osu_validate_timed(run, sizes[i]);
+        } else if (run->rank == 0) {
+            pwr_osu_output_row(run, &rows[i], stdout);
         }
+    }
+    for (size_t i = 0; validate && i < count; i++) {
+        rows[i].verdict = pwr_osu_validate(run, sizes[i]);
         if (run->rank == 0) {
             pwr_osu_output_row(run, &rows[i], stdout);
         }
@@ -148,7 +155,7 @@ static int run_benchmark(pwr_osu_run_t *run)
         pwr_osu_output_head(run, stdout);
     }
     count = run_sizes(run, sizes, count, rows);
-    bool good = rows[count - 1].verdict != PWR_OSU_FAIL && !run->failed_here;
+    bool good = rows[count - 1].verdict != PWR_OSU_FAIL && !run->failure.seen;
     if (run->options->json_path && !write_json(run, rows, count, json)) {
         good = false;
     }

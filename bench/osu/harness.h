@@ -76,16 +76,25 @@ typedef enum pwr_osu_verdict {
 /* One message size.  Latencies are of the ranks' own means per call. */
 typedef struct pwr_osu_row {
     size_t bytes;
-    unsigned long iterations; /* operations of a rank */
-    uint64_t moved_bytes;     /* by all ranks; 0: not told */
+    unsigned long iterations; /* timed operations of a rank */
+    unsigned long operations; /* of a rank between begin and end: those to warm up, too */
+    uint64_t moved_bytes;     /* by them, of all ranks; 0: not told */
     double avg_us;
     double min_us;
     double max_us;
-    uint64_t begin_ns; /* CLOCK_REALTIME: the first rank to start the timed calls ... */
-    uint64_t end_ns;   /* ... and the last one to end them */
+    uint64_t begin_ns; /* CLOCK_REALTIME: the first rank to start the warm-up calls ... */
+    uint64_t end_ns;   /* ... and the last one to end the timed ones */
     double cpu_s;      /* user and system time of all ranks in between */
     pwr_osu_verdict_t verdict;
 } pwr_osu_row_t;
+
+/* Wrong data that this rank saw. */
+typedef struct pwr_osu_failure {
+    bool seen;
+    size_t bytes; /* message size */
+    char calls[40];
+    char text[200];
+} pwr_osu_failure_t;
 
 typedef struct pwr_osu_run {
     const char *name; /* of the program, for messages */
@@ -96,19 +105,25 @@ typedef struct pwr_osu_run {
     int rank;
     pwr_buffer_t send;
     pwr_buffer_t recv;
-    /* This rank, over the timed calls of all sizes so far. */
+    /* This rank, over the warm-up and timed calls of all sizes so far. */
     double cpu_s;
     double wall_s;
-    /* This rank saw wrong data.  Kept apart from the verdict all ranks agreed on, because that
-       agreement is made by collectives of the library under test. */
-    bool failed_here;
+    /* Kept apart from the verdict all ranks agreed on, because that agreement is made by collectives
+       of the library under test. */
+    pwr_osu_failure_t failure;
 } pwr_osu_run_t;
+
+/* Makes the buffers those of a size, with zones around them. */
+void pwr_osu_use_buffers(pwr_osu_run_t *run, size_t bytes);
 
 /* Times the calls of one size.  *row is complete on rank 0 except for the verdict. */
 void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row);
 
-/* Makes checked calls of the size pwr_osu_measure was last called for; wrong data is described in
-   one line on stderr.  The same result on every rank. */
+/* Right after pwr_osu_measure: whether its calls wrote outside of the buffers, for pwr_osu_validate. */
+void pwr_osu_validate_timed(pwr_osu_run_t *run, size_t bytes);
+
+/* Makes checked calls of a size; wrong data is described in one line on stderr.  The same result on
+   every rank. */
 pwr_osu_verdict_t pwr_osu_validate(pwr_osu_run_t *run, size_t bytes);
 
 /* The call number index of a size, as this rank sees it. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Timing one message size, as OSU does: each call on its own, a barrier after it.
+ * Timing one message size, as OSU does: each call on its own, a barrier after it.  Latencies are those of the
+ * timed calls.  What energy and CPU seconds are taken over begins with the warm-up calls: what a
+ * library does once, in its first calls, counts there.
  */
 #include "config.h"
 
@@ -68,39 +70,49 @@ static uint64_t reduce_time(const pwr_osu_run_t *run, uint64_t value, MPI_Op op)
     return result;
 }
 
+void pwr_osu_use_buffers(pwr_osu_run_t *run, size_t bytes)
+{
+    const pwr_osu_data_t *data = run->benchmark->data;
+    pwr_buffer_use(&run->send, data->send_bytes(run->benchmark, run->np, bytes));
+    pwr_buffer_use(&run->recv, data->recv_bytes(run->benchmark, run->np, bytes));
+}
+
 void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row)
 {
     const pwr_osu_benchmark_t *benchmark = run->benchmark;
     const pwr_osu_options_t *options = run->options;
     pwr_osu_calls_t calls = bytes > PWR_OSU_LARGE_BYTES ? options->large : options->small;
     pwr_osu_call_t first = pwr_osu_call(run, bytes, 0);
-    pwr_buffer_use(&run->send, benchmark->data->send_bytes(benchmark, run->np, bytes));
-    pwr_buffer_use(&run->recv, benchmark->data->recv_bytes(benchmark, run->np, bytes));
+    pwr_osu_use_buffers(run, bytes);
     benchmark->data->fill(&first);
 
-    timed_calls(run, bytes, calls.warmup);
     MPI_Barrier(run->comm);
-
     uint64_t cpu_begin_ns = pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t begin_ns = pwr_clock_ns(CLOCK_REALTIME);
     double wall_begin = MPI_Wtime();
+    timed_calls(run, bytes, calls.warmup);
+
+    double timed_begin = MPI_Wtime();
     double inside_s = 0;
-    unsigned long operations = 0;
+    unsigned long timed = 0;
     do {
         inside_s += timed_calls(run, bytes, calls.timed);
-        operations += calls.timed * operations_of_a_run(run);
-    } while (is_too_short(run, MPI_Wtime() - wall_begin));
+        timed += calls.timed;
+    } while (is_too_short(run, MPI_Wtime() - timed_begin));
     double wall_s = MPI_Wtime() - wall_begin;
     uint64_t end_ns = pwr_clock_ns(CLOCK_REALTIME);
     double cpu_s = 1e-9 * (double)(pwr_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin_ns);
 
-    double mean_us = 1e6 * inside_s / (double)operations;
+    unsigned long iterations = timed * operations_of_a_run(run);
+    unsigned long operations = iterations + calls.warmup * operations_of_a_run(run);
+    double mean_us = 1e6 * inside_s / (double)iterations;
 
     run->cpu_s += cpu_s;
     run->wall_s += wall_s;
     *row = (pwr_osu_row_t){
         .bytes = bytes,
-        .iterations = operations,
+        .iterations = iterations,
+        .operations = operations,
         .moved_bytes = pwr_osu_suite.operations ? bytes * operations * (uint64_t)run->np : 0,
         .avg_us = reduce_real(run, mean_us, MPI_SUM) / run->np,
         .min_us = reduce_real(run, mean_us, MPI_MIN),

@@ -39,6 +39,7 @@ class Osu(Family):
 
     name = "osu"
     label = "with OSU's options and output"
+    checked_calls = 2  # per size, of our own programs
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +100,7 @@ class Osu(Family):
         line += self._calls()
         if any(name in benchmark for name in _SUMS) and program.origin == GIVEN and _has_types(program.path):
             line += ["-T", _TYPE]
-        return line + ["--json", _RESULT] if program.origin == OURS else line
+        return line + ["--validation-calls", str(self.checked_calls), "--json", _RESULT] if program.origin == OURS else line
 
     def _calls(self) -> List[str]:
         assert self.messages is not None
@@ -181,6 +182,7 @@ def _json_row(row: Dict[str, Any]) -> Row:
         cpu_s=row.get("cpu_s"),
         validated=row["validated"],
         moved_bytes=row.get("moved_bytes"),
+        operations=row["operations"],
     )
 
 

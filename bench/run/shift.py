@@ -34,6 +34,7 @@ class Shift(Osu):
     name = "shift"
     label = "PASCoL's shift over MPI windows"
     schemes = ("poll", "dvfs", "interrupt", "interrupt_dvfs", "auto")
+    checked_calls = 1
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ class Shift(Osu):
             self._find(benchmark, None, given.build / "bench" / self.name)
 
     def _calls(self) -> List[str]:
-        return [*super()._calls(), "--least-ms", str(self._least_ms), "--validation-calls", "1"]
+        return [*super()._calls(), "--least-ms", str(self._least_ms)]
 
     def meet(self, schemes: List[str], environment: Dict[str, str]) -> None:
         known = _known_schemes(environment)

@@ -118,6 +118,11 @@ class Row:
     cpu_s: Optional[float] = None
     validated: Optional[bool] = None
     moved_bytes: Optional[int] = None
+    operations: Optional[int] = None
+
+    def operations_in_window(self) -> Optional[int]:
+        """Of a rank, from t_begin_ns to t_end_ns."""
+        return self.iterations if self.operations is None else self.operations
 
 
 @dataclass

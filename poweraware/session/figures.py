@@ -166,7 +166,7 @@ def cpu_seconds(document: Document) -> Picture:
     """CPU seconds of every rank: what waiting costs the processor."""
     picture = Picture(
         title="CPU seconds per rank",
-        caption="User and system time of each rank during the timed calls, mean over repetitions; "
+        caption="User and system time of each rank over all message sizes, mean over repetitions; "
         "vertical lines separate nodes. " + words.time_caption(document) + ".",
         alt=_alt("CPU seconds against rank", document),
     )

@@ -96,7 +96,7 @@ def run_power_w(run: Run, nodes: int) -> Optional[float]:
 
 
 def run_cpu_s(run: Run) -> Optional[float]:
-    """CPU seconds of all ranks in the timed calls, where the benchmark tells them, else in the job."""
+    """CPU seconds of all ranks over all message sizes, where the benchmark tells them, else in the job."""
     known = [rank.cpu_s for rank in run.ranks if rank.cpu_s is not None]
     return sum(known) if known and len(known) == len(run.ranks) else jobs.cpu_s(run)
 
@@ -206,8 +206,9 @@ def energy_by_size(document: Document, benchmark: str, scheme: str) -> Dict[int,
     for run in document.good_runs(benchmark, scheme):
         for row in run.rows:
             joules = energy.row_energy_j(run, row, document.cluster.nodes, document.settings.interval_ms)
-            if joules is not None and row.iterations:
-                values.setdefault(row.bytes, []).append(joules / row.iterations)
+            operations = row.operations_in_window()
+            if joules is not None and operations:
+                values.setdefault(row.bytes, []).append(joules / operations)
     runs = len(document.good_runs(benchmark, scheme))
     return _spreads({size: found for size, found in values.items() if len(found) == runs})
 

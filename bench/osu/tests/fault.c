@@ -11,6 +11,7 @@
  *   swap   the first two blocks of the receive buffer change places (OFFSET: the block's size)
  *   drop   what RANK contributes to a reduction is taken as zero
  *   skip   nothing is done, on any rank
+ *   late   RANK sleeps for OFFSET ms behind the call
  *   open   the CALL-th MPI_Barrier, of any caller, does nothing on any rank
  * Only calls with the benchmarks' datatypes count: the harness itself uses the same functions.
  */
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KIND_MAX = 16 };
 
@@ -96,6 +98,9 @@ static int end(const fault_t *fault, MPI_Comm comm, const void *sent, void *rece
     }
     if (here(fault, "stale", comm) && last_size == size) {
         memcpy(recv, last, size);
+    }
+    if (here(fault, "late", comm)) {
+        usleep((useconds_t)(1000 * fault->offset));
     }
     remember(recv, size);
     calls++;

@@ -123,3 +123,16 @@ def test_one_meter_may_cover_all_nodes(document: Document) -> None:
     del run.energy[1:]
     run.energy[0].covers = [0, 1, 2, 3]
     assert summary.run_power_w(run, 4) == pytest.approx(190.0)
+
+
+def test_energy_per_call_is_over_all_calls_of_the_window() -> None:
+    """Calls to warm up draw energy between a row's begin and end, too."""
+    document = from_json(synthetic.make_document(["alltoall"], ["off"], 1), "generator")
+    before = summary.energy_by_size(document, "alltoall", "off")
+    assert before
+    for run in document.runs:
+        for row in run.rows:
+            assert row.iterations is not None
+            row.operations = 2 * row.iterations
+    after = summary.energy_by_size(document, "alltoall", "off")
+    assert {size: 2 * found.mean for size, found in after.items()} == pytest.approx({size: found.mean for size, found in before.items()})

@@ -43,6 +43,7 @@ def measure(size: int, iterations: int, scheme: str) -> Dict[str, Any]:
     return {
         "bytes": size,
         "iterations": iterations,
+        "operations": iterations + 1,
         "avg_us": average,
         "min_us": average,
         "max_us": average,
