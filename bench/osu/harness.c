@@ -61,8 +61,8 @@ static void open_buffers(pwr_osu_run_t *run, size_t bytes)
     }
 }
 
-/* Sizes are checked when all have been measured: from the first row's begin to the last one's end there are no checks.
-   Returns the number of rows; a row with wrong data is the last one. */
+/* Sizes are checked when all have been measured: from the first row's begin to the last one's end
+   there are no checks. Returns the number of rows; a row with wrong data is the last one. */
 static size_t run_sizes(pwr_osu_run_t *run, const size_t *sizes, size_t count, pwr_osu_row_t *rows)
 {
     bool validate = run->options->validate;

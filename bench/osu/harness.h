@@ -108,8 +108,8 @@ typedef struct pwr_osu_run {
     /* This rank, over the warm-up and timed calls of all sizes so far. */
     double cpu_s;
     double wall_s;
-    /* Kept apart from the verdict all ranks agreed on, because that agreement is made by collectives
-       of the library under test. */
+    /* Kept apart from the verdict all ranks agreed on, because that agreement is made by
+       collectives of the library under test. */
     pwr_osu_failure_t failure;
 } pwr_osu_run_t;
 
@@ -119,7 +119,8 @@ void pwr_osu_use_buffers(pwr_osu_run_t *run, size_t bytes);
 /* Times the calls of one size.  *row is complete on rank 0 except for the verdict. */
 void pwr_osu_measure(pwr_osu_run_t *run, size_t bytes, pwr_osu_row_t *row);
 
-/* Right after pwr_osu_measure: whether its calls wrote outside of the buffers, for pwr_osu_validate. */
+/* Right after pwr_osu_measure: whether its calls wrote outside of the buffers, for
+ * pwr_osu_validate. */
 void pwr_osu_validate_timed(pwr_osu_run_t *run, size_t bytes);
 
 /* Makes checked calls of a size; wrong data is described in one line on stderr.  The same result on

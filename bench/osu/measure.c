@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * Timing one message size, as OSU does: each call on its own, a barrier after it.  Latencies are those of the
- * timed calls.  What energy and CPU seconds are taken over begins with the warm-up calls: what a
- * library does once, in its first calls, counts there.
+ * Timing one message size, as OSU does: each call on its own, a barrier after it.  Latencies are
+ * those of the timed calls.  What energy and CPU seconds are taken over begins with the warm-up
+ * calls: what a library does once, in its first calls, counts there.
  */
 #include "config.h"
 

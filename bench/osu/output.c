@@ -73,9 +73,10 @@ static json_t *json_of_row(const pwr_osu_row_t *row)
     json_t *moved = row->moved_bytes > 0 ? json_integer((json_int_t)row->moved_bytes) : NULL;
     return json_pack("{s:I, s:I, s:I, s:o*, s:f, s:f, s:f, s:I, s:I, s:f, s:o}", "bytes",
                      (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations,
-                     "operations", (json_int_t)row->operations, "moved_bytes", moved, "avg_us", row->avg_us, "min_us", row->min_us, "max_us",
-                     row->max_us, "t_begin_ns", (json_int_t)row->begin_ns, "t_end_ns",
-                     (json_int_t)row->end_ns, "cpu_s", row->cpu_s, "validated", validated);
+                     "operations", (json_int_t)row->operations, "moved_bytes", moved, "avg_us",
+                     row->avg_us, "min_us", row->min_us, "max_us", row->max_us, "t_begin_ns",
+                     (json_int_t)row->begin_ns, "t_end_ns", (json_int_t)row->end_ns, "cpu_s",
+                     row->cpu_s, "validated", validated);
 }
 
 static json_t *json_of_root(const pwr_osu_run_t *run)

@@ -3,9 +3,9 @@
  *
  * Checking the data of one message size.
  *
- * The checked calls come after the timed ones of all sizes, so that -c changes neither the times nor
- * the energy and CPU seconds between the first row's begin and the last one's end.  They follow each
- * other without a barrier: calls that overlap on different ranks are the harder case.
+ * The checked calls come after the timed ones of all sizes, so that -c changes neither the times
+ * nor the energy and CPU seconds between the first row's begin and the last one's end.  They follow
+ * each other without a barrier: calls that overlap on different ranks are the harder case.
  */
 #include "config.h"
 

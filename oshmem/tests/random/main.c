@@ -22,7 +22,7 @@
 #include "run.h"
 #include "watch.h"
 
-static const diff_watched_t watched = {"random_shmem", "program", rsh_run_describe};
+static const diff_watched_t watched = {"random_shmem", "program", rsh_run_describe_place};
 
 int main(int argc, char **argv)
 {

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,24 @@ void rsh_run_describe(uint64_t seed, const diff_limits_t *limits, char *text, si
     if (SIZE_MAX != limits->most_units && used < size) {
         snprintf(text + used, size - used, " --most-units %zu", limits->most_units);
     }
+}
+
+/* Where this PE is, for the thread that watches it; step -1: it begins the epoch, as many as there
+ * are: it ends it. */
+static atomic_int current_epoch, current_step;
+
+void rsh_run_describe_place(uint64_t seed, const diff_limits_t *limits, char *text, size_t size)
+{
+    int used =
+        snprintf(text, size,
+                 "epoch %d, step %d: ", atomic_load_explicit(&current_epoch, memory_order_relaxed),
+                 atomic_load_explicit(&current_step, memory_order_relaxed));
+    rsh_run_describe(seed, limits, text + used, size - (size_t)used);
+}
+
+static void enter_step(int number)
+{
+    atomic_store_explicit(&current_step, number, memory_order_relaxed);
 }
 
 /* ---- for steps ---- */
@@ -194,9 +213,11 @@ static void do_steps(rsh_run_t *run)
 {
     for (int i = 0; i < run->epoch.num_steps; ++i) {
         const rsh_step_t *step = &run->epoch.steps[i];
+        enter_step(i);
         rsh_be_late(run, step, 2, 0);
         step->kind->run(run, step);
     }
+    enter_step(run->epoch.num_steps);
 }
 
 static bool is_in(const rsh_place_t *place, rsh_arena_t arena, size_t at)
@@ -277,6 +298,8 @@ static void conclude(rsh_run_t *run)
 static void run_epoch(rsh_run_t *run, int number)
 {
     run->number = number;
+    atomic_store_explicit(&current_epoch, number, memory_order_relaxed);
+    enter_step(-1);
     rsh_epoch_draw(&run->epoch, &run->program, number);
     diff_watch_enter(0, run->index, run->program.seed, &run->limits);
     prepare(run);

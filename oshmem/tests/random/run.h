@@ -71,6 +71,8 @@ uint64_t rsh_run_program(rsh_run_t *run, uint64_t index, const diff_limits_t *li
 
 /* A program in one line. */
 void rsh_run_describe(uint64_t seed, const diff_limits_t *limits, char *text, size_t size);
+/* The same behind the epoch and the step that this PE is in; from any thread. */
+void rsh_run_describe_place(uint64_t seed, const diff_limits_t *limits, char *text, size_t size);
 
 /* shrink.c: collective; prints the smallest form of a program that failed, and the command that
    repeats it. */
