@@ -9,7 +9,7 @@ AC_DEFUN([PWR_TESTS], [
     AC_SUBST([PWR_PYTHON], ["$(command -v "$PYTHON")"])
     AC_CONFIG_FILES([harness/programs/python3], [chmod +x harness/programs/python3])
     AC_SUBST([PY_LOG_COMPILER], ['$(SHELL) $(top_srcdir)/harness/pytest-tests'])
-    # hwloc asks X servers (plug-ins) and PCI buses in each rank, which is half of what a job of MPI takes to start
+    # hwloc asks X servers (plug-ins) and PCI buses in each rank, which is two fifths of what a job of MPI takes to start
     AC_SUBST([PWR_TESTS_ENVIRONMENT], ["PYTHON='\$(PYTHON)' MPIRUN='\$(MPIRUN)' OMPI_INFO='\$(OMPI_INFO)' \
 PWR_SRCDIR='\$(abs_top_srcdir)' PWR_BUILDDIR='\$(abs_top_builddir)' PYTHONDONTWRITEBYTECODE=1 \
 OMPI_MCA_coll_poweraware_knowledge=off PATH='\$(abs_top_builddir)/harness/programs':\$\$PATH \

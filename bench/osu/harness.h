@@ -92,7 +92,7 @@ typedef struct pwr_osu_row {
 typedef struct pwr_osu_failure {
     bool seen;
     size_t bytes; /* message size */
-    char calls[40];
+    long call;    /* checked one, from 0; below 0: a timed one */
     char text[200];
 } pwr_osu_failure_t;
 

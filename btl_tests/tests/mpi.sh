@@ -25,6 +25,12 @@ run() {
     status=$?
 }
 
+# ended_with_error: whether the last run, of several ranks, found something wrong and said so by status 1.  Open MPI 4.1 sometimes
+# crashes ranks that are about to end then, in its event thread, and mpirun's status is theirs.
+ended_with_error() {
+    [ "$status" -eq 1 ] || { [ "$status" -eq 139 ] && grep -q 'event_base_loop' "$work/err"; }
+}
+
 # fail TEXT: counts a failure and shows what the last run printed
 fail() {
     failures=$((failures + 1))

@@ -41,6 +41,11 @@ def run(benchmark: str, ranks: int, *options: str) -> subprocess.CompletedProces
     )
 
 
+def ended_with_error(done: subprocess.CompletedProcess[str]) -> bool:
+    """As in btl_tests/tests/mpi.sh: status 1, or Open MPI 4.1 has crashed another rank that was about to end."""
+    return done.returncode == 1 or (done.returncode == 139 and "event_base_loop" in done.stderr)
+
+
 def parse(text: str) -> Table:
     """Reads standard output; ValueError names the first line that is not of OSU's form."""
     title = version = ""

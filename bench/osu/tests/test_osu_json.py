@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from osu_run import TOP, parse, run
+from osu_run import TOP, ended_with_error, parse, run
 
 SCHEMA = TOP / "bench" / "osu" / "osu.schema.json"
 RANKS = 3
@@ -126,16 +126,17 @@ def test_wrong_data_is_false_and_last(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PWR_FAULT", "flip 1 18 0")
     quick = ["-m", "4:64", "-i", "1", "-x", "0", "-c", "--json", str(path)]
     done = run("faulty/osu_bcast", RANKS, *quick)
-    assert done.returncode != 0
+    assert ended_with_error(done), done.stderr
     document = json.loads(path.read_text())
     assert [row["validated"] for row in document["rows"]] == [True, False]
+    assert schema_errors(document) == []
 
 
 def test_an_overrun_in_timed_calls_is_of_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes are checked when all have been timed: by then the zones of this one have been written anew."""
     monkeypatch.setenv("PWR_FAULT", "flip 1 1 8")
     done = run("faulty/osu_bcast", RANKS, "-m", "4:64", "-i", "1", "-x", "0", "-c")
-    assert done.returncode != 0
+    assert ended_with_error(done), done.stderr
     assert "in messages of 8 bytes, timed calls: receive buffer of 8 bytes: written outside of it, at byte 8" in done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines() if line.endswith("Fail")] == ["8"]
 

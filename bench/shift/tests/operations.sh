@@ -38,7 +38,7 @@ grep -q '^Latency of MPI_Get over message sizes 8 to 1048576 bytes' "$work/out" 
 # calls 0 and 1 are timed, 2 and 3 checked.
 expect() {
     PWR_FAULT="$3" run 3 "./faulty/$1" -m "$2:$2" -i 1 -x 0 -c --validation-calls 1
-    [ "$status" -ne 0 ] || fail "$1, $2 bytes, fault \"$3\": not noticed" # as in ../../osu/tests/faults.sh
+    ended_with_error || fail "$1, $2 bytes, fault \"$3\": not noticed"
     grep -q "^$1: wrong data on rank $4" "$work/err" || fail "$1, $2 bytes, fault \"$3\": not \"$4\""
     grep -q "^$2 .* Fail\$" "$work/out" || fail "$1, $2 bytes, fault \"$3\": no row that says Fail"
 }
