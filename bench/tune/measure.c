@@ -5,7 +5,8 @@
  *
  * 1. Each variant makes one checked call.  One that gives wrong data is said so and left out, and
  *    so is an algorithm of ours that leaves the call to the stock function.
- * 2. Each makes a few calls, from which follows how many calls a block has.
+ * 2. Each makes a few calls, from which follows how many calls a turn has: as many for all, because
+ *    the first of a turn takes longer than those behind it.
  * 3. Blocks: in each, every variant has its turn, in a random order, so that what changes slowly on
  *    the machine (heat, other load) favours none.
  *
@@ -34,15 +35,16 @@ enum {
     CALLS_MAX = 5000,
     BLOCKS_MIN = 5,
     SLOW_BLOCKS_MIN = 3,
-    SHORT_CALLS = 20, /* a block that has so many calls has short ones */
+    SHORT_CALLS = 20, /* a turn that has so many calls has short ones */
     CPU_PART = 4,     /* of these, for so many that are timed there is one whose CPU time is read */
 };
 
-/* A block has its share of the time of a collective and size, and this at least: it hardly notices
-   the clock's grain. */
-static const double block_s = 1e-3;
+/* A turn takes this at least, on average: it hardly notices the clock's grain. */
+static const double turn_s = 1e-3;
 /* A first call that is shorter may have been set-up alone. */
 static const double set_up_s = 50e-3;
+/* Where one call of each variant takes longer than this, turns begin without a call to warm up. */
+static const double cold_round_s = 0.1;
 /* Rounds of all variants that take longer than this are made fewer times. */
 static const double slow_round_s = 2;
 
@@ -51,7 +53,6 @@ typedef struct series {
     MPI_Comm comm;
     bool is_wrong;
     bool declines; /* an algorithm of ours that cannot do this call: it would be stock again */
-    unsigned long calls;            /* of a block */
     double us[TUNE_BLOCKS_MAX];     /* mean over ranks */
     double cpu_us[TUNE_BLOCKS_MAX]; /* of all ranks together */
 } series_t;
@@ -67,6 +68,8 @@ typedef struct cell {
     pwr_buffer_t copied; /* by variant copy */
     series_t series[TUNE_VARIANTS_MAX];
     int num;
+    unsigned long calls; /* of a turn */
+    bool warms_up;       /* by a call before them */
     int blocks;
 } cell_t;
 
@@ -158,41 +161,59 @@ static double slowest(const cell_t *cell, double seconds)
     return seconds;
 }
 
-/* Calls of a block whose CPU time is read; 0: that of those that are timed. */
-static unsigned long metered_apart(const series_t *series)
+/* Calls of a turn whose CPU time is read, beside those that are timed; 0: that of those. */
+static unsigned long metered_apart(const cell_t *cell)
 {
-    return series->calls >= SHORT_CALLS ? series->calls / CPU_PART : 0;
+    return cell->calls >= SHORT_CALLS ? cell->calls / CPU_PART : 0;
 }
 
 static bool probes_again(int probes, double call_s)
 {
-    double below_s = probes == 1 ? set_up_s : block_s;
+    double below_s = probes == 1 ? set_up_s : turn_s;
     return probes == 0 || (probes < PROBES && call_s < below_s);
 }
 
-/* Of one variant.  Calls whose CPU time is read apart are beside it. */
-static double block_length_s(const cell_t *cell)
-{
-    const tune_options_t *options = cell->place->options;
-    double share_s = options->seconds / (options->blocks * cell->num) * CPU_PART / (CPU_PART + 1);
-    return share_s > block_s ? share_s : block_s;
-}
-
-/* Step 2.  Returns the seconds of one of its blocks, barriers included. */
-static double plan(const cell_t *cell, series_t *series)
+/* Seconds of a call, with the barrier behind it. */
+static double probe(const cell_t *cell, const series_t *series)
 {
     double call_s = INFINITY;
     for (int i = 0; probes_again(i, call_s); i++) {
-        unsigned long calls = call_s < block_s ? PROBE_CALLS : 1;
+        unsigned long calls = call_s < turn_s ? PROBE_CALLS : 1;
         MPI_Barrier(cell->place->neutral);
         double begin = MPI_Wtime();
         timed_calls(cell, series, calls, false);
         double probe_s = slowest(cell, (MPI_Wtime() - begin) / (double)calls);
         call_s = probe_s < call_s ? probe_s : call_s;
     }
-    double calls = block_length_s(cell) / (call_s > 0 ? call_s : 1e-9);
-    series->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
-    return call_s * (double)(series->calls + metered_apart(series));
+    return call_s;
+}
+
+/* Step 2. */
+static void plan(cell_t *cell)
+{
+    const tune_options_t *options = cell->place->options;
+    double each_once_s = 0;
+    int turns = 0;
+    for (int i = 0; i < cell->num; i++) {
+        if (!is_out(&cell->series[i])) {
+            each_once_s += probe(cell, &cell->series[i]);
+            turns++;
+        }
+    }
+    each_once_s = each_once_s > 0 ? each_once_s : 1e-9;
+    cell->warms_up = each_once_s < cold_round_s;
+    /* calls whose CPU time is read apart are beside those that are timed */
+    double round_s = options->seconds / options->blocks * CPU_PART / (CPU_PART + 1);
+    double calls = (round_s > turns * turn_s ? round_s : turns * turn_s) / each_once_s;
+    cell->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
+
+    round_s = each_once_s * (double)(cell->calls + metered_apart(cell));
+    double affordable = options->seconds / round_s;
+    int fewest = round_s > slow_round_s ? SLOW_BLOCKS_MIN : BLOCKS_MIN;
+    int least = options->blocks < fewest ? options->blocks : fewest;
+    cell->blocks = affordable < least             ? least
+                   : affordable > options->blocks ? options->blocks
+                                                  : (int)affordable;
 }
 
 static unsigned long below(unsigned long *chance, unsigned long limit)
@@ -213,13 +234,16 @@ static void shuffle(unsigned long *chance, int *order, int num)
 
 static void take_turn(const cell_t *cell, series_t *series, int block)
 {
-    unsigned long apart = metered_apart(series);
-    spent_t spent = timed_calls(cell, series, series->calls, apart == 0);
-    series->us[block] = 1e6 * spent.wall_s / (double)series->calls;
+    unsigned long apart = metered_apart(cell);
+    if (cell->warms_up) {
+        timed_calls(cell, series, 1, false); /* caches and connections are its own again */
+    }
+    spent_t spent = timed_calls(cell, series, cell->calls, apart == 0);
+    series->us[block] = 1e6 * spent.wall_s / (double)cell->calls;
     if (apart > 0) {
         spent = timed_calls(cell, series, apart, true);
     }
-    series->cpu_us[block] = 1e6 * spent.cpu_s / (double)(apart > 0 ? apart : series->calls);
+    series->cpu_us[block] = 1e6 * spent.cpu_s / (double)(apart > 0 ? apart : cell->calls);
 }
 
 /* Step 3. */
@@ -232,13 +256,9 @@ static void run_block(cell_t *cell, int block)
     shuffle(&cell->place->chance, order, cell->num);
     for (int i = 0; i < cell->num; i++) {
         series_t *series = &cell->series[order[i]];
-        if (is_out(series)) {
-            continue;
+        if (!is_out(series)) {
+            take_turn(cell, series, block);
         }
-        if (series->calls > 1) {
-            timed_calls(cell, series, 1, false); /* caches and connections are its own again */
-        }
-        take_turn(cell, series, block);
     }
 }
 
@@ -273,7 +293,7 @@ static json_t *result_of(const cell_t *cell, series_t *series)
     }
     return json_pack("{s:s, s:b, s:b, s:I, s:o, s:o}", "name", series->variant->name, "wrong",
                      series->is_wrong, "declines", series->declines, "calls",
-                     (json_int_t)series->calls, "us", array_of(series->us, blocks), "cpu_us",
+                     (json_int_t)cell->calls, "us", array_of(series->us, blocks), "cpu_us",
                      array_of(series->cpu_us, blocks));
 }
 
@@ -302,7 +322,6 @@ static json_t *results(cell_t *cell)
 
 static void measure(cell_t *cell)
 {
-    double round_s = 0;
     pwr_osu_call_t call = call_of(cell, &cell->series[0], 0);
     for (int i = 0; i < cell->num; i++) {
         if (!cell->series[i].variant->copies) {
@@ -310,14 +329,7 @@ static void measure(cell_t *cell)
         }
     }
     cell->benchmark->data->fill(&call);
-    for (int i = 0; i < cell->num; i++) {
-        round_s += is_out(&cell->series[i]) ? 0 : plan(cell, &cell->series[i]);
-    }
-    int wanted = cell->place->options->blocks;
-    double affordable = cell->place->options->seconds / (round_s > 0 ? round_s : 1e-9);
-    int fewest = round_s > slow_round_s ? SLOW_BLOCKS_MIN : BLOCKS_MIN;
-    int least = wanted < fewest ? wanted : fewest;
-    cell->blocks = affordable < least ? least : affordable > wanted ? wanted : (int)affordable;
+    plan(cell);
     for (int block = 0; block < cell->blocks; block++) {
         run_block(cell, block);
     }

@@ -52,7 +52,7 @@ class World:
         words += ["--cluster-program", str(self.folder / "cluster")]
         words += ["--layout", "2,1", "--machine", str(self.folder / "invented.machine")]
         words += ["--repetitions", "1", "--interval-ms", "5", "--seed", "3"]
-        return [sys.executable, "-B", "-m", "bench.run.main", *words]
+        return [sys.executable, "-m", "bench.run.main", *words]
 
     def environment(self, changes: Dict[str, str]) -> Dict[str, str]:
         paths = {"FAKE_STATE": str(self.state), "PYTHONPATH": f"{WITHOUT_PAGE}:{TOP}"}
