@@ -9,7 +9,8 @@
    all ranks, one answer has to do for all sizes: it must pay on average and keep to the same bound everywhere.
 3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and the next point that was
    measured, for bytes, ranks per node and nodes alike.  Beyond the largest it goes on; below the fewest nodes or ranks
-   that were measured nothing is said.  One node tells nothing about several.
+   that were measured nothing is said.  One node tells nothing about several.  What other components of Open MPI do is
+   not known to suit more nodes and ranks, for it may be linear in them: their rows end half way to twice as many.
 """
 from __future__ import annotations
 
@@ -105,7 +106,10 @@ def _rows_of_line(line: Sequence[Point], nodes: Range, ranks: Range, rules: Rule
         of_bytes = (ends[first], ends[after] - 1 if after < len(line) else None)
         for k, name in enumerate(names):
             times = [paying[i][k][1] for i in alike]
-            yield Row(line[0].collective, nodes, ranks, of_bytes, name, min(times), max(times))
+            layout = (nodes, ranks)
+            if name in measurements.COMPONENTS:
+                layout = (_closed(nodes, line[0].nodes), _closed(ranks, line[0].ranks_per_node))
+            yield Row(line[0].collective, *layout, of_bytes, name, min(times), max(times))
 
 
 def _neighbourhoods(values: Iterable[int]) -> Iterable[Tuple[int, Range]]:
@@ -113,6 +117,12 @@ def _neighbourhoods(values: Iterable[int]) -> Iterable[Tuple[int, Range]]:
     known = sorted(set(values))
     begins = [*known[:1], *(math.ceil(math.sqrt(low * high) - 1e-9) for low, high in zip(known, known[1:]))]
     return zip(known, zip(begins, [*(begin - 1 for begin in begins[1:]), None]))
+
+
+def _closed(limits: Range, measured: int) -> Range:
+    """The same, as if twice as many had been measured, too."""
+    low, high = limits
+    return low, math.ceil(math.sqrt(2) * measured) - 1 if high is None else high
 
 
 def _middle_bytes(low: int, high: int) -> int:

@@ -38,8 +38,6 @@ typedef struct coll_poweraware_table {
 void coll_poweraware_tables_load(const char *users_path);
 void coll_poweraware_tables_free(void);
 
-/* Among more, what the built-in table says of other components does not hold (choose/table.c). */
-enum { COLL_POWERAWARE_BUILTIN_MOST_RANKS = 16 };
 bool coll_poweraware_table_is_builtin(const coll_poweraware_decision_t *decision);
 
 /* The table all ranks of the communicator use.  Collective where the user has named one. */

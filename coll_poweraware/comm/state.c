@@ -217,8 +217,7 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     if (NULL != decision) {
         state->choices = coll_poweraware_decision_compile(decision, h->num_nodes, h->max_local);
         state->trusts_others =
-            !coll_poweraware_table_is_builtin(decision) ||
-            (h->size <= COLL_POWERAWARE_BUILTIN_MOST_RANKS && all_are_crowded(h, places));
+            !coll_poweraware_table_is_builtin(decision) || all_are_crowded(h, places);
     }
     return NULL == decision || NULL != state->choices;
 }

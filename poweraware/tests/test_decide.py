@@ -98,7 +98,13 @@ def test_documents_are_pooled() -> None:
 def test_other_components_and_wrong_data_are_no_candidates() -> None:
     wrong, declined = {**variant("leader", 10, 10), "wrong": True}, {**variant("box", 10, 10), "us": [], "cpu_us": []}
     assert decided(document(call("bcast", 1, 2, 8, variant("sm", 10, 10), variant("auto", 10, 10), wrong, declined))) == ""
-    assert decided(document(call("bcast", 1, 2, 8, variant("basic", 10, 10)))) == "bcast 1..1 2.. 0.. basic"
+    assert decided(document(call("bcast", 1, 2, 8, variant("basic", 10, 10)))) == "bcast 1..1 2..2 0.. basic"
+
+
+def test_rows_of_other_components_end_half_way_to_twice_the_layout() -> None:
+    """They may be linear in the ranks."""
+    found = decided(document(call("bcast", 2, 2, 8, variant("basic", 10, 10)), call("bcast", 8, 4, 8, variant("basic", 10, 10), variant("leader", 20, 20))))
+    assert found == "bcast 2..3 2..2 0.. basic; bcast 4..11 4..5 0.. basic; bcast 4.. 4.. 0.. leader"
 
 
 def test_the_table_has_a_line_per_row() -> None:
