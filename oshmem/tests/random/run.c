@@ -85,7 +85,7 @@ void rsh_run_describe(uint64_t seed, const diff_limits_t *limits, char *text, si
     }
 }
 
-/* Where this PE is, for the thread that watches it; step -1: it begins the epoch, as many as there
+/* Where this PE is, for the thread that watches it; step 0: it begins the epoch, one more than there
  * are: it ends it. */
 static atomic_int current_epoch, current_step;
 
@@ -213,11 +213,11 @@ static void do_steps(rsh_run_t *run)
 {
     for (int i = 0; i < run->epoch.num_steps; ++i) {
         const rsh_step_t *step = &run->epoch.steps[i];
-        enter_step(i);
+        enter_step(i + 1);
         rsh_be_late(run, step, 2, 0);
         step->kind->run(run, step);
     }
-    enter_step(run->epoch.num_steps);
+    enter_step(run->epoch.num_steps + 1);
 }
 
 static bool is_in(const rsh_place_t *place, rsh_arena_t arena, size_t at)
@@ -299,7 +299,7 @@ static void run_epoch(rsh_run_t *run, int number)
 {
     run->number = number;
     atomic_store_explicit(&current_epoch, number, memory_order_relaxed);
-    enter_step(-1);
+    enter_step(0);
     rsh_epoch_draw(&run->epoch, &run->program, number);
     diff_watch_enter(0, run->index, run->program.seed, &run->limits);
     prepare(run);
