@@ -298,6 +298,8 @@ int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, voi
         coll_poweraware_end_network(call);
     }
     call->lane = 0;
+    /* nobody takes a piece before the first is filled */
+    call->work_ns += num_pieces > 0 ? call->work_ns / num_pieces : 0;
     coll_poweraware_report_work(call, PWR_COPY_SHARED);
     return call->error;
 }

@@ -137,7 +137,7 @@ static bool is_long_double(const type_t *type)
 /* ---- names ---- */
 
 /* Of elements: Open MPI gets each by a message of its own, and waits for it.  Where PEs share their
- * CPUs with other programs that takes milliseconds. */
+ * CPUs with other programs, that takes milliseconds. */
 enum { MOST_STRIDED = 2048 };
 
 static bool is_strided(rsh_name_t name)
