@@ -59,6 +59,12 @@ static void open_buffers(pwr_osu_run_t *run, size_t bytes)
                 run->name, run->rank, send + recv);
         MPI_Abort(run->comm, EXIT_WRONG);
     }
+    run->cold = calloc(run->options->cold_bytes + 1, 1);
+    if (NULL == run->cold) {
+        fprintf(stderr, "%s: rank %d has no memory for --cold %zu\n", run->name, run->rank,
+                run->options->cold_bytes);
+        MPI_Abort(run->comm, EXIT_WRONG);
+    }
 }
 
 /* Sizes are checked when all have been measured: from the first row's begin to the last one's end
@@ -159,6 +165,7 @@ static int run_benchmark(pwr_osu_run_t *run)
     if (run->options->json_path && !write_json(run, rows, count, json)) {
         good = false;
     }
+    free((void *)run->cold);
     pwr_buffer_release(&run->send);
     pwr_osu_suite.release(&run->recv);
     return good ? 0 : EXIT_WRONG;

@@ -10,6 +10,7 @@
 #include "harness.h"
 
 #include "pwr/clock.h"
+#include "pwr/wait.h"
 
 pwr_osu_call_t pwr_osu_call(const pwr_osu_run_t *run, size_t bytes, unsigned long index)
 {
@@ -32,12 +33,21 @@ static unsigned long operations_of_a_run(const pwr_osu_run_t *run)
     return pwr_osu_suite.operations ? (unsigned long)pwr_osu_suite.operations(run->np) : 1;
 }
 
+/* What is in a cache of that size or smaller leaves it. */
+static void write_own_memory(const pwr_osu_run_t *run)
+{
+    for (size_t at = 0; at < run->options->cold_bytes; at += PWR_CACHE_LINE) {
+        run->cold[at]++;
+    }
+}
+
 /* Seconds this rank spent inside the collective. */
 static double timed_calls(const pwr_osu_run_t *run, size_t bytes, unsigned long count)
 {
     double inside = 0;
     for (unsigned long i = 0; i < count; i++) {
         pwr_osu_call_t call = pwr_osu_call(run, bytes, i);
+        write_own_memory(run);
         double begin = MPI_Wtime();
         run->benchmark->run(&call);
         inside += MPI_Wtime() - begin;

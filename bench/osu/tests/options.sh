@@ -45,6 +45,7 @@ refuse 2 'option --message-size: MIN 9 is above MAX 8' osu_bcast -m 9:8
 refuse 2 'option --message-size: MIN 6 is not a multiple of 4 (MPI_FLOAT)' osu_reduce -m 6:64
 for bad in 0 -1 x 5s ''; do
     refuse 2 "option --iterations: \"$bad\" is not" osu_alltoall "--iterations=$bad"
+    [ "$bad" = 0 ] || refuse 2 "option --cold: \"$bad\" is not" osu_alltoall "--cold=$bad"
     refuse 2 "option --mem-limit: \"$bad\" is not" osu_alltoall "--mem-limit=$bad"
     refuse 2 "option --validation-calls: \"$bad\" is not" osu_alltoall "--validation-calls=$bad"
 done
@@ -56,7 +57,7 @@ refuse 2 'option --root: "first" is neither' osu_reduce --root first
 ./osu_bcast --help >"$work/out"
 status=$?
 [ "$status" -eq 0 ] || fail "--help"
-for option in message-size iterations warmup least-ms mem-limit validation validation-calls full root json \
+for option in message-size iterations warmup least-ms cold mem-limit validation validation-calls full root json \
     help version; do
     [ "$(grep -c -e " --$option " "$work/out")" -ge 1 ] || fail "--help without --$option"
 done
@@ -77,6 +78,7 @@ sizes osu_alltoall '1 2 4 8 16 ' -m 16
 sizes osu_alltoall '0 1 2 4 ' -m 0:4
 sizes osu_bcast '3 6 12 ' -m 3:13
 sizes osu_bcast '524288 1048576 ' -m 524288:
+sizes osu_bcast '4 8 ' -m 4:8 --cold 100000
 sizes osu_reduce '4 8 ' -m 0:8
 sizes osu_reduce '12 24 ' -m 12:47
 sizes osu_alltoall '16 32 64 ' -m 16:1024 -M 256
