@@ -115,14 +115,19 @@ def _rows_of_line(line: Sequence[Point], nodes: Range, ranks: Range, rules: Rule
 def _neighbourhoods(values: Iterable[int]) -> Iterable[Tuple[int, Range]]:
     """The distinct numbers that were measured, ascending, and what each of them speaks for."""
     known = sorted(set(values))
-    begins = [*known[:1], *(math.ceil(math.sqrt(low * high) - 1e-9) for low, high in zip(known, known[1:]))]
+    begins = [*known[:1], *(_middle(low, high) for low, high in zip(known, known[1:]))]
     return zip(known, zip(begins, [*(begin - 1 for begin in begins[1:]), None]))
 
 
 def _closed(limits: Range, measured: int) -> Range:
     """The same, as if twice as many had been measured, too."""
     low, high = limits
-    return low, math.ceil(math.sqrt(2) * measured) - 1 if high is None else high
+    return low, _middle(measured, 2 * measured) - 1 if high is None else high
+
+
+def _middle(low: int, high: int) -> int:
+    """The geometric one: from there on high is nearer than low."""
+    return math.ceil(math.sqrt(low * high) - 1e-9)
 
 
 def _middle_bytes(low: int, high: int) -> int:

@@ -54,15 +54,11 @@ static void open_buffers(pwr_osu_run_t *run, size_t bytes)
 {
     size_t send = run->benchmark->data->send_bytes(run->benchmark, run->np, bytes);
     size_t recv = run->benchmark->data->recv_bytes(run->benchmark, run->np, bytes);
-    if (!pwr_buffer_open(&run->send, send) || !pwr_osu_suite.open(&run->recv, recv)) {
-        fprintf(stderr, "%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit\n",
-                run->name, run->rank, send + recv);
-        MPI_Abort(run->comm, EXIT_WRONG);
-    }
-    run->cold = calloc(run->options->cold_bytes + 1, 1);
-    if (NULL == run->cold) {
-        fprintf(stderr, "%s: rank %d has no memory for --cold %zu\n", run->name, run->rank,
-                run->options->cold_bytes);
+    size_t cold = run->options->cold_bytes;
+    if (!pwr_buffer_open(&run->send, send) || !pwr_osu_suite.open(&run->recv, recv) ||
+        !pwr_buffer_open(&run->cold, cold)) {
+        fprintf(stderr, "%s: rank %d has no memory for %zu bytes of buffers: lower --mem-limit%s\n",
+                run->name, run->rank, send + recv + cold, cold > 0 ? " or --cold" : "");
         MPI_Abort(run->comm, EXIT_WRONG);
     }
 }
@@ -165,9 +161,9 @@ static int run_benchmark(pwr_osu_run_t *run)
     if (run->options->json_path && !write_json(run, rows, count, json)) {
         good = false;
     }
-    free((void *)run->cold);
     pwr_buffer_release(&run->send);
     pwr_osu_suite.release(&run->recv);
+    pwr_buffer_release(&run->cold);
     return good ? 0 : EXIT_WRONG;
 }
 

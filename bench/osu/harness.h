@@ -52,8 +52,8 @@ typedef struct pwr_osu_options {
     pwr_osu_calls_t small;
     pwr_osu_calls_t large;
     unsigned long
-        least_ms;      /* the timed calls of a size are made again until they have taken that */
-    size_t cold_bytes; /* that a rank writes before each call, beside the message */
+        least_ms; /* the timed calls of a size are made again until they have taken that */
+    unsigned long cold_bytes; /* that a rank writes before each call, beside the message */
     unsigned long validated_calls;
     unsigned long mem_limit; /* bytes of message buffers per process */
     int root;                /* or PWR_OSU_ROOT_ROTATES */
@@ -106,7 +106,7 @@ typedef struct pwr_osu_run {
     int rank;
     pwr_buffer_t send;
     pwr_buffer_t recv;
-    volatile unsigned char *cold; /* [cold_bytes] */
+    pwr_buffer_t cold; /* written before each call */
     /* This rank, over the warm-up and timed calls of all sizes so far. */
     double cpu_s;
     double wall_s;

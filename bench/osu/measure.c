@@ -36,8 +36,8 @@ static unsigned long operations_of_a_run(const pwr_osu_run_t *run)
 /* What is in a cache of that size or smaller leaves it. */
 static void write_own_memory(const pwr_osu_run_t *run)
 {
-    for (size_t at = 0; at < run->options->cold_bytes; at += PWR_CACHE_LINE) {
-        run->cold[at]++;
+    for (size_t at = 0; at < run->cold.capacity; at += PWR_CACHE_LINE) {
+        run->cold.data[at]++;
     }
 }
 

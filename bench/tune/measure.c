@@ -44,9 +44,9 @@ static const double turn_s = 1e-3;
 /* A first call that is shorter may have been set-up alone. */
 static const double set_up_s = 50e-3;
 /* Where one call of each variant takes longer than this, turns begin without a call to warm up. */
-static const double cold_round_s = 0.1;
-/* Rounds of all variants that take longer than this are made fewer times. */
-static const double slow_round_s = 2;
+static const double cold_calls_s = 0.1;
+/* Blocks that take longer than this are made fewer times. */
+static const double slow_block_s = 2;
 
 typedef struct series {
     const tune_variant_t *variant;
@@ -188,32 +188,51 @@ static double probe(const cell_t *cell, const series_t *series)
     return call_s;
 }
 
+/* Seconds of one call of each variant that is not out, and how many these are. */
+static double probe_all(const cell_t *cell, int *variants)
+{
+    double each_once_s = 0;
+    *variants = 0;
+    for (int i = 0; i < cell->num; i++) {
+        if (!is_out(&cell->series[i])) {
+            each_once_s += probe(cell, &cell->series[i]);
+            ++*variants;
+        }
+    }
+    return each_once_s > 0 ? each_once_s : 1e-9;
+}
+
+/* A block has its share of the time of a collective and size; calls whose CPU time is read apart
+   are beside those that are timed. */
+static unsigned long calls_of_a_turn(const tune_options_t *options, double each_once_s,
+                                     int variants)
+{
+    double share_s = options->seconds / options->blocks * CPU_PART / (CPU_PART + 1);
+    double least_s = variants * turn_s;
+    double calls = (share_s > least_s ? share_s : least_s) / each_once_s;
+    return calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
+}
+
+static int blocks_within_time(const tune_options_t *options, double block_s)
+{
+    double affordable = options->seconds / block_s;
+    int fewest = block_s > slow_block_s ? SLOW_BLOCKS_MIN : BLOCKS_MIN;
+    int least = options->blocks < fewest ? options->blocks : fewest;
+    return affordable < least             ? least
+           : affordable > options->blocks ? options->blocks
+                                          : (int)affordable;
+}
+
 /* Step 2. */
 static void plan(cell_t *cell)
 {
     const tune_options_t *options = cell->place->options;
-    double each_once_s = 0;
-    int turns = 0;
-    for (int i = 0; i < cell->num; i++) {
-        if (!is_out(&cell->series[i])) {
-            each_once_s += probe(cell, &cell->series[i]);
-            turns++;
-        }
-    }
-    each_once_s = each_once_s > 0 ? each_once_s : 1e-9;
-    cell->warms_up = each_once_s < cold_round_s;
-    /* calls whose CPU time is read apart are beside those that are timed */
-    double round_s = options->seconds / options->blocks * CPU_PART / (CPU_PART + 1);
-    double calls = (round_s > turns * turn_s ? round_s : turns * turn_s) / each_once_s;
-    cell->calls = calls < 1 ? 1 : calls > CALLS_MAX ? CALLS_MAX : (unsigned long)calls;
-
-    round_s = each_once_s * (double)(cell->calls + metered_apart(cell));
-    double affordable = options->seconds / round_s;
-    int fewest = round_s > slow_round_s ? SLOW_BLOCKS_MIN : BLOCKS_MIN;
-    int least = options->blocks < fewest ? options->blocks : fewest;
-    cell->blocks = affordable < least             ? least
-                   : affordable > options->blocks ? options->blocks
-                                                  : (int)affordable;
+    int variants;
+    double each_once_s = probe_all(cell, &variants);
+    cell->warms_up = each_once_s < cold_calls_s;
+    cell->calls = calls_of_a_turn(options, each_once_s, variants);
+    double block_s = each_once_s * (double)(cell->calls + metered_apart(cell));
+    cell->blocks = blocks_within_time(options, block_s);
 }
 
 static unsigned long below(unsigned long *chance, unsigned long limit)
