@@ -14,9 +14,7 @@ from bench.run import machine
 from bench.run.errors import DriverError
 from bench.run.options import Options
 
-_UP_TIMEOUT_S = 120.0
-_DOWN_TIMEOUT_S = 60.0
-_STATUS_TIMEOUT_S = 30.0
+_TIMEOUT_S = 300.0  # of each call; a loaded machine is slow
 
 # Outlives a driver that is killed with SIGKILL: its standard input then closes without a word.
 _WATCHDOG = 'read -r word && exit 0; exec "$0" down --name "$1"'
@@ -51,7 +49,7 @@ class Cluster:
             arguments += [] if value is None else [flag, str(value)]
         if not options.keep_cluster and self._watchdog is None:
             self._watch()
-        self._call("up", arguments, _UP_TIMEOUT_S)
+        self._call("up", arguments, _TIMEOUT_S)
         self.nodes = self._read_status()
 
     def is_up(self) -> bool:
@@ -76,7 +74,7 @@ class Cluster:
 
     def take_down(self) -> None:
         """Ends all nodes; start brings up new ones."""
-        self._call("down", [], _DOWN_TIMEOUT_S)
+        self._call("down", [], _TIMEOUT_S)
 
     def run_command(self, mca: Dict[str, str], program: List[str]) -> List[str]:
         """Command line that runs an MPI program over the nodes."""
@@ -99,7 +97,7 @@ class Cluster:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=_STATUS_TIMEOUT_S,
+                timeout=_TIMEOUT_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -138,7 +136,7 @@ class Cluster:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_STATUS_TIMEOUT_S,
+            timeout=_TIMEOUT_S,
             check=False,
         )
         try:

@@ -26,7 +26,7 @@
 
 #include "faults.h"
 
-enum { HANG_S = 60, CALLS_AFTER = 20, SMALL = 3, LARGE = 30000, MOST_RANKS = 64 };
+enum { HANG_S = 1500, CALLS_AFTER = 20, SMALL = 3, LARGE = 30000, MOST_RANKS = 64 };
 
 static int size;
 static int rank;

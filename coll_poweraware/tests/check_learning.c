@@ -7,7 +7,7 @@
  *
  *   mpirun -np N check_learning CALLS COUNT [AGAIN [LATE]]
  *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator
- *     LATE: ms that rank 0 is late to each Allreduce
+ *     LATE: ms that rank 0 is late to each Allreduce, from when all others sleep in it
  */
 #include <mpi.h>
 
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int rank, size, count, late_ms, wrong;
 static MPI_Comm comm;
@@ -174,12 +175,38 @@ static bool is_spread(int call, int from, int step)
     return true;
 }
 
+static bool is_asleep(int pid)
+{
+    char name[32];
+    char state = 0;
+    snprintf(name, sizeof name, "/proc/%d/stat", pid);
+    FILE *file = fopen(name, "r");
+    if (NULL != file) {
+        check("a state", pid, 1 == fscanf(file, "%*d (%*[^)]) %c", &state));
+        fclose(file);
+    }
+    return 'S' == state;
+}
+
+/* However late the others are by themselves: they are in the call before the time begins. */
 static void come_late(void)
 {
-    const struct timespec late = {late_ms / 1000, late_ms % 1000 * 1000000L};
-    if (0 == rank && late_ms > 0) {
-        nanosleep(&late, NULL);
+    const struct timespec moment = {0, 1000000}, late = {0, late_ms * 1000000L};
+    int pid = (int)getpid();
+    if (0 == late_ms) {
+        return;
     }
+    if (0 != rank) {
+        MPI_Send(&pid, 1, MPI_INT, 0, 0, comm);
+        return;
+    }
+    for (int other = 1; other < size; ++other) {
+        MPI_Recv(&pid, 1, MPI_INT, other, 0, comm, MPI_STATUS_IGNORE);
+        while (!is_asleep(pid)) {
+            nanosleep(&moment, NULL);
+        }
+    }
+    nanosleep(&late, NULL);
 }
 
 static void one_of_each(int call)

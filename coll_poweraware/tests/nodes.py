@@ -39,7 +39,7 @@ class Nodes:
     state: Path
 
     def run(self, program: list[str], *options: str, mca: dict[str, str] | None = None,
-            timeout: int = 900) -> subprocess.CompletedProcess[str]:
+            timeout: int = 1800) -> subprocess.CompletedProcess[str]:
         """Runs an MPI program; output and errors come together."""
         command = [str(CLUSTER), "run", "--name", self.name, "--timeout", str(timeout), *options,
                    "--env", f"OMPI_MCA_mca_base_component_path={COMPONENTS}:SYS_DEFAULT"]
@@ -56,7 +56,7 @@ class Nodes:
 
 
 def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, timeout=1800, check=False)
 
 
 def bring_up(name: str, nodes: int, machine: str | Path | None = None) -> Nodes:

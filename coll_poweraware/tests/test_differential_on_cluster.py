@@ -20,7 +20,7 @@ from nodes import BUILD, Nodes, bring_up, cluster  # noqa: E402
 
 CALLS = os.environ.get("PWR_CLUSTER_CALLS", "120")
 SEED = os.environ.get("PWR_SEED", "1")
-TIMEOUT_S = 900 + int(CALLS) // 2
+TIMEOUT_S = 1800 + int(CALLS) // 2
 
 UCX_DEVICES = ("--env", "UCX_TLS=tcp,self,sm", "--env", "UCX_NET_DEVICES=eth0")
 

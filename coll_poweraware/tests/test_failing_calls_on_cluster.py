@@ -53,7 +53,7 @@ def fails_at(nodes: Nodes, function: str, n: int, told: Path) -> subprocess.Comp
     return nodes.run([CHECK, "--beyond-stock", "--stay", "--calls", "20", "--seed", str(n)], "--ppn", "2", "--bind", "core",
                      "--env", preload, "--env", f"PWR_FAIL={function}:{n}:{FUNCTIONS[function]}",
                      "--env", f"PWR_FAIL_TOLD={told}", *rank,
-                     mca={**SOUND_STOCK, "coll_poweraware_min_bytes": "0", "coll_poweraware_verbose": "0"}, timeout=600)
+                     mca={**SOUND_STOCK, "coll_poweraware_min_bytes": "0", "coll_poweraware_verbose": "0"}, timeout=1800)
 
 
 @pytest.mark.parametrize("function", CHOSEN)
@@ -92,9 +92,9 @@ def lives_where_stock_does(nodes: Nodes, job: Job, folder: Path) -> None:
     (folder / "files").mkdir()
     for each in (folder, folder / "files"):
         each.chmod(0o777)
-    done = nodes.run(job.command(), *job.options(), mca=job.mca(folder), timeout=100)
+    done = nodes.run(job.command(), *job.options(), mca=job.mca(folder), timeout=600)
     if done.returncode != 0 or PROGRAMS[job.program].right not in done.stdout:
-        stock = nodes.run(job.command(ours=False), *job.options(), mca=job.mca(folder, ours=False), timeout=100)
+        stock = nodes.run(job.command(ours=False), *job.options(), mca=job.mca(folder, ours=False), timeout=600)
         assert stock.returncode != 0, done.stdout[-2000:]
 
 

@@ -180,7 +180,7 @@ def test_a_killed_job_leaves_a_part_per_node(three: Nodes, tmp_path: Path) -> No
         parts = list(tmp_path.glob("job.*.partial.json"))
         return len(parts) == 3 and all("before it had finished" in part.read_text() for part in parts)
 
-    assert comes_true(parts_are_whole, 120), list(tmp_path.iterdir())
+    assert comes_true(parts_are_whole, 600), list(tmp_path.iterdir())
     found = folders.load(tmp_path)
     assert not found.complete and found.reported == 6 and found.finished == 0
     assert [node.host for node in found.nodes] == ["n0", "n1", "n2"]

@@ -30,7 +30,7 @@ NEEDS_RESTORE = {"guardian-first", "guardian-after"}
 RANKS = 4
 LONGEST_DELAY_US = 60_000
 GUARDIANS_TURN_S = 1.0  # before poweraware-restore is tried
-HANG_S = 120.0
+HANG_S = 1800.0
 CONTROLS = ("msr:0x19a", "scaling_max_freq", "scaling_min_freq")
 
 

@@ -21,8 +21,6 @@ typedef struct watched_rule {
     uint32_t cpu_us;  /* polls: has used so much, whatever the rest may look like */
 } watched_rule_t;
 
-/* A machine that stands still for 300 ms may count that as CPU time of whoever had the CPU: once
-   does not make a poller. */
 static const watched_rule_t watched_usual = {.blocks = 6, .wall_us = 20000, .cpu_us = 600000};
 
 typedef struct watched {

@@ -120,7 +120,7 @@ static int serve_socket(pid_t name_pid)
         listen(listener, 1) != 0) {
         die(name);
     }
-    alarm(15);
+    alarm(120);
     int client = accept(listener, NULL, NULL);
     alarm(0);
     unlink(name);

@@ -36,7 +36,7 @@ def run(benchmark: str, ranks: int, *options: str) -> subprocess.CompletedProces
         env={**os.environ, **allow_root},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
         check=False,
     )
 

@@ -23,7 +23,7 @@ from poweraware.session.document import Document, Preload, load
 FAKES = Path(__file__).resolve().parent / "fakes"
 TOP = Path(__file__).resolve().parents[3]
 WITHOUT_PAGE = TOP / "bench" / "common" / "without_matplotlib"
-TIMEOUT_S = 300
+TIMEOUT_S = 1800
 
 
 def install(script: str, target: Path, variable: str = "FAKE=") -> None:

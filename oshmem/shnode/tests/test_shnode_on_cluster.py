@@ -37,5 +37,5 @@ def test_results(three: Nodes, layout: str, map_by: str, leaders: str) -> None:
                  for word in ("--env", f"{name}={value}")]
     tests = ["--nodes", "3", "types", "moves", "transfers", "errors", "random", SEED, CALLS]
     done = three.run([str(PROGRAM), *tests], "--layout", layout, "--map-by", map_by, *variables,
-                     mca={"coll": "^poweraware"}, timeout=300 + int(CALLS) // 10)
+                     mca={"coll": "^poweraware"}, timeout=1800 + int(CALLS) // 10)
     assert done.returncode == 0 and " 0 wrong results" in done.stdout, done.stdout

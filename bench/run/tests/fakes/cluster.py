@@ -5,32 +5,37 @@
 FAKE_STATE is its folder: `up` while a cluster is up, `calls` has a line per call, `pids` the
 programs it started, which `down` kills as the end of a node's processes would.  As on a real
 cluster a program starts before `down`, and is killed, or not at all: `lock` sees to that.
+A session calls it some twenty times: it loads few modules, which take longer than what it does.
 """
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
 
-STATE = Path(os.environ["FAKE_STATE"])
+STATE = os.environ["FAKE_STATE"]
 
 
-@contextlib.contextmanager
-def locked() -> Iterator[None]:
-    """Alone with the cluster."""
-    with (STATE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def path(name: str) -> str:
+    return f"{STATE}/{name}"
 
 
-def split(arguments: List[str]) -> Tuple[List[str], List[str]]:
+def read(name: str) -> str:
+    with open(path(name)) as file:
+        return file.read()
+
+
+def write(name: str, text: str, mode: str = "w") -> None:
+    with open(path(name), mode) as file:
+        file.write(text)
+
+
+def is_up() -> bool:
+    return os.path.exists(path("up"))
+
+
+def split(arguments: list[str]) -> tuple[list[str], list[str]]:
     """Options before and program after the first --."""
     if "--" not in arguments:
         return arguments, []
@@ -38,20 +43,19 @@ def split(arguments: List[str]) -> Tuple[List[str], List[str]]:
     return arguments[:at], arguments[at + 1 :]
 
 
-def up(words: List[str]) -> int:
+def up(words: list[str]) -> int:
     if os.environ.get("FAKE_CLUSTER") == "no-up":
         print("cluster: user namespaces are switched off", file=sys.stderr)
         return 1
-    (STATE / "up").write_text(words[0])
+    write("up", words[0])
     for node in range(int(words[0])):
-        emulator = STATE / f"nodes/n{node}/emulator"
-        emulator.mkdir(parents=True)
+        os.makedirs(path(f"nodes/n{node}/emulator"))
         lines = ["t_ns,cpu,control,value,pid"]
         for cpu in range(2):
             lines.append(f"1,{cpu},msr:0x199,0x1000,0")
             lines.append(f"1,{cpu},msr:0x19a,0x0,0")
             lines.append(f"1,{cpu},scaling_max_freq,2400000,0")
-        (emulator / "trace.csv").write_text("\n".join(lines) + "\n")
+        write(f"nodes/n{node}/emulator/trace.csv", "\n".join(lines) + "\n")
     return 0
 
 
@@ -61,28 +65,36 @@ def is_not_up() -> int:
 
 
 def status() -> int:
-    if not (STATE / "up").exists():
+    import json
+
+    if not is_up():
         return is_not_up()
-    count = int((STATE / "up").read_text())
-    nodes = [{"name": f"n{k}", "state": str(STATE / f"nodes/n{k}")} for k in range(count)]
+    nodes = [{"name": f"n{k}", "state": path(f"nodes/n{k}")} for k in range(int(read("up")))]
     print(json.dumps({"up": True, "nodes": nodes}))
     return 0
 
 
-def start(program: List[str], extra: Dict[str, str]) -> int:
+def send(number: int, pid: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def start(program: list[str], extra: dict[str, str]) -> int:
     """Runs a program, passing signals on; its status, as mpirun would give it."""
-    with locked():
-        if not (STATE / "up").exists():
+    with open(path("lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_up():
             return is_not_up()
-        process = subprocess.Popen(program, env={**os.environ, **extra})
-        with (STATE / "pids").open("a") as pids:
-            pids.write(f"{process.pid}\n")
+        pid = os.spawnvpe(os.P_NOWAIT, program[0], program, {**os.environ, **extra})
+        write("pids", f"{pid}\n", "a")
     for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda number, _frame: process.send_signal(number))
-    return process.wait()
+        signal.signal(name, lambda number, _frame: send(number, pid))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def run(words: List[str], program: List[str]) -> int:
+def run(words: list[str], program: list[str]) -> int:
     extra = {}
     for at, word in enumerate(words):
         if word == "--mca":
@@ -93,19 +105,21 @@ def run(words: List[str], program: List[str]) -> int:
 
 
 def down() -> int:
-    with locked():
-        (STATE / "up").unlink(missing_ok=True)
-        shutil.rmtree(STATE / "nodes", ignore_errors=True)
-        if (STATE / "pids").exists():
-            for pid in (STATE / "pids").read_text().split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+    import shutil
+
+    with open(path("lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_up():
+            os.unlink(path("up"))
+        shutil.rmtree(path("nodes"), ignore_errors=True)
+        if os.path.exists(path("pids")):
+            for pid in read("pids").split():
+                send(signal.SIGKILL, int(pid))
     return 0
 
 
 def main() -> int:
-    with (STATE / "calls").open("a") as calls:
-        calls.write(" ".join(sys.argv[1:]) + "\n")
+    write("calls", " ".join(sys.argv[1:]) + "\n", "a")
     command, words = sys.argv[1], sys.argv[2:]
     assert words[:1] == ["--name"], "the driver names its cluster in every call"
     words, program = split(words[2:])

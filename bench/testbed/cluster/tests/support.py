@@ -20,8 +20,8 @@ from bench.testbed.cluster import checks
 from bench.testbed.cluster.spec import Spec
 
 PROGRAM = Path(__file__).resolve().parents[1] / "cluster"
-TIMEOUT_S = 300.0
-GONE_S = 60.0
+TIMEOUT_S = 1800.0
+GONE_S = 600.0
 
 
 def needs(spec: Spec) -> pytest.MarkDecorator:
@@ -98,7 +98,7 @@ class Commands:
         assert "port-n0" not in Path("/proc/net/dev").read_text()
 
     def clean(self) -> None:
-        subprocess.run(self.line("down", "--all"), capture_output=True, timeout=300, check=False)
+        subprocess.run(self.line("down", "--all"), capture_output=True, timeout=1800, check=False)
         shutil.rmtree(self.base, ignore_errors=True)
 
 

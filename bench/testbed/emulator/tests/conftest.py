@@ -16,7 +16,7 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("PWR_BUILDDIR", str(SOURCES.parents[2] / "build")))
-TIMEOUT_S = 300  # for a hang; no test comes near it
+TIMEOUT_S = 1800  # for a hang; no test comes near it
 NOT_SUPPORTED = 77
 
 
