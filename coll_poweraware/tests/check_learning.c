@@ -7,7 +7,8 @@
  *
  *   mpirun -np N check_learning CALLS COUNT [AGAIN [LATE]]
  *     CALLS of each collective with blocks of COUNT elements; AGAIN on a second communicator
- *     LATE: ms that rank 0 is late to each Allreduce, from when all others sleep in it
+ *     LATE: ms that rank 0 is late to each Allreduce, from when it is known what the
+ *     others do in it (watched.h)
  */
 #include <mpi.h>
 
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "watched.h"
 
 static int rank, size, count, late_ms, wrong;
 static MPI_Comm comm;
@@ -175,38 +177,37 @@ static bool is_spread(int call, int from, int step)
     return true;
 }
 
-static bool is_asleep(int pid)
+static void open_watch(void)
 {
-    char name[32];
-    char state = 0;
-    snprintf(name, sizeof name, "/proc/%d/stat", pid);
-    FILE *file = fopen(name, "r");
-    if (NULL != file) {
-        check("a state", pid, 1 == fscanf(file, "%*d (%*[^)]) %c", &state));
-        fclose(file);
+    if (!watched_open(0 == rank, 1)) {
+        fprintf(stderr, "check_learning: PWR_WATCHED names no file\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return 'S' == state;
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* However late the others are by themselves: they are in the call before the time begins. */
-static void come_late(void)
+/* Around a call for which rank 0 is late: it comes late_ms after it is known what the others do in
+   theirs, however late they are by themselves. */
+static void begin_late(void)
 {
-    const struct timespec moment = {0, 1000000}, late = {0, late_ms * 1000000L};
-    int pid = (int)getpid();
+    const struct timespec late = {late_ms / 1000, late_ms % 1000 * 1000000L};
     if (0 == late_ms) {
         return;
     }
     if (0 != rank) {
-        MPI_Send(&pid, 1, MPI_INT, 0, 0, comm);
-        return;
+        watched_begin();
+    } else if (watched_leads()) {
+        (void)watched_find(watched_usual);
+        nanosleep(&late, NULL);
+        watched_come();
     }
-    for (int other = 1; other < size; ++other) {
-        MPI_Recv(&pid, 1, MPI_INT, other, 0, comm, MPI_STATUS_IGNORE);
-        while (!is_asleep(pid)) {
-            nanosleep(&moment, NULL);
-        }
+}
+
+static void end_late(void)
+{
+    if (late_ms > 0 && 0 != rank) {
+        watched_end();
     }
-    nanosleep(&late, NULL);
 }
 
 static void one_of_each(int call)
@@ -216,12 +217,14 @@ static void one_of_each(int call)
     MPI_Allgather(s, count, MPI_INT, r, count, MPI_INT, comm);
     check("Allgather", call, are_blocks(call, -1));
     fill(call);
-    come_late();
+    begin_late();
     MPI_Allreduce(s, r, count, MPI_INT, MPI_SUM, comm);
+    end_late();
     check("Allreduce", call, is_sum(call, 0, size - 1, r));
     fill(call);
-    come_late();
+    begin_late();
     MPI_Allreduce(s, r, count / 2, pair, affine, comm);
+    end_late();
     check("Allreduce, not commutative", call, is_composed(call, 0, size - 1));
     fill(call);
     MPI_Alltoall(s, count, MPI_INT, r, count, MPI_INT, comm);
@@ -294,6 +297,9 @@ int main(int argc, char **argv)
     late_ms = argc > 4 ? atoi(argv[4]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (late_ms > 0) {
+        open_watch();
+    }
     s = calloc((size_t)size * (size_t)count, sizeof *s);
     r = calloc((size_t)size * (size_t)count, sizeof *r);
     scounts = calloc((size_t)size, sizeof *scounts);

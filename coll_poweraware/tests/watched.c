@@ -119,16 +119,14 @@ static void judge(slot_t *slot, uint32_t question, state_t state)
     slot->judged = question;
 }
 
-/* What it was that polls, for whoever expects that it sleeps. */
-static void judge_polls(slot_t *slot, uint32_t question, const sample_t *first, const sample_t *now,
-                        uint64_t used_ns)
+/* For whoever expects that it sleeps. */
+static void tell_of_poller(const sample_t *first, const sample_t *now, uint64_t used_ns)
 {
     fprintf(stderr,
             "rank %d polls: %.0f ms of CPU (%.0f as counted) in %.0f ms, given back %llu times\n",
             rank, 1e-6 * (double)used_ns, 1e-6 * (double)(now->cpu_ns - first->cpu_ns),
             1e-6 * (double)(now->wall_ns - first->wall_ns),
             (unsigned long long)(now->blocks - first->blocks));
-    judge(slot, question, POLLS);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -161,7 +159,10 @@ static void answer(const watcher_t *w, uint32_t question, int status)
             return;
         }
         if (used_ns >= most_ns) {
-            judge_polls(w->slot, question, &first, &now, used_ns);
+            if (0 != least_ns) {
+                tell_of_poller(&first, &now, used_ns);
+            }
+            judge(w->slot, question, POLLS);
             return;
         }
         if (!little) {
