@@ -207,22 +207,36 @@ static void an_ask_is_taken_once(void **state)
 
 /* ---- two processes ---- */
 
-enum { ROUNDS = 20000, LIMIT_S = 600 };
+/* Who does not linger misses a message that R2 passed by, as bell.h says: about one in a million
+   here.  The sleep is bounded then. */
+enum { ROUNDS = 20000, MISSED_AT_MOST = 20, BOUND_MS = 100, LIMIT_S = 600 };
 
 typedef struct table {
     _Alignas(64) _Atomic uint32_t message[2];
     pwr_bell_address_t address[2];
     _Atomic bool ready[2];
+    _Atomic uint32_t missed;
 } table_t;
 
-/* Until the other's message has come, without a time-out. */
+static bool is_deaf(table_t *table)
+{
+    return table->missed > MISSED_AT_MOST;
+}
+
+static bool has_come(table_t *table, int other, uint32_t round)
+{
+    return round == atomic_load_explicit(&table->message[other], memory_order_acquire);
+}
+
+/* Until the other's message has come, or too many have not ended a sleep. */
 static void wait_for(table_t *table, const pwr_bell_t *bell, int other, uint32_t round)
 {
     struct pollfd ear = {.fd = bell->pipe[0], .events = POLLIN};
-    while (round != atomic_load(&table->message[other])) {
+    while (!has_come(table, other, round) && !is_deaf(table)) {
         pwr_bell_sleeps(bell, true);
-        if (round != atomic_load_explicit(&table->message[other], memory_order_acquire)) {
-            poll(&ear, 1, -1);
+        if (!has_come(table, other, round)) {
+            bool is_rung = 0 != poll(&ear, 1, BOUND_MS);
+            table->missed += !is_rung && has_come(table, other, round);
             pwr_bell_hush(bell);
         }
         pwr_bell_sleeps(bell, false);
@@ -244,7 +258,7 @@ static int play(table_t *table, int me)
     if (0 != pwr_ringer_open(&ringer, &table->address[1 - me], (uint32_t)me)) {
         return 2;
     }
-    for (uint32_t round = 1; round <= ROUNDS; ++round) {
+    for (uint32_t round = 1; round <= ROUNDS && !is_deaf(table); ++round) {
         if (1 == me) {
             wait_for(table, &bell, 0, round);
         }
@@ -256,7 +270,7 @@ static int play(table_t *table, int me)
     }
     pwr_ringer_close(&ringer);
     pwr_bell_close(&bell);
-    return 0;
+    return is_deaf(table) ? 3 : 0;
 }
 
 static void processes_wake_each_other(void **state)

@@ -18,7 +18,8 @@
  * Dekker's pattern: either B2 sees R1, or R2 sees B1.  A fence between R1 and R2 would make sure,
  * but costs every message as much as it takes to reach the other core.  The owner, who is about to
  * sleep fifty times as long at least, lingers instead: what R1 wrote before R2 missed B1 is visible
- * to the last look of B2.  If ever it is not, a bounded sleep comes too late.  Then the pipe
+ * to the last look of B2.  Rarely it is not (on a virtual machine, of messages that meet B1, about
+ * one in a million with 2 us, and two without): then a bounded sleep comes too late.  Else the pipe
  * becomes readable, and stays so until the owner empties it.  A ring that is heard during B2 may be
  * for a message that came after the look: hence the second half of B3.  One ring per sleep, however
  * many messages come.  A byte that comes late ends the next sleep early, and costs nothing else.
