@@ -25,7 +25,6 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
 {
     const coll_poweraware_algorithm_t *algorithm = NULL;
     coll_poweraware_end_repeats(m, collective);
-    coll_poweraware_learn_begin(m);
     coll_poweraware_begin(m, operation, (int)collective, bytes, own_bytes);
     m->choice_stays = true;
     m->quiet = NULL;
@@ -38,6 +37,7 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
     if (own_bytes >= m->from_bytes[collective]) {
         algorithm = coll_poweraware_choose(m, operation, collective, args, bytes);
     }
+    coll_poweraware_learn_begin(m);
     coll_poweraware_start(m, operation, algorithm);
     return algorithm;
 }

@@ -6,6 +6,7 @@
 #ifndef COLL_POWERAWARE_MODULE_H
 #define COLL_POWERAWARE_MODULE_H
 
+#include "choose/turns.h"
 #include "collectives.h"
 #include "settings.h"
 
@@ -59,13 +60,10 @@ typedef struct mca_coll_poweraware_module {
     bool ended;       /* revoked, or with a process that failed: stock functions from then on */
     unsigned first_algorithm; /* number of the first one in the process */
     struct coll_poweraware_learning
-        *learning;        /* of this call; NULL: nothing to be learnt from it */
-    bool measures;        /* if so, it is timed, ... */
-    bool ready;           /* ... the next ones need nothing to be set up, ... */
-    uint64_t measured_ns; /* ... and it began then */
-    struct coll_poweraware_learning
-        *before;       /* the class of the long call that came before this one; NULL: none did */
-    uint64_t next_ns;  /* if one did: when this one began */
+        *learning;     /* of this call; NULL: nothing to be learnt from it */
+    bool ready;        /* if so: the next ones need nothing to be set up */
+    uint64_t began_ns; /* when this one began, if it is timed */
+    coll_poweraware_turns_t turns;
     bool choice_stays; /* an equal call would do the same as this one, ... */
     struct coll_poweraware_learning
         *quiet; /* ... for as many calls as are quiet in here; NULL: for ever */

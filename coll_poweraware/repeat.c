@@ -57,7 +57,8 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
                               const coll_poweraware_args_t *args, size_t bytes,
                               const coll_poweraware_algorithm_t *algorithm)
 {
-    uint32_t most = m->choice_stays ? pwr_operation_repeats(operation) : 0;
+    bool may = m->choice_stays && NULL == m->turns.of;
+    uint32_t most = may ? pwr_operation_repeats(operation) : 0;
     if (NULL != m->quiet && m->quiet->quiet < most) {
         most = m->quiet->quiet;
     }

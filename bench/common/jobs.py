@@ -36,6 +36,7 @@ class Runner:
             return self._call([self._mpirun, "-np", str(ranks), *launch.placement(ranks), *mca, *program], timeout_s)
         name = self._bring_up(nodes)
         line = [str(self._options.cluster_program), "run", "--name", name, "--ppn", str(ranks)]
+        line += launch.placement_on_nodes(ranks)
         return self._call([*line, "--timeout", str(timeout_s), *on_cluster, *mca, "--", *program], timeout_s + 60)
 
     def take_down(self) -> List[str]:

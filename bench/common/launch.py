@@ -42,3 +42,9 @@ def cpus() -> int:
 def placement(ranks: int) -> List[str]:
     """mpirun's options for ranks on this machine: each bound to a core where there are enough."""
     return ["--bind-to", "core"] if ranks <= cpus() else ["--oversubscribe", "--bind-to", "none"]
+
+
+def placement_on_nodes(ranks: int) -> List[str]:
+    """The cluster's options for so many ranks on each emulated node, which has all CPUs of this machine: the same.
+    Left alone, Linux puts the ranks of a node on one CPU or on several, and that holds for a job."""
+    return ["--bind", "core" if ranks <= cpus() else "none"]

@@ -200,8 +200,6 @@ static void number_first_call(const asked_t *asked, pwr_operation_t *operation, 
     if (COLL_POWERAWARE_LONG_FROM == class->calls + 1 &&
         asked->bytes >= COLL_POWERAWARE_LONG_BYTES) {
         m->learning = class;
-        m->measures = true;
-        m->measured_ns = pwr_env_now_ns(&pwr_process.env);
     }
     ++class->calls;
 }
@@ -318,63 +316,35 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
     return NULL == a || !can_do || has_memory(asked->module, operation, a);
 }
 
-/* The last long call, at the begin of the next one of its class. */
-static void add_long_call(mca_coll_poweraware_module_t *m, learning_t *class)
-{
-    if (class->to_add) {
-        if (coll_poweraware_trials_measure(class->trials)) {
-            coll_poweraware_trials_add(class->trials, class->timed_ns);
-        }
-        coll_poweraware_trials_over(class->trials);
-        class->to_add = false;
-    }
-    if (class == m->before) {
-        m->before = NULL;
-    }
-}
-
-void coll_poweraware_learn_begin_next(mca_coll_poweraware_module_t *m)
-{
-    m->next_ns = pwr_env_now_ns(&pwr_process.env);
-}
-
-void coll_poweraware_learn_end_next(mca_coll_poweraware_module_t *m)
-{
-    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - m->next_ns;
-    uint64_t own_ns = m->before->timed_ns;
-    m->before->timed_ns += ns < own_ns ? ns : own_ns;
-    m->before = NULL;
-}
-
 /* A call that may begin a block, or belong to an experiment. */
 static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learning_t *class,
                                coll_poweraware_has_memory_t *has_memory)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
-    if (t->long_calls) {
-        add_long_call(m, class);
-    }
+    bool can_do;
     coll_poweraware_trials_skip(t, class->skipped);
     class->skipped = 0;
     asked->trials = t;
     if (coll_poweraware_trials_meet(t)) {
         meet(asked, operation, class);
+        coll_poweraware_turns_end(&m->turns, t);
     }
+    pwr_operation_number(operation, t->at.call);
     if (coll_poweraware_trials_begin(t)) {
+        if (coll_poweraware_turns_wait(&m->turns, t)) {
+            return algorithm_of(asked, class->best, &can_do);
+        }
         coll_poweraware_trials_find_rival(t, may_be_rival, asked);
     }
     m->learning = class;
     m->ready = prepare_rival(asked, operation, t, has_memory);
-    pwr_operation_number(operation, t->at.call);
-    bool can_do;
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
     algorithm_t *a = algorithm_of(asked, candidate, &can_do);
-    m->measures = coll_poweraware_trials_measure(t);
-    if (m->measures && (!can_do || (NULL != a && !has_memory(m, operation, a)))) {
+    if (coll_poweraware_trials_measure(t) &&
+        (!can_do || (NULL != a && !has_memory(m, operation, a)))) {
         coll_poweraware_trials_spoil(t);
     }
-    m->measured_ns = m->measures ? pwr_env_now_ns(&pwr_process.env) : 0;
     return a;
 }
 
@@ -400,28 +370,20 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
 
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
 {
+    uint64_t ns = pwr_env_now_ns(&pwr_process.env) - m->began_ns;
     learning_t *class = m->learning;
-    trials_t *t = class->trials;
+    trials_t *t = NULL == class ? NULL : class->trials;
     m->learning = NULL;
-    if (m->measures) {
-        class->timed_ns = pwr_env_now_ns(&pwr_process.env) - m->measured_ns;
+    coll_poweraware_turns_over(&m->turns, t, ns);
+    if (NULL != t) {
+        coll_poweraware_trials_over(t);
+        class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
+    } else if (NULL != class) {
+        class->timed_ns = ns;
     }
-    if (NULL == t) {
-        return;
+    if (NULL != m->turns.of) {
+        coll_poweraware_end_all_repeats(m); /* they are not timed */
     }
-    if (t->long_calls) {
-        class->to_add = true;
-        if (m->measures) {
-            m->before = class;
-            coll_poweraware_end_all_repeats(m); /* they are not timed */
-        }
-        return;
-    }
-    if (m->measures) {
-        coll_poweraware_trials_add(t, class->timed_ns);
-    }
-    coll_poweraware_trials_over(t);
-    class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
 }
 
 static void take(void *to, const pwr_knowledge_entry_t *entry)

@@ -7,9 +7,10 @@
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
  * (choose/trials.h) compare that with the stock function and with our other algorithms, from
  * COLL_POWERAWARE_OTHERS_FROM calls on also with functions of other components: those are rarely
- * the fastest, and may take many times as long.  The ranks add up what they have measured in one
- * small Allreduce per experiment, by the saved function: after 42 calls of the class, 74, 106 ..
- * 170, 212 .., in the end each 16,384.
+ * the fastest, and may take many times as long.  Classes take turns with them (choose/turns.h).
+ * The ranks add up what they have measured in one small Allreduce per experiment, by the saved
+ * function: after 42 calls of the class, 74, 106 .. 170, 212 .., in the end each 16,384, or later
+ * where others have their turn.
  *
  * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
  * ranks add up what the last one before COLL_POWERAWARE_LONG_FROM took, and if that was
@@ -21,6 +22,7 @@
 #include "algorithms/algorithms.h"
 #include "choose/trials.h"
 #include "module.h"
+#include "pwr_ompi/process.h"
 
 /* A candidate that is no algorithm. */
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
@@ -37,8 +39,7 @@ typedef struct coll_poweraware_learning {
     bool fixed;                       /* there will be no experiments */
     bool known;                       /* best is, from another communicator */
     uint32_t calls;                   /* before the experiments */
-    uint64_t timed_ns;                /* what the last one that was timed took here */
-    bool to_add;                      /* it is long, and not added up so far */
+    uint64_t timed_ns;                /* what the last one of these took here */
     uint32_t quiet;                   /* calls to come without one, ... */
     uint32_t skipped;                 /* ... of so many, of which trials know nothing */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
@@ -66,23 +67,22 @@ const coll_poweraware_algorithm_t *
 coll_poweraware_learn(mca_coll_poweraware_module_t *module, pwr_operation_t *operation,
                       coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
                       size_t bytes, coll_poweraware_has_memory_t *has_memory);
+
+/* Around what any call does once its algorithm was chosen. */
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *module);
-/* Of any call.  Data that a long call has left in sockets are waited for in the next one: that
-   counts as a part of it, of its own length at most. */
-void coll_poweraware_learn_begin_next(mca_coll_poweraware_module_t *module);
-void coll_poweraware_learn_end_next(mca_coll_poweraware_module_t *module);
+static inline bool coll_poweraware_learn_times(const mca_coll_poweraware_module_t *module)
+{
+    return NULL != module->learning || NULL != module->turns.of;
+}
 static inline void coll_poweraware_learn_begin(mca_coll_poweraware_module_t *module)
 {
-    if (NULL != module->before) {
-        coll_poweraware_learn_begin_next(module);
+    if (coll_poweraware_learn_times(module)) {
+        module->began_ns = pwr_env_now_ns(&pwr_process.env);
     }
 }
 static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *module)
 {
-    if (NULL != module->before) {
-        coll_poweraware_learn_end_next(module);
-    }
-    if (NULL != module->learning) {
+    if (coll_poweraware_learn_times(module)) {
         coll_poweraware_learn_end_call(module);
     }
 }

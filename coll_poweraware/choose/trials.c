@@ -278,7 +278,7 @@ static place_t place_of(const trials_t *t)
 {
     int behind = t->at.stretch - PWR_SCHEDULE_CHOICE;
     uint32_t length = pwr_schedule_length(t->at.block);
-    if (COLL_POWERAWARE_NO_RIVAL == t->rival || t->at.stretch >= PWR_SCHEDULE_CHOICE_END) {
+    if (!coll_poweraware_trials_experiment(t)) {
         return (place_t){0};
     }
     if (behind < 0) { /* the first stretch of a block may be longer */

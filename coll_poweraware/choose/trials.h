@@ -117,12 +117,18 @@ static inline bool coll_poweraware_trials_begin(const coll_poweraware_trials_t *
 void coll_poweraware_trials_find_rival(coll_poweraware_trials_t *trials,
                                        bool (*may)(void *arg, int candidate), void *arg);
 
+/* Whether there is one in this block that is not over. */
+static inline bool coll_poweraware_trials_experiment(const coll_poweraware_trials_t *trials)
+{
+    return COLL_POWERAWARE_NO_RIVAL != trials->rival &&
+           trials->at.stretch < PWR_SCHEDULE_CHOICE_END;
+}
 /* Whether this call is timed: it counts, or comes shortly before. */
 bool coll_poweraware_trials_measure(const coll_poweraware_trials_t *trials);
 /* The candidate that takes this call. */
 int coll_poweraware_trials_candidate(const coll_poweraware_trials_t *trials);
-/* After a call that is measured: what it took on this rank; or it was not taken by the candidate,
-   which all ranks know. */
+/* After a call that is measured: what it cost on this rank (choose/turns.h); or it was not taken by
+   the candidate, which all ranks know. */
 void coll_poweraware_trials_add(coll_poweraware_trials_t *trials, uint64_t ns);
 static inline void coll_poweraware_trials_spoil(coll_poweraware_trials_t *trials)
 {

@@ -18,6 +18,7 @@ from typing import Any, Dict, List
 import pytest
 
 from bench.collectives import figures, options, text
+from bench.common import launch
 
 HERE = Path(__file__).resolve().parent
 COLLECTIVES = HERE.parent / "collectives"
@@ -91,7 +92,9 @@ def test_every_layout_has_its_job_and_clusters_go(world: World) -> None:
     name = names.pop()
     calls = [line.replace(name, "NAME") for line in world.calls()]
     assert [line.split(" --")[0] for line in calls] == ["tune", "up 4", "run", "tune", "tune", "run", "tune", "down"]
-    assert "run --name NAME --ppn 4 --timeout 3600 --mca pml ob1" in calls[2]
+    assert f"run --name NAME --ppn 4 {' '.join(launch.placement_on_nodes(4))} --timeout 3600 --mca pml ob1" in calls[2]
+    assert launch.placement_on_nodes(1) == ["--bind", "core"]
+    assert launch.placement_on_nodes(launch.cpus() + 1) == ["--bind", "none"]
     assert "--layouts 4x4 --seed 7 " in calls[3] and "--layouts 4x4 --seed 8 " in calls[6]
     assert "--variants stock,tuned,basic," in calls[3] and ",auto,copy " in calls[3] and "--sizes 8,64" in calls[3]
 
