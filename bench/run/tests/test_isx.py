@@ -10,19 +10,19 @@ from xml.etree import ElementTree
 import pytest
 
 from bench.run import isx, isx_figures
-from bench.run.tests.test_session import World, install, world  # noqa: F401  (a fixture)
+from bench.run.tests.world import World, install
 
 
-def command(world: World, *extra: str) -> List[str]:  # noqa: F811
+def command(world: World, *extra: str) -> List[str]:
     install("isx.py", world.build / "bench/isx/isx")
     return [*world.usual("isx"), "--weak", "1000", "--strong", "400000", "--iterations", "3", *extra]
 
 
-def document(world: World) -> Dict[str, Any]:  # noqa: F811
+def document(world: World) -> Dict[str, Any]:
     return world.placed_document(isx.Isx.document_name)
 
 
-def test_all_places_and_scalings_are_run(world: World) -> None:  # noqa: F811
+def test_all_places_and_scalings_are_run(world: World) -> None:
     done = world.run_command(command(world), {})
     assert done.returncode == 0, done.stderr + done.stdout
     found = document(world)
@@ -33,7 +33,7 @@ def test_all_places_and_scalings_are_run(world: World) -> None:  # noqa: F811
     world.assert_nothing_is_left()
 
 
-def test_each_place_has_its_layout_transport_and_memory(world: World) -> None:  # noqa: F811
+def test_each_place_has_its_layout_transport_and_memory(world: World) -> None:
     assert world.run_command(command(world, "--places", "1x4,2x2"), {}).returncode == 0
     told = {path.parent.name: json.loads(path.read_text()) for path in world.output.glob("runs/*/environment.json")}
     memory = str(2 * 4 * 100_000 + (128 << 20))
@@ -42,7 +42,7 @@ def test_each_place_has_its_layout_transport_and_memory(world: World) -> None:  
 
 
 @pytest.mark.parametrize("fault, words", [("wrong", "wrong keys: shnode"), ("silent", "no 4096 bytes of symmetric memory")])
-def test_a_failed_run_is_named_and_made_again(world: World, fault: str, words: str) -> None:  # noqa: F811
+def test_a_failed_run_is_named_and_made_again(world: World, fault: str, words: str) -> None:
     line = command(world, "--places", "1x2")
     done = world.run_command(line, {"FAKE_ISX": fault})
     assert done.returncode == 1 and words in done.stdout
@@ -52,7 +52,7 @@ def test_a_failed_run_is_named_and_made_again(world: World, fault: str, words: s
     world.assert_nothing_is_left()
 
 
-def test_a_session_goes_on_where_it_was(world: World) -> None:  # noqa: F811
+def test_a_session_goes_on_where_it_was(world: World) -> None:
     assert world.run_command(command(world, "--places", "1x2"), {}).returncode == 0
     made = {path.name: path.stat().st_mtime_ns for path in world.output.glob("runs/*/*.json")}
     done = world.run_command(command(world, "--places", "1x2,1x4", "--resume"), {})
@@ -64,7 +64,7 @@ def test_a_session_goes_on_where_it_was(world: World) -> None:  # noqa: F811
     assert again.returncode == 1 and "of another key_range (262144, now 77)" in again.stderr
 
 
-def test_results_are_not_written_over(world: World) -> None:  # noqa: F811
+def test_results_are_not_written_over(world: World) -> None:
     line = command(world, "--places", "1x2")
     assert world.run_command(line, {}).returncode == 0
     again = world.run_command(line, {})
@@ -73,7 +73,7 @@ def test_results_are_not_written_over(world: World) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("words", [["--weak", "7,7"], ["--weak", "x"], ["--places", "3x3"], ["--iterations", "0"]])
-def test_wrong_options(world: World, words: List[str]) -> None:  # noqa: F811
+def test_wrong_options(world: World, words: List[str]) -> None:
     assert world.run_command(command(world, *words), {}).returncode == 2
 
 

@@ -12,23 +12,23 @@ import pytest
 
 from bench.run import patterns, patterns_figures
 from bench.run.patterns_figures import CHANGES, METRICS
-from bench.run.tests.test_session import World, install, world  # noqa: F401  (a fixture)
+from bench.run.tests.world import World, install
 from poweraware.session.document import NodeEnergy, Samples
 
 LATENCY = METRICS[0]
 
 
-def command(world: World, *extra: str) -> List[str]:  # noqa: F811
+def command(world: World, *extra: str) -> List[str]:
     for library in patterns.LIBRARIES:
         install("patterns.py", world.build / f"bench/patterns/patterns_{library}", f"FAKE={library}")
     return [*world.usual("patterns"), "--operations", "put", "--fragments", "4", *extra]
 
 
-def document(world: World) -> Dict[str, Any]:  # noqa: F811
+def document(world: World) -> Dict[str, Any]:
     return world.placed_document(patterns.Patterns.document_name)
 
 
-def test_all_places_and_libraries_are_run(world: World) -> None:  # noqa: F811
+def test_all_places_and_libraries_are_run(world: World) -> None:
     done = world.run_command(command(world), {})
     assert done.returncode == 0, done.stderr + done.stdout
     found = document(world)
@@ -39,7 +39,7 @@ def test_all_places_and_libraries_are_run(world: World) -> None:  # noqa: F811
     world.assert_nothing_is_left()
 
 
-def test_each_place_has_its_layout_and_transport(world: World) -> None:  # noqa: F811
+def test_each_place_has_its_layout_and_transport(world: World) -> None:
     assert world.run_command(command(world), {}).returncode == 0
     told = {path.parent.name: json.loads(path.read_text()) for path in world.output.glob("runs/*/environment.json")}
     assert told["tcp-shmem-1"] == {"UCX_TLS": "self,tcp", "OMPI_MCA_osc": None, "FAKE_LAYOUT": "1,1"}
@@ -47,7 +47,7 @@ def test_each_place_has_its_layout_and_transport(world: World) -> None:  # noqa:
     assert told["tcp-windows-1"]["OMPI_MCA_osc"] == "pt2pt"
 
 
-def test_energy_is_that_of_a_call(world: World) -> None:  # noqa: F811
+def test_energy_is_that_of_a_call(world: World) -> None:
     """The fake node has 75 W in its package and 25 W in its memory; two nodes over TCP."""
     assert world.run_command(command(world, "--libraries", "shmem"), {}).returncode == 0
     for row in document(world)["rows"]:
@@ -58,7 +58,7 @@ def test_energy_is_that_of_a_call(world: World) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("fault, words", [("wrong", "wrong data: put PPQ of 1 fragments"), ("silent", "no 268435456 bytes of symmetric memory")])
-def test_a_failed_run_is_named(world: World, fault: str, words: str) -> None:  # noqa: F811
+def test_a_failed_run_is_named(world: World, fault: str, words: str) -> None:
     done = world.run_command(command(world, "--places", "shm", "--libraries", "shmem"), {"FAKE_PATTERNS": fault})
     assert done.returncode == 1
     assert words in done.stdout
@@ -66,13 +66,13 @@ def test_a_failed_run_is_named(world: World, fault: str, words: str) -> None:  #
     world.assert_nothing_is_left()
 
 
-def test_without_a_program_nothing_is_started(world: World) -> None:  # noqa: F811
+def test_without_a_program_nothing_is_started(world: World) -> None:
     done = world.run_command([*world.usual("patterns")], {})
     assert done.returncode == 1 and "patterns_shmem in" in done.stderr
     assert not (world.state / "calls").exists()
 
 
-def test_an_earlier_session_is_not_written_over(world: World) -> None:  # noqa: F811
+def test_an_earlier_session_is_not_written_over(world: World) -> None:
     line = command(world, "--places", "shm", "--libraries", "windows")
     assert world.run_command(line, {}).returncode == 0
     again = world.run_command(line, {})

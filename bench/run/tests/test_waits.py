@@ -8,23 +8,23 @@ from typing import Any, Dict, List
 
 import pytest
 
-from bench.run.tests.test_session import TOP, World, install, world  # noqa: F401  (a fixture)
+from bench.run.tests.world import TOP, World, install
 from bench.run.waits import MPI, OPENSHMEM
 from poweraware.session import energy
 
 
-def command(world: World, *extra: str) -> List[str]:  # noqa: F811
+def command(world: World, *extra: str) -> List[str]:
     install("waits.py", world.build / "bench/waits/wait_load", "FAKE=mpi")
     install("waits.py", world.build / "bench/waits/shmem_load", "FAKE=shmem")
     return [*world.usual("waits"), "--schemes", "off,auto", "--late-ms", "20", "--iterations", "3", *extra]
 
 
-def seen(world: World, run: str) -> Dict[str, Any]:  # noqa: F811
+def seen(world: World, run: str) -> Dict[str, Any]:
     found: Dict[str, Any] = json.loads((world.output / "runs" / run / "seen.json").read_text())
     return found
 
 
-def test_mpi_and_openshmem_side_by_side(world: World) -> None:  # noqa: F811
+def test_mpi_and_openshmem_side_by_side(world: World) -> None:
     component = world.build / "oshmem/scoll_poweraware/component"
     component.mkdir(parents=True)
     (component / "mca_scoll_poweraware.so").touch()
@@ -49,7 +49,7 @@ def test_mpi_and_openshmem_side_by_side(world: World) -> None:  # noqa: F811
     world.assert_nothing_is_left()
 
 
-def test_energy_is_that_of_the_calls(world: World) -> None:  # noqa: F811
+def test_energy_is_that_of_the_calls(world: World) -> None:
     """The fake nodes draw 100 W each."""
     assert world.run_command(command(world, "--benchmarks", "shmem-sum", "--schemes", "off"), {}).returncode == 0
     (run,) = world.document().runs
@@ -58,7 +58,7 @@ def test_energy_is_that_of_the_calls(world: World) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("fault, said", [("wrong", "2 wrong results"), ("silent", "the benchmark printed no results")])
-def test_a_bad_run_is_named(world: World, fault: str, said: str) -> None:  # noqa: F811
+def test_a_bad_run_is_named(world: World, fault: str, said: str) -> None:
     done = world.run_command(command(world, "--benchmarks", "shmem-sum", "--schemes", "off"), {"FAKE_WAITS": fault})
     assert done.returncode == 1
     (run,) = world.document().runs
@@ -68,13 +68,13 @@ def test_a_bad_run_is_named(world: World, fault: str, said: str) -> None:  # noq
 
 @pytest.mark.parametrize("extra, said", [(["--benchmarks", "shmem-fold"], "shmem-fold"), (["--layout", "1"], "one rank waits for nobody"),
                                          (["--late-ms", "0"], "--late-ms")])  # fmt: skip
-def test_wrong_options(world: World, extra: List[str], said: str) -> None:  # noqa: F811
+def test_wrong_options(world: World, extra: List[str], said: str) -> None:
     done = world.run_command(command(world, *extra), {})
     assert done.returncode == 2 and said in done.stderr
     assert not (world.state / "calls").exists()
 
 
-def test_without_the_programs_nothing_is_started(world: World) -> None:  # noqa: F811
+def test_without_the_programs_nothing_is_started(world: World) -> None:
     done = world.run_command([*world.usual("waits")], {})
     assert done.returncode == 1 and "wait_load in" in done.stderr and "shmem_load in" in done.stderr
     assert not (world.state / "calls").exists()
