@@ -61,7 +61,8 @@ typedef struct pwr_choice {
     unsigned trials;       /* that all ranks agreed on */
     unsigned told;         /* of earlier jobs, behind gain, too */
     unsigned take_overs;   /* of one algorithm by another */
-    double gain;           /* its time over that of the next best; 1: not known */
+    double gain;           /* time of its calls, and in those between them, over that with the next
+                              best; 1: not known */
     uint64_t lost_ns;      /* in trials of slower ones, by all ranks */
 } pwr_choice_t;
 

@@ -47,7 +47,8 @@ typedef struct pwr_knowledge_entry {
     unsigned pairs;     /* of stretches, behind the verdict about depth */
     unsigned trials;    /* agreed ones, behind the verdict about algorithm */
     double slowdown;    /* of depth: a ratio less 1, from -1 */
-    double gain;        /* time of algorithm over that of the next best, above 0 */
+    double gain;        /* time of algorithm, and in calls between its own, over that with the next
+                           best, above 0 */
     uint64_t calls;
     uint32_t day; /* of its last use, in days since 1970-01-01 */
 } pwr_knowledge_entry_t;
