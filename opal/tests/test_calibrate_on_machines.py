@@ -115,11 +115,14 @@ def check_schema(document: dict[str, Any]) -> None:
 
 
 def watts_fit_the_machine(watts: dict[str, Any]) -> bool:
-    """The machine's own power model: 20 W uncore, cores of 14 W at 3.0 GHz and 1.6 W at 1.0 GHz or
-    an eighth of the duty, 0.5 W when idle."""
-    return (watts["futex"] < watts["pstate"] < watts["pause"] - 5
-            and watts["futex"] < watts["tstate"] < watts["pause"] - 5
-            and abs(watts["spin"] - watts["pause"]) < 4)
+    """The machine's own power model: 20 W uncore, four cores of 14 W at 3.0 GHz, 1.6 W at 1.0 GHz, 1.75 W at an eighth
+    of the duty, 0.5 W when idle.  Who sleeps wakes up now and then, and is active while it waits for a CPU: how long
+    that is depends on who else is there."""
+    def active(core_w: float) -> float:
+        return 20 + core_w + 3 * 0.5
+    return (abs(watts["pstate"] - active(1.6)) < 1 and abs(watts["tstate"] - active(1.75)) < 1
+            and max(watts["futex"], watts["pstate"], watts["tstate"]) < watts["pause"] - 5
+            and active(0.5) - 1 < watts["futex"] and abs(watts["spin"] - watts["pause"]) < 4)
 
 
 def test_measures_everything(folder: Path) -> None:
@@ -140,7 +143,7 @@ def test_measures_everything(folder: Path) -> None:
     for name in ("pstate", "tstate", "uncore"):
         assert rows[name]["entry_settle_ns"] is None
         assert rows[name]["exit_settle_ns"] is None
-    assert watts_fit_the_machine(watts), watts
+    assert watts_fit_the_machine(watts), json.dumps(watts)
     assert watts["epoll"] is None
 
 
