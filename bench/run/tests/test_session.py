@@ -3,6 +3,7 @@
 """Whole sessions of the driver with stand-ins for cluster, benchmarks and sampler."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
