@@ -316,13 +316,12 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
     return NULL == a || !can_do || has_memory(asked->module, operation, a);
 }
 
-/* A call that may begin a block, or belong to an experiment. */
-static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learning_t *class,
-                               coll_poweraware_has_memory_t *has_memory)
+/* Before a call that may begin a block, or belong to an experiment.  Returns false: it has to wait
+   for other classes (choose/turns.h). */
+static bool has_turn(asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
-    bool can_do;
     coll_poweraware_trials_skip(t, class->skipped);
     class->skipped = 0;
     asked->trials = t;
@@ -333,10 +332,22 @@ static algorithm_t *experiment(asked_t *asked, pwr_operation_t *operation, learn
     pwr_operation_number(operation, t->at.call);
     if (coll_poweraware_trials_begin(t)) {
         if (coll_poweraware_turns_wait(&m->turns, t)) {
-            return algorithm_of(asked, class->best, &can_do);
+            return false;
         }
         coll_poweraware_trials_find_rival(t, may_be_rival, asked);
+        if (coll_poweraware_trials_experiment(t)) {
+            coll_poweraware_end_all_repeats(m); /* they are not timed */
+        }
     }
+    return true;
+}
+
+static algorithm_t *experiment(const asked_t *asked, pwr_operation_t *operation, learning_t *class,
+                               coll_poweraware_has_memory_t *has_memory)
+{
+    mca_coll_poweraware_module_t *m = asked->module;
+    trials_t *t = class->trials;
+    bool can_do;
     m->learning = class;
     m->ready = prepare_rival(asked, operation, t, has_memory);
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
@@ -361,7 +372,8 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     if (0 != class->quiet) {
         --class->quiet;
     } else if (!class->fixed &&
-               (NULL != class->trials || begins_trials(&asked, operation, size_class, class))) {
+               (NULL != class->trials || begins_trials(&asked, operation, size_class, class)) &&
+               has_turn(&asked, operation, class)) {
         return experiment(&asked, operation, class, has_memory);
     }
     bool can_do;
@@ -380,9 +392,6 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
         class->quiet = class->skipped = m->ready ? coll_poweraware_trials_quiet(t) : 0;
     } else if (NULL != class) {
         class->timed_ns = ns;
-    }
-    if (NULL != m->turns.of) {
-        coll_poweraware_end_all_repeats(m); /* they are not timed */
     }
 }
 

@@ -70,19 +70,19 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *module, pwr_operation_t *ope
 
 /* Around what any call does once its algorithm was chosen. */
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *module);
-static inline bool coll_poweraware_learn_times(const mca_coll_poweraware_module_t *module)
+static inline bool coll_poweraware_is_timed(const mca_coll_poweraware_module_t *module)
 {
     return NULL != module->learning || NULL != module->turns.of;
 }
 static inline void coll_poweraware_learn_begin(mca_coll_poweraware_module_t *module)
 {
-    if (coll_poweraware_learn_times(module)) {
+    if (coll_poweraware_is_timed(module)) {
         module->began_ns = pwr_env_now_ns(&pwr_process.env);
     }
 }
 static inline void coll_poweraware_learn_end(mca_coll_poweraware_module_t *module)
 {
-    if (coll_poweraware_learn_times(module)) {
+    if (coll_poweraware_is_timed(module)) {
         coll_poweraware_learn_end_call(module);
     }
 }

@@ -51,6 +51,13 @@ static void start(program_t *p, int classes, const costs_t *costs)
     start_with(p, classes, costs, false);
 }
 
+/* Two classes: one of these costs, and one that moves nothing. */
+static void start_beside_alike(program_t *p, const costs_t *costs)
+{
+    start(p, 2, costs);
+    p->costs[1] = alike;
+}
+
 static bool may(void *arg, int candidate)
 {
     (void)arg;
@@ -124,8 +131,7 @@ static void test_the_busy_let_others_go(void **state)
     static const costs_t promising = {{100, 88, 200}, {0, 0, 0}};
     program_t p;
     (void)state;
-    start(&p, 2, &alike);
-    p.costs[0] = promising;
+    start_beside_alike(&p, &promising);
     loop(&p, 2, 30);
     assert_true(p.taken[1][1] + p.taken[1][2] > 0);
     loop(&p, 2, 2000);
@@ -151,8 +157,7 @@ static void test_cost_that_is_moved(void **state)
     static const costs_t moves = {{20, 10, 15}, {0, 15, 10}};
     program_t p;
     (void)state;
-    start(&p, 2, &moves);
-    p.costs[1] = alike;
+    start_beside_alike(&p, &moves);
     loop(&p, 2, 20000);
     assert_int_equal(p.trials[0].best, 0);
     assert_int_equal(p.trials[0].take_overs, 0);
@@ -165,8 +170,7 @@ static void test_cost_that_is_saved(void **state)
     static const costs_t saves = {{20, 23, 30}, {0, -9, 0}};
     program_t p;
     (void)state;
-    start(&p, 2, &saves);
-    p.costs[1] = alike;
+    start_beside_alike(&p, &saves);
     loop(&p, 2, 20000);
     assert_int_equal(p.trials[0].best, 1);
     assert_int_equal(p.trials[1].best, 0);

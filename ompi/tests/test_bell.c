@@ -207,8 +207,8 @@ static void an_ask_is_taken_once(void **state)
 
 /* ---- two processes ---- */
 
-/* Who does not linger misses a message that R2 passed by, as bell.h says: about one in a million
-   here.  The sleep is bounded then. */
+/* Who does not linger misses a message that R2 passed by, as bell.h says.  The sleep is
+   bounded then. */
 enum { ROUNDS = 20000, MISSED_AT_MOST = 20, BOUND_MS = 100, LIMIT_S = 600 };
 
 typedef struct table {
