@@ -4,11 +4,12 @@
 # PWR_TESTS: what automake's parallel test harness runs tests with, by their extension, and what all of
 # them find in their environment, in every folder: what one test has learnt is not to matter in another. A .py is a pytest file or folder.
 AC_DEFUN([PWR_TESTS], [
-    AC_SUBST([SH_LOG_COMPILER], ['$(SHELL)'])
+    AC_SUBST([LOG_COMPILER], ['$(top_srcdir)/harness/within $${PWR_TEST_TIMEOUT_S:-3600} -'])
+    AC_SUBST([SH_LOG_COMPILER], ['$(LOG_COMPILER) $(SHELL)'])
     # scripts that say `env python3` meet the same interpreter, which is not to be one that is first on PATH by chance
     AC_SUBST([PWR_PYTHON], ["$(command -v "$PYTHON")"])
     AC_CONFIG_FILES([harness/programs/python3], [chmod +x harness/programs/python3])
-    AC_SUBST([PY_LOG_COMPILER], ['$(SHELL) $(top_srcdir)/harness/pytest-tests'])
+    AC_SUBST([PY_LOG_COMPILER], ['$(LOG_COMPILER) $(SHELL) $(top_srcdir)/harness/pytest-tests'])
     # Python keeps compiled modules in the build: hundreds of commands start.
     # hwloc asks X servers (plug-ins) and PCI buses in each rank, which is two fifths of what a job of MPI takes to start
     AC_SUBST([PWR_TESTS_ENVIRONMENT], ["PYTHON='\$(PYTHON)' MPIRUN='\$(MPIRUN)' OMPI_INFO='\$(OMPI_INFO)' \

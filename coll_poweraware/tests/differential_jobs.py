@@ -28,7 +28,7 @@ def info(*arguments: str) -> str:
     path = f"{BUILD}/coll_poweraware/component:SYS_DEFAULT"
     return subprocess.run([os.environ.get("OMPI_INFO", "ompi_info"), "--parsable", *arguments],
                           env={**os.environ, "OMPI_MCA_mca_base_component_path": path},
-                          capture_output=True, text=True, timeout=1800, check=True).stdout
+                          capture_output=True, text=True, check=True).stdout
 
 
 def algorithms() -> dict[str, list[str]]:

@@ -8,8 +8,7 @@
 # Programs that watch waits (watched.h) have a new file for that in each job, in PWR_WATCHED.
 # shellcheck shell=bash disable=SC2034 # OK and SOUND_* are for those who source this
 set -u
-: "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
-. "$(dirname "${BASH_SOURCE[0]}")/within.sh" || exit 99
+: "${PWR_SRCDIR:?}" "${PWR_BUILDDIR:?}" "${MPIRUN:?}"
 
 TESTS=$PWR_BUILDDIR/coll_poweraware/tests
 CHECK=$TESTS/check_collectives
@@ -60,7 +59,7 @@ job() { # np, then mpirun options and program arguments separated by --
     case " $* " in *thread* | *" -t "*) options+=("${SOUND_THREADS[@]}") ;; esac
     rm -f "$PWR_WATCHED"
     truncate -s 8192 "$PWR_WATCHED"
-    within "${JOB_LIMIT_S:-1800}" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
+    "$PWR_SRCDIR/harness/within" "${JOB_LIMIT_S:-1800}" "$WORK/stacks" "$MPIRUN" -np "$np" --oversubscribe "${options[@]}" "$PROGRAM" "$@" >"$WORK/out" 2>&1
 }
 
 # Of a job that was killed: its recorder writes what it knows after mpirun has ended.
@@ -88,7 +87,7 @@ verdict() { # what, wanted exit status (0, or "fail"), pattern the output must h
         [ $status = 124 ] || ! grep -q -- "$pattern" "$WORK/out"; then
         echo "FAILED: $what (exit status $status, wanted $wanted and \"$pattern\")"
         sed 's/^/    /' "$WORK/out" | head -n 30
-        [ $status != 124 ] || where_it_was
+        [ $status != 124 ] || cat "$WORK/stacks"
         FAILURES=$((FAILURES + 1))
         return 1
     fi

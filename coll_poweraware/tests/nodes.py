@@ -56,7 +56,7 @@ class Nodes:
 
 
 def cluster(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, timeout=1800, check=False)
+    return subprocess.run([str(CLUSTER), *arguments], capture_output=True, text=True, check=False)
 
 
 def bring_up(name: str, nodes: int, machine: str | Path | None = None) -> Nodes:

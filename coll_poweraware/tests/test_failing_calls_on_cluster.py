@@ -53,7 +53,7 @@ def fails_at(nodes: Nodes, function: str, n: int, told: Path) -> subprocess.Comp
     return nodes.run([CHECK, "--beyond-stock", "--stay", "--calls", "20", "--seed", str(n)], "--ppn", "2", "--bind", "core",
                      "--env", preload, "--env", f"PWR_FAIL={function}:{n}:{FUNCTIONS[function]}",
                      "--env", f"PWR_FAIL_TOLD={told}", *rank,
-                     mca={**SOUND_STOCK, "coll_poweraware_min_bytes": "0", "coll_poweraware_verbose": "0"}, timeout=1800)
+                     mca={**SOUND_STOCK, "coll_poweraware_min_bytes": "0", "coll_poweraware_verbose": "0"})
 
 
 @pytest.mark.parametrize("function", CHOSEN)

@@ -77,7 +77,7 @@ def run(folder: Path, word: str, *sizes: str, apart: dict[str, str] | None = Non
         command += ["sh", "-c", f'[ "$OMPI_COMM_WORLD_RANK" != 0 ] || export {words}; exec "$@"', "sh"]
     command += [BCASTS, word, *(size for size in sizes for _ in range(2))]
     done = subprocess.run(command, env=environment(parameters), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=1800, check=False)
+                          text=True, check=False)
     assert done.returncode == 0, done.stdout
     return Outcome(done.stdout, [json.loads(path.read_text()) for path in sorted(reports.glob("rank-*.json"))])
 

@@ -96,7 +96,7 @@ def run_on(machine: str, folder: Path, *command: str) -> Run:
     need_emulator()
     done = subprocess.run(
         [str(EMULATE), "--machine", machine, "--state", str(folder / "state"), "--", *command],
-        capture_output=True, text=True, timeout=1800, check=False,
+        capture_output=True, text=True, check=False,
         env={**os.environ, "PWR_BUILDDIR": str(BUILD), "HOME": str(folder)})
     return Run(done.returncode, done.stdout, done.stderr, folder)
 

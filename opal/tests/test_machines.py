@@ -153,7 +153,7 @@ class Machine:
     def run(self, machine: str, script: str) -> subprocess.CompletedProcess[str]:
         shutil.rmtree(self.state, ignore_errors=True)
         return subprocess.run([str(EMULATE), "--machine", machine, "--state", str(self.state), "--", "bash", "-c", script],
-                              capture_output=True, text=True, timeout=1800, check=False,
+                              capture_output=True, text=True, check=False,
                               env={**os.environ, "PWR_BUILDDIR": str(BUILD)})
 
     def walk(self, cpus: str, user: str = "root", more: str = "") -> str:

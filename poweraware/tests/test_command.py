@@ -33,7 +33,7 @@ def document(tmp_path: Path) -> Path:
 
 
 def poweraware(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=1800, cwd=folder,
+    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, cwd=folder,
                           env={**os.environ, **ROOT_MAY}, check=False)  # fmt: skip
 
 
@@ -195,6 +195,6 @@ def test_a_job_that_is_interrupted_has_a_page_too(built: List[str], tmp_path: Pa
     while process.poll() is None and not list((tmp_path / "out").glob("job.*.partial.json")):
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=1800)
+    _, errors = process.communicate()
     assert process.returncode != 0 and "page.html" in errors, errors
     assert "is not complete" in (tmp_path / "out" / "page.html").read_text()

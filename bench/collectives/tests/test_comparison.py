@@ -40,7 +40,7 @@ class World:
         line += ["--cluster-program", str(self.folder / "cluster"), "--mpirun", str(self.folder / "mpirun")]
         ours = {"FAKE_CALLS": str(self.folder / "calls"), "PYTHONPATH": str(WITHOUT_PAGE)}
         environment = {**os.environ, **ours, **variables}
-        return subprocess.run([*line, *arguments], env=environment, capture_output=True, text=True, timeout=1800,
+        return subprocess.run([*line, *arguments], env=environment, capture_output=True, text=True,
                               check=False)
 
     def calls(self) -> List[str]:

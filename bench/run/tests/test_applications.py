@@ -111,7 +111,7 @@ def test_wrong_options(family: str, arguments: List[str], said: str, capsys: pyt
 
 def total_energy_ry(folder: Path, name: str) -> float:
     done = subprocess.run(["pw.x", "-in", name], cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True,
-                          text=True, timeout=1800, check=True)  # fmt: skip
+                          text=True, check=True)  # fmt: skip
     found = re.search(r"^!\s+total energy\s+=\s+(\S+) Ry", done.stdout, re.MULTILINE)
     assert found, done.stdout
     return float(found.group(1))

@@ -13,7 +13,7 @@ from typing import List, Optional
 
 import pytest
 
-from bench.run.tests.world import TIMEOUT_S, TOP, World, install, wait_until
+from bench.run.tests.world import TOP, World, install, wait_until
 from poweraware.session import energy, summary
 from poweraware.session.document import Preload
 
@@ -226,7 +226,7 @@ def test_a_signal_takes_everything_down_and_keeps_what_there_is(
     process = world.start("--schemes", "off", "--benchmarks", "alltoall,bcast")
     wait_until((world.output / "runs/bcast-off-1/output.txt").exists, "hanging run")
     process.send_signal(number)
-    assert process.wait(TIMEOUT_S) == 128 + number
+    assert process.wait() == 128 + number
     document = world.document()
     assert not document.complete and [run.id for run in document.runs] == ["alltoall-off-1"]
     assert "not complete" in (world.output / "summary.txt").read_text()
@@ -237,7 +237,7 @@ def test_even_a_killed_driver_leaves_no_cluster(world: World) -> None:
     process = world.start(FAKE_OSU="hang")
     wait_until(lambda: any((world.output / "runs").glob("*/output.txt")), "first run")
     process.kill()
-    process.wait(TIMEOUT_S)
+    process.wait()
     wait_until(lambda: not (world.state / "up").exists(), "cluster down")
     world.assert_nothing_is_left()
 
@@ -508,6 +508,5 @@ def test_programs_that_are_missing_are_named(world: World) -> None:
 
 def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:
     command = [str(TOP / "bench/run/run"), "osu", "--help"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S,
-                          check=True)  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "--benchmarks" in done.stdout

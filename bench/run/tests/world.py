@@ -18,7 +18,7 @@ from poweraware.session.document import Document, load
 FAKES = Path(__file__).resolve().parent / "fakes"
 TOP = Path(__file__).resolve().parents[3]
 WITHOUT_PAGE = TOP / "bench" / "common" / "without_matplotlib"
-TIMEOUT_S = 1800
+GONE_S = 600.0
 
 
 def install(script: str, target: Path, variable: str = "FAKE=") -> None:
@@ -62,7 +62,6 @@ class World:
             env=self.environment(changes),
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
             check=False,
         )
 
@@ -100,7 +99,7 @@ def gone(pid: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    assert comes_true(condition, TIMEOUT_S), f"no {what}"
+    assert comes_true(condition, GONE_S), f"no {what}"
 
 
 def make(tmp_path: Path) -> World:

@@ -5,9 +5,8 @@
 # PWR_SRCDIR (all set by make check).  WORK is a folder that goes at the end, FAILURES the verdict.
 # shellcheck shell=bash disable=SC2034 # for those who source this
 set -u
-: "${PWR_BUILDDIR:?}" "${OSHRUN:?}"
+: "${PWR_SRCDIR:?}" "${PWR_BUILDDIR:?}" "${OSHRUN:?}"
 . "$(dirname "${BASH_SOURCE[0]}")/../../tests/one_machine.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/../../../coll_poweraware/tests/within.sh" || exit 99
 
 TRANSFERS=$PWR_BUILDDIR/oshmem/transfers
 JOB_LIMIT_S=1800
@@ -39,7 +38,7 @@ job() { # PEs, transport, environment (NAME=VALUE) -- program's arguments
     for each in "${variables[@]}"; do
         exported+=(-x "$each")
     done
-    within "$JOB_LIMIT_S" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
+    "$PWR_SRCDIR/harness/within" "$JOB_LIMIT_S" "$WORK/stacks" "$OSHRUN" -np "$pes" --oversubscribe "${exported[@]}" "$@" >"$WORK/out" 2>&1
 }
 
 verdict() { # what, pattern the output must have; the status is that of the job before
@@ -50,6 +49,6 @@ verdict() { # what, pattern the output must have; the status is that of the job 
     fi
     echo "FAILED: $1 (exit status $status, wanted 0 and \"$2\")"
     sed 's/^/    /' "$WORK/out" | head -n 30
-    [ $status != 124 ] || where_it_was
+    [ $status != 124 ] || cat "$WORK/stacks"
     FAILURES=$((FAILURES + 1))
 }

@@ -25,7 +25,7 @@ def screenshot(html: str, folder: Path) -> Path:
     shot = folder / "shot.png"
     command = [chromium, *_FLAGS, f"--user-data-dir={folder / 'profile'}", f"--screenshot={shot}"]
     done = subprocess.run(
-        [*command, file.as_uri()], capture_output=True, text=True, timeout=1800, check=False
+        [*command, file.as_uri()], capture_output=True, text=True, check=False
     )
     assert shot.exists(), done.stderr
     return shot

@@ -20,7 +20,6 @@ from bench.testbed.cluster import checks
 from bench.testbed.cluster.spec import Spec
 
 PROGRAM = Path(__file__).resolve().parents[1] / "cluster"
-TIMEOUT_S = 1800.0
 GONE_S = 600.0
 
 
@@ -64,7 +63,6 @@ class Commands:
             input=text,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
             check=False,
         )
         said = f"{command} {words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -98,7 +96,7 @@ class Commands:
         assert "port-n0" not in Path("/proc/net/dev").read_text()
 
     def clean(self) -> None:
-        subprocess.run(self.line("down", "--all"), capture_output=True, timeout=1800, check=False)
+        subprocess.run(self.line("down", "--all"), capture_output=True, check=False)
         shutil.rmtree(self.base, ignore_errors=True)
 
 

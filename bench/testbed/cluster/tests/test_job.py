@@ -12,7 +12,7 @@ import pytest
 
 from bench.common.countdown import Countdown, comes_true
 from bench.testbed.cluster.launch import JOB_VARIABLE
-from bench.testbed.cluster.tests.support import GONE_S, TIMEOUT_S
+from bench.testbed.cluster.tests.support import GONE_S
 
 SUPERVISE = """
 import os, subprocess, sys
@@ -33,7 +33,7 @@ def supervised(job_id: str, timeout_s: float, *command: str) -> subprocess.Popen
 
 
 def finish(process: subprocess.Popen[str]) -> int:
-    process.communicate(timeout=TIMEOUT_S)
+    process.communicate()
     return process.returncode
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bench.common.countdown import comes_true
 from bench.testbed.cluster.spec import Spec
-from bench.testbed.cluster.tests.support import GONE_S, TIMEOUT_S, Commands, built, needs, needs_mpirun
+from bench.testbed.cluster.tests.support import GONE_S, Commands, built, needs, needs_mpirun
 
 pytestmark = needs(Spec(2))
 
@@ -58,7 +58,7 @@ def test_command_ended_at_any_time_during_up(cluster: Commands, number: signal.S
         up = cluster.start("up", "8", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.04 * step)
         up.send_signal(number)
-        up.wait(TIMEOUT_S)
+        up.wait()
         hosts = cluster.call("exec", "--all", "--", "hostname", status=None)
         whole = hosts.returncode == 0 and len(hosts.stdout.splitlines()) == 8
         assert whole or comes_true(lambda: not cluster.processes(), GONE_S)
@@ -81,7 +81,7 @@ def test_killed_while_an_emulator_starts(cluster: Commands, tmp_path: Path, vict
     assert "being set up" in cluster.out("status", status=1)
     keeper = int((cluster.base / "default/keeper").read_text().split()[0])
     kill(up.pid if victim == "command" else keeper)
-    up.wait(TIMEOUT_S)
+    up.wait()
     cluster.assert_nothing_left()
 
 
@@ -106,7 +106,7 @@ def test_killed_during_a_run(cluster: Commands, victim: str) -> None:
         }
         now = cluster.processes()
         kill(next(pid for pid, program in now.items() if program.startswith(programs[victim])))
-    assert run.wait(TIMEOUT_S) != 0
+    assert run.wait() != 0
     run.stdout.close()
     assert comes_true(lambda: set(cluster.processes()) <= before, GONE_S), cluster.processes()
     cluster.call("run", "--ppn", "2", "--", str(built("tests/ring")))
@@ -121,6 +121,6 @@ def test_down_during_a_run(cluster: Commands) -> None:
     run = cluster.start("run", *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert run.stdout is not None and run.stdout.readline() == "started\n"
     cluster.call("down")
-    _out, said = run.communicate(timeout=TIMEOUT_S)
+    _out, said = run.communicate()
     assert run.returncode != 0 and "went down during the run" in said
     cluster.assert_nothing_left()

@@ -108,7 +108,6 @@ def emulate(tmp_path: Path) -> Iterator[Emulate]:
             + ["--", "sh", "-c", script],
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
             env=environment(),
             check=False,
         )

@@ -132,7 +132,7 @@ def test_ends_with_its_namespace(tmp_path: Path) -> None:
     attach = f"{SOURCES}/attach --machine laptop1 --state {state} && cat {state}/pid"
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", attach],
-        capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
+        capture_output=True, text=True, env=environment(), check=False,
     )
     assert done.returncode == 0, done.stderr
     assert comes_true(lambda: not running(int(done.stdout)), TIMEOUT_S), "the emulator outlives its namespace"
@@ -190,7 +190,7 @@ def test_full_disk(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", inner],
-        capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
+        capture_output=True, text=True, env=environment(), check=False,
     )
     lines = done.stdout.splitlines()
     assert lines[:2] == ["16", "machine icpp2010"], done.stderr
@@ -230,7 +230,7 @@ def test_no_dev_cpu(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", inner],
-        capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
+        capture_output=True, text=True, env=environment(), check=False,
     )
     assert done.stdout.split() == ["0", "/dev/fd", "/dev/shm"], done.stderr
 
@@ -254,7 +254,7 @@ def test_errors_before_start(tmp_path: Path) -> None:
     def attempt(*words: str) -> str:
         done = subprocess.run(
             [str(SOURCES / "emulate"), *words],
-            capture_output=True, text=True, timeout=TIMEOUT_S, env=environment(), check=False,
+            capture_output=True, text=True, env=environment(), check=False,
         )
         assert done.returncode != 0
         return done.stderr
@@ -265,7 +265,7 @@ def test_errors_before_start(tmp_path: Path) -> None:
     env = {**environment(), "PWR_BUILDDIR": str(tmp_path)}
     done = subprocess.run(
         [str(SOURCES / "emulate"), "--machine", "laptop1", "--", "true"],
-        capture_output=True, text=True, timeout=TIMEOUT_S, env=env, check=False,
+        capture_output=True, text=True, env=env, check=False,
     )
     assert "build it first" in done.stderr
 
