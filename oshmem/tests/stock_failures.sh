@@ -10,7 +10,7 @@ stock_failures=(
     '4.1||swap_32|shmem_*_atomic_compare_swap of 4 bytes writes 8 into its stack: SIGABRT'
     '4.1||fetch_and,fetch_or,fetch_xor|the operand is ignored: the old value is taken for it'
     '4.1||apart|shmem_fence does not order a put to data outside the heap with one into it, or the other way round'
-    '4.1||static_nbi|shmem_quiet does not wait for shmem_put_nbi to data outside the heap'
+    '4.1||static_nbi|shmem_quiet does not wait for shmem_put_nbi to data outside the heap; those of a context end with it'
     '||bare|a loop of shmem_test does not hear the messages that it waits for, nor does one of shmem_test_lock in 4.1'
     '||context_statics|a PE that waits in a context does not hear what others ask of its data outside the heap: hangs'
     '|messages|contexts|a PE that waits in a context does not hear what others ask of it: hangs'

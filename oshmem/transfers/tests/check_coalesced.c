@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026 The poweraware authors
  *
- * What puts that are held must not change, by a program that trusts in more than OpenSHMEM promises:
- * check_coalesced reuse|flag|end|threads|contexts.  The last PE receives.
+ * What puts that are held must not change, by a program that trusts in more than OpenSHMEM
+ * promises: check_coalesced reuse|flag|end|threads|contexts.  PE 0 sends, the last one receives.
  *
- * reuse: the source is written again at once, and a place twice.  flag: a put that waits follows, and
- * no shmem_fence.  end: the sender returns from main, without shmem_quiet and shmem_finalize.
- * threads: four of them.  contexts: and two of them put by a context of their own.  (Not by a private
- * one: shmem_finalize of 5.0 and 6.0 aborts, as it uses that from another thread.)
+ * reuse: the source is written again at once, and a place twice.  flag: a put that waits follows,
+ * and no shmem_fence.  end: the sender returns from main, without shmem_quiet and shmem_finalize.
+ * threads: four of them.  contexts: and two of them put by a context of their own; two PEs.  (Not
+ * by a private one: shmem_finalize of 5.0 and 6.0 aborts, as it uses that from another thread.)
+ * Stock 4.1 does not wait in shmem_quiet for these puts, which are to data outside the heap, and
+ * goes on with them only as long as there is the context: so contexts stay until the receiver has
+ * all.
  */
 #include "config.h"
 
@@ -23,6 +26,7 @@ static long numbers[THREADS][NUMBERS]; /* symmetric */
 static long flag;
 static int last;
 static bool has_contexts;
+static shmem_ctx_t contexts[THREADS];
 
 static long value_of(int part, long i)
 {
@@ -101,10 +105,37 @@ static void *thread(void *argument)
     }
     shmem_ctx_quiet(ctx);
     shmem_quiet();
-    if (ctx != SHMEM_CTX_DEFAULT) {
-        shmem_ctx_destroy(ctx);
-    }
+    contexts[part] = ctx;
     return NULL;
+}
+
+static void receive_all(void)
+{
+    for (int part = 0; part < THREADS; part++) {
+        for (long i = 0; i < NUMBERS; i++) {
+            shmem_long_wait_until(&numbers[part][i], SHMEM_CMP_EQ, value_of(part, i));
+        }
+    }
+    shmem_long_p(&flag, 1, 0);
+}
+
+/* For ever, if something is lost. */
+static void wait_for_all(void)
+{
+    if (shmem_my_pe() == last) {
+        receive_all();
+    } else {
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    }
+}
+
+static void destroy_contexts(void)
+{
+    for (int part = 0; part < THREADS && shmem_my_pe() == 0; part++) {
+        if (contexts[part] != SHMEM_CTX_DEFAULT) {
+            shmem_ctx_destroy(contexts[part]);
+        }
+    }
 }
 
 static long threaded(void)
@@ -120,6 +151,10 @@ static long threaded(void)
         pthread_join(threads[i], NULL);
     }
     shmem_barrier_all();
+    if (has_contexts) {
+        wait_for_all();
+        destroy_contexts();
+    }
     for (int i = 0; i < THREADS && shmem_my_pe() == last; i++) {
         wrong += wrong_in(i);
     }
