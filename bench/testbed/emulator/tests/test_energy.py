@@ -16,7 +16,10 @@ from conftest import TIMEOUT_S, Emulate, Result, need_tool
 SPIN = "import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass\n"
 
 # Spins or sleeps between two looks of the emulator, while it is seen; prints the least and the most
-# that it may have been runnable between them, and what the emulator said at both.
+# that may be charged between them, and what the emulator said at both.  That is how long it was
+# runnable.  While it looks it waits for the emulator, and may be charged for that as well, because
+# it is runnable before and behind it (process.h): what it was charged too much before the first
+# look, it pays less for afterwards.
 SEEN = """
 import re, sys, time
 state, cpu, way = sys.argv[1:]
@@ -24,19 +27,19 @@ def runnable_s():
     run, delay, _ = open("/proc/self/schedstat").read().split()
     return (int(run) + int(delay)) / 1e9
 def look(since_ns):
+    begin_s = time.monotonic() - runnable_s()
     while True:
         early, text, late = runnable_s(), open(state).read(), runnable_s()
         seen = re.search(rf"^cpu {cpu} .* processes 1$", text, re.MULTILINE)
         if seen and int(re.search(r"^t_ns ([0-9]+)", text, re.MULTILINE)[1]) > since_ns:
-            return early, text, late
-        time.sleep(0.02)
-first_early, before, first_late = look(0)
+            return early, text, late, time.monotonic() - late - begin_s
+first_early, before, first_late, first_waited = look(0)
 end = time.monotonic() + 1.5
 while time.monotonic() < end:
     if way == "sleep":
         time.sleep(1.5)
-last_early, after, last_late = look(time.monotonic_ns())
-print(last_early - first_late, last_late - first_early)
+last_early, after, last_late, last_waited = look(time.monotonic_ns())
+print(last_early - first_late - first_waited, last_late - first_early + last_waited)
 print(before)
 print(after)
 """
