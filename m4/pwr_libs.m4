@@ -63,6 +63,10 @@ AC_DEFUN([PWR_CHECK_OPTIONAL], [
     PKG_CHECK_MODULES([FFTW], [fftw3], [pwr_fftw=`$PKG_CONFIG --modversion fftw3`], [pwr_fftw=no])
     AM_CONDITIONAL([HAVE_FFTW], [test "x$pwr_fftw" != xno])
 
+    pwr_callgrind=no
+    AC_CHECK_HEADER([valgrind/callgrind.h], [pwr_callgrind=yes])
+    AM_CONDITIONAL([HAVE_CALLGRIND], [test "x$pwr_callgrind" != xno])
+
     PWR_CHECK_LIKWID
     pwr_libcpupower=no
     AC_CHECK_HEADER([cpufreq.h], [AC_CHECK_LIB([cpupower], [cpufreq_get_boost_frequencies],

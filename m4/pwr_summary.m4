@@ -17,6 +17,7 @@ AC_DEFUN([PWR_SUMMARY], [
     PWR_ROW([jansson], [$pwr_jansson], [])
     PWR_ROW([fuse3], [$pwr_fuse3], [no emulated power hardware, so no demo and fewer tests])
     PWR_ROW([fftw3], [$pwr_fftw], [no FT-like kernel for bench/run/run npb])
+    PWR_ROW([callgrind], [$pwr_callgrind], [no bench/footprint])
     PWR_ROW([cmocka], [$pwr_cmocka], [no unit tests of opal/])
     PWR_ROW([pytest], [$pwr_pytest], [no tests of the benchmarks and the report])
     PWR_ROW([jsonschema], [$pwr_jsonschema], [the command poweraware and bench/run do not start])
