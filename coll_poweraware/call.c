@@ -39,8 +39,8 @@ static int leave(mca_coll_poweraware_module_t *m, coll_poweraware_call_t *call)
     m->ended = true; /* 3 */
     if (!coll_poweraware_cancel_messages(call)) {
         m->state = NULL; /* 2 */
-        pwr_position_end(m->operations.positions);
-        m->operations.positions = NULL;
+        pwr_position_end(&m->operations.positions);
+        m->operations.positions = (pwr_positions_t){0};
         m->operations.owner_copy = NULL;
         m->operations.hierarchy = NULL;
     }

@@ -60,7 +60,7 @@ static uint64_t calls_that_meet(const mca_coll_poweraware_module_t *m)
 {
     uint64_t calls = 0;
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
-        calls += meets(c) ? m->calls[c] : 0;
+        calls += meets(c) ? coll_poweraware_calls(m, c) : 0;
     }
     return calls;
 }

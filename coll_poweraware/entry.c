@@ -44,11 +44,11 @@ static const coll_poweraware_algorithm_t *begin(mca_coll_poweraware_module_t *m,
 
 static void end(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                 coll_poweraware_collective_t collective, const coll_poweraware_args_t *args,
-                size_t bytes, const coll_poweraware_algorithm_t *algorithm)
+                const coll_poweraware_algorithm_t *algorithm)
 {
     coll_poweraware_learn_end(m);
     pwr_operation_end(operation);
-    coll_poweraware_remember(m, operation, collective, args, bytes, algorithm);
+    coll_poweraware_remember(m, operation, collective, args, algorithm);
 }
 
 /* Whether the call is made in the memory of a GPU.  Where that was tried in vain, the stock
@@ -67,19 +67,19 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
     return done;
 }
 
-#define HANDLED(constant, name, arguments, its_bytes, known)                                       \
-    static int name(PARAMS_##arguments comm_t *comm, mca_coll_base_module_t *module)               \
+/* The long way.  Of calls that repeat others: where buffers may be in the memory of a GPU. */
+#define IN_FULL(constant, name, arguments, its_bytes, known)                                       \
+    static __attribute__((noinline)) int name##_in_full(                                           \
+        PARAMS_##arguments comm_t *comm, mca_coll_poweraware_module_t *m, size_t own_bytes)        \
     {                                                                                              \
-        mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_algorithm_t *algorithm;                                              \
         coll_poweraware_args_t args = {MEMBERS_##arguments};                                       \
         coll_poweraware_staging_t staging;                                                         \
         pwr_operation_t operation;                                                                 \
-        const size_t own_bytes = BYTES_##its_bytes;                                                \
         const size_t bytes = (known) ? own_bytes : m->bytes[collective].agreed;                    \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
-        const bool repeats = coll_poweraware_repeats(m, collective, &args, bytes, own_bytes);      \
+        const bool repeats = coll_poweraware_repeats(m, collective, &args, own_bytes);             \
         algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
         int rc = OMPI_SUCCESS;                                                                     \
@@ -99,8 +99,39 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         if (repeats) {                                                                             \
             pwr_operation_repeat_end(&operation);                                                  \
         } else {                                                                                   \
-            end(m, &operation, collective, &args, bytes, algorithm);                               \
+            end(m, &operation, collective, &args, algorithm);                                      \
         }                                                                                          \
+        coll_poweraware_step_back(m, table);                                                       \
+        return rc;                                                                                 \
+    }
+COLL_POWERAWARE_HANDLED(IN_FULL)
+
+/* A call that repeats the latest one takes the short way.  Each cache line that it touches counts:
+   where many ranks share a CPU, caches are cold in each call. */
+#define HANDLED(constant, name, arguments, its_bytes, known)                                       \
+    static int name(PARAMS_##arguments comm_t *comm, mca_coll_base_module_t *module)               \
+    {                                                                                              \
+        mca_coll_poweraware_module_t *m = coll_poweraware_of(module);                              \
+        const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
+        const coll_poweraware_args_t args = {MEMBERS_##arguments};                                 \
+        const size_t own_bytes = BYTES_##its_bytes;                                                \
+        if (!coll_poweraware_repeats(m, collective, &args, own_bytes) ||                           \
+            pwr_device_memory_may_be()) {                                                          \
+            return name##_in_full(ARGS_##arguments comm, m, own_bytes);                            \
+        }                                                                                          \
+        pwr_operation_t operation;                                                                 \
+        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
+        const coll_poweraware_algorithm_t *algorithm =                                             \
+            coll_poweraware_repeat(m, &operation, collective);                                     \
+        int rc;                                                                                    \
+        if (coll_poweraware_is_ours(algorithm)) {                                                  \
+            const coll_poweraware_args_t passed = {MEMBERS_##arguments};                           \
+            rc = coll_poweraware_run(m, &operation, algorithm, &passed);                           \
+        } else {                                                                                   \
+            const mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);          \
+            rc = stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);           \
+        }                                                                                          \
+        pwr_operation_repeat_end(&operation);                                                      \
         coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }

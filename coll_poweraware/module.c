@@ -35,8 +35,8 @@ static void add_to_totals(const mca_coll_poweraware_module_t *m)
 
 static void destruct(mca_coll_poweraware_module_t *m)
 {
-    add_to_totals(m);
     coll_poweraware_end_all_repeats(m);
+    add_to_totals(m);
     pwr_operations_end(&m->operations);
     coll_poweraware_state_free(m->state);
     coll_poweraware_release_modules(&m->saved);

@@ -16,16 +16,17 @@ struct coll_poweraware_state;    /* comm/state.h */
 struct coll_poweraware_table;    /* choose/choose.h */
 struct coll_poweraware_learning; /* choose/learn.h */
 
-/* What the latest call of a collective did, for those that repeat it (repeat.h). */
+/* What the latest call of a collective did, for those that repeat it (repeat.h).  What each of them
+   asks comes first: 57 bytes. */
 typedef struct coll_poweraware_repeat {
-    uint32_t made; /* of them */
+    uint32_t made; /* of them; module's calls and handled do not know these yet */
     uint32_t most; /* 0: none may be made */
-    size_t bytes, own_bytes;
+    size_t own_bytes;
     const struct ompi_datatype_t *sdtype, *rdtype;
     const struct ompi_op_t *op;
-    bool in_place;
     const struct coll_poweraware_algorithm *algorithm; /* NULL: the stock function */
     pwr_class_t *class;
+    bool in_place;
     struct coll_poweraware_learning *learning; /* that counts calls; NULL: none */
 } coll_poweraware_repeat_t;
 
@@ -45,7 +46,14 @@ typedef struct coll_poweraware_bytes {
 
 typedef struct mca_coll_poweraware_module {
     mca_coll_base_module_t super;
+    /* What each call asks comes first. */
     struct ompi_communicator_t *comm;
+    _Atomic bool enabled;
+    bool ended; /* revoked, or with a process that failed: stock functions from then on */
+    unsigned first_algorithm; /* number of the first one in the process */
+    pwr_operations_t operations;
+    coll_poweraware_repeat_t repeats[COLL_POWERAWARE_NUM_COLLECTIVES];
+
     const coll_poweraware_settings_t *settings;
     /* What was selected before us, for all that we do not do; the communicator's table while a call
        of ours lasts. */
@@ -55,10 +63,7 @@ typedef struct mca_coll_poweraware_module {
     size_t from_bytes[COLL_POWERAWARE_NUM_COLLECTIVES]; /* smaller calls are stock */
     coll_poweraware_bytes_t bytes[COLL_POWERAWARE_NUM_COLLECTIVES];
     const struct coll_poweraware_table *table; /* with scheme auto; NULL until all ranks agreed */
-    _Atomic bool enabled;
     bool state_tried; /* state NULL then means: this communicator stays with stock functions */
-    bool ended;       /* revoked, or with a process that failed: stock functions from then on */
-    unsigned first_algorithm; /* number of the first one in the process */
     struct coll_poweraware_learning
         *learning;     /* of this call; NULL: nothing to be learnt from it */
     bool ready;        /* if so: the next ones need nothing to be set up */
@@ -67,8 +72,6 @@ typedef struct mca_coll_poweraware_module {
     bool choice_stays; /* an equal call would do the same as this one, ... */
     struct coll_poweraware_learning
         *quiet; /* ... for as many calls as are quiet in here; NULL: for ever */
-    coll_poweraware_repeat_t repeats[COLL_POWERAWARE_NUM_COLLECTIVES];
-    pwr_operations_t operations;
     pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];
     struct {
         bool wanted; /* by this rank */
@@ -76,6 +79,7 @@ typedef struct mca_coll_poweraware_module {
         coll_poweraware_gpu_class_t classes[COLL_POWERAWARE_GPU_COLLECTIVES]
                                            [COLL_POWERAWARE_GPU_SIZES];
     } gpu;
+    /* But for those that repeat others, until these end. */
     uint64_t calls[COLL_POWERAWARE_NUM_OPERATIONS];
     uint64_t handled[COLL_POWERAWARE_NUM_COLLECTIVES]; /* not by the selected function, or with
                                                           levers moved */

@@ -19,14 +19,12 @@ const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_mo
 {
     coll_poweraware_repeat_t *r = &m->repeats[collective];
     ++r->made;
-    coll_poweraware_count(m, (int)collective);
     bool ours = coll_poweraware_is_ours(r->algorithm);
     int number = coll_poweraware_number_of(m, r->algorithm);
     pwr_operation_repeat(operation, &m->operations, m->operations.first + (unsigned)collective,
                          r->own_bytes, r->class, number, !ours);
     if (NULL != r->algorithm) {
         pwr_process_count(&coll_poweraware_num_handled);
-        ++m->handled[collective];
     }
     if (ours) {
         coll_poweraware_call_begin(m->state->call, operation, collective);
@@ -54,7 +52,7 @@ static bool may_be_repeated(coll_poweraware_collective_t collective,
 
 void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operation_t *operation,
                               coll_poweraware_collective_t collective,
-                              const coll_poweraware_args_t *args, size_t bytes,
+                              const coll_poweraware_args_t *args,
                               const coll_poweraware_algorithm_t *algorithm)
 {
     bool may = m->choice_stays && NULL == m->turns.of;
@@ -68,7 +66,6 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
     }
     m->repeats[collective] = (coll_poweraware_repeat_t){
         .most = most,
-        .bytes = bytes,
         .own_bytes = operation->own_bytes,
         .sdtype = args->sdtype,
         .rdtype = args->rdtype,
@@ -80,8 +77,12 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
     };
 }
 
-void coll_poweraware_count_repeats(coll_poweraware_repeat_t *r)
+void coll_poweraware_count_repeats(mca_coll_poweraware_module_t *m,
+                                   coll_poweraware_collective_t collective)
 {
+    coll_poweraware_repeat_t *r = &m->repeats[collective];
+    m->calls[collective] += r->made;
+    m->handled[collective] += NULL == r->algorithm ? 0 : r->made;
     pwr_class_repeated(r->class, r->made);
     if (NULL != r->learning) {
         r->learning->quiet -= r->made;

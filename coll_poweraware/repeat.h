@@ -17,14 +17,14 @@
 #include "algorithms/algorithms.h"
 #include "module.h"
 
-/* Whether this call repeats the latest one. */
+/* Whether this call repeats the latest one.  Where ranks know only their own bytes, those they have
+   agreed on change in calls that repeat none. */
 static inline bool coll_poweraware_repeats(const mca_coll_poweraware_module_t *m,
                                            coll_poweraware_collective_t collective,
-                                           const coll_poweraware_args_t *args, size_t bytes,
-                                           size_t own_bytes)
+                                           const coll_poweraware_args_t *args, size_t own_bytes)
 {
     const coll_poweraware_repeat_t *r = &m->repeats[collective];
-    return r->made < r->most && !m->ended && bytes == r->bytes && own_bytes == r->own_bytes &&
+    return r->made < r->most && !m->ended && own_bytes == r->own_bytes &&
            args->sdtype == r->sdtype && args->rdtype == r->rdtype && args->op == r->op &&
            (MPI_IN_PLACE == args->sbuf) == r->in_place;
 }
@@ -38,20 +38,27 @@ const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_mo
 void coll_poweraware_remember(mca_coll_poweraware_module_t *module,
                               const pwr_operation_t *operation,
                               coll_poweraware_collective_t collective,
-                              const coll_poweraware_args_t *args, size_t bytes,
+                              const coll_poweraware_args_t *args,
                               const coll_poweraware_algorithm_t *algorithm);
 
 /* Before any other call: what keeps count of calls learns how many have repeated the latest one,
    and no more will. */
-void coll_poweraware_count_repeats(coll_poweraware_repeat_t *repeat);
+void coll_poweraware_count_repeats(mca_coll_poweraware_module_t *module,
+                                   coll_poweraware_collective_t collective);
 static inline void coll_poweraware_end_repeats(mca_coll_poweraware_module_t *module,
                                                coll_poweraware_collective_t collective)
 {
-    coll_poweraware_repeat_t *r = &module->repeats[collective];
-    if (0 != r->most) {
-        coll_poweraware_count_repeats(r);
+    if (0 != module->repeats[collective].most) {
+        coll_poweraware_count_repeats(module, collective);
     }
 }
+/* All calls of a collective so far. */
+static inline uint64_t coll_poweraware_calls(const mca_coll_poweraware_module_t *module,
+                                             int collective)
+{
+    return module->calls[collective] + module->repeats[collective].made;
+}
+
 /* Of all collectives: what was chosen does not hold any more. */
 void coll_poweraware_end_all_repeats(mca_coll_poweraware_module_t *module);
 

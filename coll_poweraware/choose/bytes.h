@@ -18,7 +18,8 @@
 
 #include "module.h"
 
-/* In a call with scheme auto: whether the ranks have agreed before it.  Collective. */
+/* In a call with scheme auto: whether the ranks have agreed before it.  Where they agree on others
+   in it, no call repeats it.  Collective. */
 bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *module, pwr_operation_t *operation,
                                 int collective);
 

@@ -208,7 +208,7 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_
     if (COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
         drop(state, part);
     } else if (PWR_SEGMENT_BOXES == part) {
-        m->operations.positions = &state->segment->positions;
+        m->operations.positions = state->segment->positions;
         m->operations.owner_copy = &state->segment->control->owner_copy;
     }
     return COLL_POWERAWARE_SHARED == state->shared[part];

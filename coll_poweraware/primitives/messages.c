@@ -181,8 +181,10 @@ int coll_poweraware_complete(coll_poweraware_call_t *call, int first)
 {
     coll_poweraware_note_error(call, first);
     int posted = call->posted[call->lane];
-    wait_for_all(call, posted);
-    call->posted[call->lane] = 0;
+    if (0 != posted) {
+        wait_for_all(call, posted);
+        call->posted[call->lane] = 0;
+    }
     for (int i = 0; i < posted; ++i) {
         finish(call, coll_poweraware_message(call, call->lane, i));
     }

@@ -76,9 +76,9 @@ static const pwr_hang_sort_t sort_of[] = {
 
 static void look_at_node(const pwr_operations_t *of, pwr_hang_t *hang)
 {
-    const pwr_positions_t *positions = of->positions;
-    hang->knows_node = NULL != positions && positions->num_local > 1;
-    for (int local = 0; NULL != positions && local < positions->num_local; ++local) {
+    const pwr_positions_t *positions = &of->positions;
+    hang->knows_node = positions->num_local > 1;
+    for (int local = 0; local < positions->num_local; ++local) {
         pwr_hang_sort_t sort = sort_of[pwr_position_of(positions, local)];
         if (PWR_HANG_SORTS == sort || local == positions->my_local) {
             continue;
@@ -94,10 +94,10 @@ static void look_at_node(const pwr_operations_t *of, pwr_hang_t *hang)
 static bool is_known_to_miss(const pwr_operations_t *of, int rank)
 {
     const pwr_hierarchy_t *h = of->hierarchy;
-    if (NULL == of->positions || h->node_of[rank] != h->my_node) {
+    if (!pwr_positions_are_known(&of->positions) || h->node_of[rank] != h->my_node) {
         return false;
     }
-    pwr_hang_sort_t sort = sort_of[pwr_position_of(of->positions, h->local_of[rank])];
+    pwr_hang_sort_t sort = sort_of[pwr_position_of(&of->positions, h->local_of[rank])];
     return sort <= PWR_HANG_ELSEWHERE;
 }
 
@@ -234,9 +234,9 @@ static void sleep_longer(pwr_hang_watch_t *watch)
 
 static void first_limit(pwr_hang_watch_t *watch)
 {
-    pwr_positions_t *positions = watch->operation->of->positions;
+    pwr_positions_t *positions = &watch->operation->of->positions;
     sleep_longer(watch);
-    if (NULL != positions) {
+    if (pwr_positions_are_known(positions)) {
         pwr_position_waits_long(positions, true); /* 2 */
     }
     watch->kept = next_record();
@@ -269,8 +269,8 @@ void pwr_hang_watch_expired(pwr_hang_watch_t *watch, uint64_t lasted_ns)
 
 void pwr_hang_watch_forget(pwr_hang_watch_t *watch)
 {
-    pwr_positions_t *positions = watch->operation->of->positions;
-    if (NULL != positions) {
+    pwr_positions_t *positions = &watch->operation->of->positions;
+    if (pwr_positions_are_known(positions)) {
         pwr_position_waits_long(positions, false);
     }
     if (NULL != watch->kept) {

@@ -7,13 +7,7 @@
 
 #include "pwr_ompi/events.h"
 #include "pwr_ompi/process.h"
-
-/* How many operations this thread is in.  User-level threads that share a thread are counted
-   together, and one that has moved to another thread is missed there: so only what this rank alone
-   sees depends on it, levers and accounts.  Initial-exec: every operation asks twice, and a call of
-   the loader's function would cost each time a few nanoseconds; four bytes fit what it keeps free.
- */
-static _Thread_local unsigned depth __attribute__((tls_model("initial-exec")));
+#include "pwr_ompi/thread.h"
 
 void pwr_operations_init(pwr_operations_t *of, struct ompi_communicator_t *comm,
                          const pwr_scheme_t *scheme, unsigned first, unsigned num_classed,
@@ -53,7 +47,7 @@ static void open_operation(pwr_operation_t *operation, pwr_operations_t *of, uns
 {
     pwr_process_count(&of->calls);
     operation->of = of;
-    operation->nested = 0 != depth++;
+    operation->nested = 0 != pwr_thread.operations++;
     operation->name = name;
     operation->own_bytes = own_bytes;
     operation->waits = (pwr_wait_stats_t){0};
@@ -211,8 +205,8 @@ static void end_levers(pwr_operation_t *operation)
 
 static void begin_position(const pwr_operation_t *operation)
 {
-    if (NULL != operation->of->positions) {
-        pwr_position_begin(operation->of->positions, operation->name);
+    if (pwr_positions_are_known(&operation->of->positions)) {
+        pwr_position_begin(&operation->of->positions, operation->name);
     }
 }
 
@@ -229,10 +223,10 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm, bool stock)
     begin_waits(operation);
 }
 
-static void end_position(const pwr_operations_t *of)
+static void end_position(pwr_operations_t *of)
 {
-    if (NULL != of->positions) {
-        pwr_position_end(of->positions);
+    if (pwr_positions_are_known(&of->positions)) {
+        pwr_position_end(&of->positions);
     }
 }
 
@@ -251,7 +245,7 @@ void pwr_operation_end(pwr_operation_t *operation)
         pwr_operation_account_close(operation);
     }
     pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
-    depth -= 0 != depth;
+    pwr_thread.operations -= 0 != pwr_thread.operations;
 }
 
 /* ---- calls that repeat others ---- */
@@ -281,5 +275,5 @@ void pwr_operation_repeat_end(pwr_operation_t *operation)
     end_position(operation->of);
     add_waits(operation);
     pwr_class_slept(operation->class, operation->waits.sleeps);
-    depth -= 0 != depth;
+    pwr_thread.operations -= 0 != pwr_thread.operations;
 }

@@ -45,27 +45,30 @@
 typedef struct mca_btl_base_endpoint_t endpoint_t;
 
 static const _Atomic uint32_t nobody_waits;
-const _Atomic uint32_t *pwr_doorbell_waited = &nobody_waits;
 
 static const char modex_word[] = "bell";
 
 static struct {
+    /* What each operation and each message asks: a cache line. */
+    _Alignas(PWR_CACHE_LINE) const _Atomic uint32_t *waited; /* of our bell, once it is heard */
+    bool rings;                                              /* for what is sent now */
+    bool rings_always;
+    mca_btl_base_module_sendi_fn_t sendi; /* the saved one */
+    pwr_peers_t peers;
+
+    pwr_bell_t bell;
+    mca_btl_base_component_progress_fn_t saved_progress;
     bool published;
     bool hung;
-    pwr_bell_t bell;
+    bool lost_one; /* there are more peers than there is room for */
     opal_event_t event;
     mca_btl_base_module_t *btl;
     mca_btl_base_module_t saved;
-    mca_btl_base_component_progress_fn_t saved_progress;
-    pwr_peers_t peers;
-    bool lost_one; /* there are more than there is room for */
-    bool rings_always;
-    bool rings; /* for what is sent now */
     _Atomic uint64_t moved;
     _Atomic uint64_t heard;
     _Atomic uint64_t rung;
     uint64_t before; /* events when sleep was announced */
-} door;
+} door = {.waited = &nobody_waits};
 
 /* One thread writes, or it need not be exact. */
 static void count(_Atomic uint64_t *counter)
@@ -172,8 +175,8 @@ static int sendi_and_ring(mca_btl_base_module_t *btl, endpoint_t *endpoint,
                           size_t payload_bytes, uint8_t order, uint32_t flags,
                           mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
 {
-    int rc = door.saved.btl_sendi(btl, endpoint, convertor, header, header_bytes, payload_bytes,
-                                  order, flags, tag, descriptor); /* R1 */
+    int rc = door.sendi(btl, endpoint, convertor, header, header_bytes, payload_bytes, order, flags,
+                        tag, descriptor); /* R1 */
     if (OPAL_SUCCESS == rc && !door.rings) {
         return rc;
     }
@@ -253,7 +256,7 @@ bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group)
 }
 
 /* All waits are taken away before anybody is rung: one that comes later is for another call. */
-void pwr_doorbell_wake_waiters(void)
+static void wake_waiters(void)
 {
     pwr_bell_take_waited(&door.bell); /* W2 */
     for (size_t i = 0; i < door.peers.count; ++i) {
@@ -261,6 +264,14 @@ void pwr_doorbell_wake_waiters(void)
         if (peer->rings && pwr_bell_take_wait(&door.bell, peer->number)) { /* W3 */
             ring(peer);
         }
+    }
+}
+
+void pwr_doorbell_let_go(void)
+{
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps W2 behind R1 */
+    if (0 != atomic_load_explicit(door.waited, memory_order_relaxed)) {
+        wake_waiters();
     }
 }
 
@@ -418,7 +429,8 @@ static void interpose(void)
     door.btl->btl_add_procs = add_procs;
     door.btl->btl_del_procs = del_procs;
     door.btl->btl_send = send_and_ring;
-    if (NULL != door.saved.btl_sendi) {
+    door.sendi = door.saved.btl_sendi;
+    if (NULL != door.sendi) {
         door.btl->btl_sendi = sendi_and_ring;
     }
     door.btl->btl_component->btl_progress = look;
@@ -430,7 +442,7 @@ static bool make_bell_heard(void)
     door.hung =
         pwr_peers_make_room(&door.peers, opal_process_info.num_local_peers) && listen_to_bell();
     if (door.hung) {
-        pwr_doorbell_waited = &door.bell.page->waited;
+        door.waited = &door.bell.page->waited;
     }
     return door.hung;
 }
@@ -552,7 +564,7 @@ void pwr_doorbell_take_down(void)
     num_bells = 0;
     if (door.hung) {
         door.hung = false;
-        pwr_doorbell_waited = &nobody_waits;
+        door.waited = &nobody_waits;
         opal_event_del(&door.event);
         if (NULL != door.btl) {
             put_back();

@@ -19,9 +19,7 @@
 #include "ompi/mca/pml/base/pml_base_request.h"
 #include "opal/mca/btl/base/base.h"
 
-_Thread_local bool pwr_idle_waits;
-_Thread_local bool pwr_idle_looks;
-_Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
+_Thread_local pwr_thread_t pwr_thread __attribute__((tls_model("initial-exec")));
 bool pwr_idle_knows_loops;
 bool pwr_idle_hears_windows;
 
@@ -105,15 +103,15 @@ bool pwr_idle_is_woken(bool collectives)
 
 bool pwr_idle_by_itself(bool waits)
 {
-    bool before = pwr_idle_waits;
-    pwr_idle_waits = waits;
+    bool before = pwr_thread.waits;
+    pwr_thread.waits = waits;
     return before;
 }
 
 bool pwr_idle_only_looks(bool looks)
 {
-    bool before = pwr_idle_looks;
-    pwr_idle_looks = looks;
+    bool before = pwr_thread.looks;
+    pwr_thread.looks = looks;
     return before;
 }
 
@@ -200,8 +198,7 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
                            const pwr_doorbell_group_t *group, const pwr_wait_policy_t *policy,
                            pwr_wait_stats_t *stats)
 {
-    idle_wait_t wait = {
-        .over = over, .arg = arg, .yields = policy->oversubscribed, .group = group};
+    idle_wait_t wait = {.over = over, .arg = arg, .yields = policy->oversubscribed, .group = group};
     const pwr_waitable_t waitable = {
         .over = is_over,
         .progress = progress,
@@ -209,9 +206,9 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
         .blind = !woken,
         .arg = &wait,
     };
-    bool outer = pwr_idle_waits; /* progress may call what waits in turn */
-    pwr_idle_waits = true;
+    bool outer = pwr_thread.waits; /* progress may call what waits in turn */
+    pwr_thread.waits = true;
     pwr_status_t status = pwr_wait_for(&waitable, policy, 0, stats);
-    pwr_idle_waits = outer;
+    pwr_thread.waits = outer;
     return status;
 }

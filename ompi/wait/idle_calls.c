@@ -30,14 +30,11 @@ static struct {
     mca_pml_base_module_t pml;
 } saved;
 
-/* Of the stock collective that this thread is in.  Initial-exec, as the depth of operations is. */
-static _Thread_local pwr_idle_within_t *within __attribute__((tls_model("initial-exec")));
-
 /* ---- the ladder ---- */
 
 static bool is_passed_on(void)
 {
-    return NULL == within && EVERYWHERE != saved.where;
+    return NULL == pwr_thread.within && EVERYWHERE != saved.where;
 }
 
 /* Most waits of ranks that keep step are over before it pays to prepare for a longer one: to sleep
@@ -47,14 +44,14 @@ static bool is_over_soon(bool (*over)(void *arg), void *arg, bool crowded)
 {
     enum { LOOKS = 64, LOOKS_CROWDED = 12 };
     int looks = crowded ? LOOKS_CROWDED : LOOKS;
-    bool outer = pwr_idle_waits;
+    bool outer = pwr_thread.waits;
     bool is_over = false;
-    pwr_idle_waits = true;
+    pwr_thread.waits = true;
     for (int i = 0; i < looks && !is_over; ++i) {
         pwr_idle_look(crowded);
         is_over = over(arg);
     }
-    pwr_idle_waits = outer;
+    pwr_thread.waits = outer;
     return is_over;
 }
 
@@ -77,6 +74,7 @@ static void wait_everywhere(const pwr_idle_awaited_t *awaited)
 
 static void wait_until(bool (*over)(void *arg), void *arg, bool woken, const requests_t *requests)
 {
+    pwr_idle_within_t *within = pwr_thread.within;
     bool crowded = NULL != within ? within->crowded : saved.policy.oversubscribed;
     if (is_over_soon(over, arg, crowded || pwr_idle_is_crowded())) {
         return;
@@ -279,9 +277,9 @@ static int pml_mprobe(int source, int tag, struct ompi_communicator_t *comm,
 #define LOOK(before, name, parameters, ...)                                                        \
     static int name parameters                                                                     \
     {                                                                                              \
-        pwr_idle_looks = true;                                                                     \
+        pwr_thread.looks = true;                                                                   \
         int rc = saved.before.name(__VA_ARGS__);                                                   \
-        pwr_idle_looks = false;                                                                    \
+        pwr_thread.looks = false;                                                                  \
         return rc;                                                                                 \
     }
 
@@ -374,18 +372,18 @@ void pwr_idle_stop(void)
 
 pwr_idle_within_t *pwr_idle_enter(pwr_idle_within_t *inner)
 {
-    pwr_idle_within_t *outer = within;
-    if (NULL == outer && NOWHERE != saved.where) {
+    pwr_idle_within_t *outer = pwr_thread.within;
+    if (NULL == outer) {
         pwr_doorbell_ring(true);
     }
-    within = inner;
+    pwr_thread.within = inner;
     return outer;
 }
 
 void pwr_idle_leave(pwr_idle_within_t *outer)
 {
-    within = outer;
-    if (NULL == outer && NOWHERE != saved.where) {
+    pwr_thread.within = outer;
+    if (NULL == outer) {
         pwr_doorbell_ring(false);
     }
 }

@@ -98,9 +98,9 @@ static void give_back(void)
         hook.yield();
         now = pwr_now_ns();
     }
-    if (NULL != pwr_idle_loop) {
+    if (NULL != pwr_thread.loop) {
         idle.since_ns = 0; /* it sleeps by itself */
-    } else if (!pwr_idle_waits && !pwr_idle_looks) {
+    } else if (!pwr_thread.waits && !pwr_thread.looks) {
         now = sleep_if_long_idle(now);
     }
     idle.seen_ns = now;

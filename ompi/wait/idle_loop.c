@@ -299,23 +299,23 @@ static void go_on(pwr_idle_loop_t *loop)
 
 void pwr_idle_loop_pass(unsigned passes)
 {
-    pwr_idle_loop_t *loop = pwr_idle_loop;
-    if (pwr_idle_waits) {
+    pwr_idle_loop_t *loop = pwr_thread.loop;
+    if (pwr_thread.waits) {
         return;
     }
     if (loop->yields) {
         sched_yield();
     }
     if (look_is_due(loop, passes)) {
-        pwr_idle_waits = true; /* progress may call what makes progress */
+        pwr_thread.waits = true; /* progress may call what makes progress */
         go_on(loop);
-        pwr_idle_waits = false;
+        pwr_thread.waits = false;
     }
 }
 
 static int pass(void)
 {
-    if (NULL != pwr_idle_loop) {
+    if (NULL != pwr_thread.loop) {
         pwr_idle_loop_pass(PWR_IDLE_PASS);
     }
     return 0;
@@ -326,7 +326,7 @@ static int pass(void)
 void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
                          const pwr_idle_ends_t *ends, pwr_history_t *site, uint64_t expected_ns)
 {
-    loop->outer = pwr_idle_loop;
+    loop->outer = pwr_thread.loop;
     loop->operation = operation;
     loop->expected_ns = expected_ns;
     loop->ends = ends;
@@ -339,7 +339,7 @@ void pwr_idle_loop_enter(pwr_idle_loop_t *loop, pwr_operation_t *operation,
     loop->looks = LOOKS_CROWDED;
     loop->yields = pwr_process.waits.oversubscribed && !opal_progress_yield_when_idle;
     loop->fresh = true;
-    pwr_idle_loop = loop;
+    pwr_thread.loop = loop;
 }
 
 /* It has waited. */
@@ -361,7 +361,7 @@ static void end(pwr_idle_loop_t *loop)
 
 void pwr_idle_loop_leave(pwr_idle_loop_t *loop)
 {
-    pwr_idle_loop = loop->outer;
+    pwr_thread.loop = loop->outer;
     if (0 != loop->begun_ns) {
         end(loop);
     } else if (NULL != loop->site) {

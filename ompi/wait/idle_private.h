@@ -10,18 +10,12 @@
 
 #include "pwr/wait.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/thread.h"
 
-/* This thread is in pwr_idle_wait, which gives the CPU back by itself. */
-extern _Thread_local bool pwr_idle_waits;
 /* idle.c: one look for what moves; returns how much, where Open MPI tells. */
 int pwr_idle_look(bool yields);
 /* idle.c: sleeps in Open MPI's event loop. */
 void pwr_idle_block(uint64_t longest_ns);
-/* This thread is in a call that must not block. */
-extern _Thread_local bool pwr_idle_looks;
-/* This thread is in a loop (idle_loop.c); NULL: it is not.  Initial-exec: each pass of
-   opal_progress asks. */
-extern _Thread_local struct pwr_idle_loop *pwr_idle_loop __attribute__((tls_model("initial-exec")));
 /* All calls of windows that loop say where they begin and end. */
 extern bool pwr_idle_knows_loops;
 /* Requests of windows are over with messages, as others are. */

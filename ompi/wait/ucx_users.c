@@ -134,7 +134,7 @@ static unsigned progress_in_loop(pwr_idle_loop_t *loop, ucp_worker_h worker)
 
 static unsigned progress(ucp_worker_h worker)
 {
-    pwr_idle_loop_t *loop = pwr_idle_loop;
+    pwr_idle_loop_t *loop = pwr_thread.loop;
     return NULL == loop ? progress_once(worker) : progress_in_loop(loop, worker);
 }
 

@@ -59,9 +59,12 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
 void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root, const void *buffer,
                                          size_t bytes)
 {
+    int nodes = call->hierarchy->num_nodes;
+    if (1 == nodes) {
+        return;
+    }
     int first = call->hierarchy->node_of[root];
     int me = vnode_of(call, first);
-    int nodes = call->hierarchy->num_nodes;
     int num = coll_poweraware_num_children(me, nodes, false);
     for (int k = num - 1; k >= 0; --k) { /* largest subtree first */
         int child = coll_poweraware_tree_child(me, nodes, k);

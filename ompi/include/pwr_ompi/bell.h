@@ -71,10 +71,11 @@ enum { PWR_BELL_MAX_RINGERS = 1024 }; /* of one bell */
 typedef struct pwr_bell_page {
     uint64_t word; /* as in the address: this page is the one that was meant */
     _Alignas(PWR_CACHE_LINE) _Atomic uint32_t asleep;
-    _Alignas(PWR_CACHE_LINE) _Atomic uint32_t asked;
+    _Alignas(PWR_CACHE_LINE) _Atomic uint32_t asked; /* beside waited: rarely written, and the
+                                                        owner reads both in most calls */
+    _Atomic uint32_t waited;
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t ringers[PWR_BELL_MAX_RINGERS];
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t asks[PWR_BELL_MAX_RINGERS];
-    _Alignas(PWR_CACHE_LINE) _Atomic uint32_t waited;
     _Alignas(PWR_CACHE_LINE) _Atomic uint8_t waits[PWR_BELL_MAX_RINGERS];
     _Alignas(PWR_CACHE_LINE) _Atomic uint32_t stored;
 } pwr_bell_page_t;
@@ -91,7 +92,7 @@ typedef struct pwr_bell_address {
     uint32_t always; /* it rings for all it sends; 0: only for collectives */
 } pwr_bell_address_t;
 
-enum { PWR_BELL_VERSION = 4 };
+enum { PWR_BELL_VERSION = 5 };
 
 /* The bell of this process. */
 typedef struct pwr_bell {

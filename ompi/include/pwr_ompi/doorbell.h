@@ -57,8 +57,8 @@ void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *
 /* Whether each of them has this process's bell; another answer may come later. */
 bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group);
 
-/* This process may change memory of another one, a process of this node, with plain stores, from now
-   on: calls of the other one do not wait for rings alone. */
+/* This process may change memory of another one, a process of this node, with plain stores, from
+   now on: calls of the other one do not wait for rings alone. */
 void pwr_doorbell_stores(const struct opal_proc_t *process);
 /* Whether any process may do that to this one. */
 bool pwr_doorbell_is_stored_past(void);
@@ -66,18 +66,10 @@ bool pwr_doorbell_is_stored_past(void);
 /* From now on this process rings for all that it sends. */
 void pwr_doorbell_ring_always(void);
 
-/* 0 while nobody waits for calls of this process. */
-extern const _Atomic uint32_t *pwr_doorbell_waited;
-/* W3: wakes those who do. */
-void pwr_doorbell_wake_waiters(void);
-/* W2: after a call that may have ended a wait. */
-static inline void pwr_doorbell_let_go(void)
-{
-    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps W2 behind R1 */
-    if (0 != atomic_load_explicit(pwr_doorbell_waited, memory_order_relaxed)) {
-        pwr_doorbell_wake_waiters();
-    }
-}
+/* After a call that may have ended a wait (W2): wakes those who wait for calls of this process
+ * (W3).
+ */
+void pwr_doorbell_let_go(void);
 
 /* ---- sleeping ---- */
 

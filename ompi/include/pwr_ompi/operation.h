@@ -88,24 +88,26 @@ typedef enum pwr_lever_times {
 
 /* All operations on one communicator.  Zeroed memory, then pwr_operations_init. */
 typedef struct pwr_operations {
+    /* What each operation asks. */
+    uint64_t calls;
+    pwr_positions_t positions; /* of the node's ranks; none are known: of no rank */
+    unsigned first;            /* the number of the first name (process.h) */
+    bool idles;                /* stock functions wait by the ladder */
+
     struct ompi_communicator_t *comm;
     struct ompi_win_t *win;           /* NULL: not of a window */
     struct pwr_operations *next;      /* of this process, ... */
     struct pwr_operations **link;     /* ... and what points here */
     const pwr_scheme_t *scheme;       /* of the component */
-    unsigned first;                   /* the number of the first name (process.h) ... */
-    unsigned num_classed;             /* ... and how many from there on have classes */
+    unsigned num_classed;             /* how many names from the first one on have classes */
     pwr_class_t **classes;            /* [num_classed], each NULL or [PWR_SIZE_CLASSES] */
-    pwr_positions_t *positions;       /* of the node's ranks; NULL: there are none, on no rank */
     const pwr_hierarchy_t *hierarchy; /* NULL: not known */
     pwr_owner_copy_t *owner_copy;     /* served in waits; NULL: nobody can ask */
     pwr_doorbell_group_t group;       /* of comm, ... */
     bool group_known;                 /* ... if it was asked for */
     pwr_wait_stats_t waits;           /* of algorithms of ours */
-    uint64_t calls;
     unsigned account_comm;
     bool account_comm_known;
-    bool idles; /* stock functions wait by the ladder */
     pwr_lever_times_t levers;
     bool spoke; /* this rank has said that an operation may be hung */
 } pwr_operations_t;
@@ -125,26 +127,28 @@ typedef struct pwr_operation_start {
 } pwr_operation_start_t;
 
 typedef struct pwr_operation {
+    /* What each operation has: two cache lines. */
     pwr_idle_within_t within; /* while a stock function waits; first, to be found from it */
     pwr_idle_within_t *outer;
     pwr_operations_t *of;
+    pwr_class_t *class; /* NULL: none */
+    size_t own_bytes;   /* that this rank moves */
     unsigned name;
-    int algorithm;            /* a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM */
-    bool stock;               /* a stock function makes it */
-    size_t own_bytes;         /* that this rank moves */
-    pwr_class_t *class;       /* NULL: none */
-    pwr_wait_policy_t policy; /* of its waits; not known before the first one */
-    bool has_policy;
+    int algorithm;       /* a number of the process's, or PWR_ACCOUNT_NO_ALGORITHM */
+    uint32_t sites_seen; /* a bit for each that was passed */
+    bool stock;          /* a stock function makes it */
     bool nested;         /* within another one, as far as this thread knows */
     bool knows_sites;    /* what is known of them shortens waits; not of a stock function */
-    uint32_t sites_seen; /* a bit for each that was passed */
-    bool levers;         /* this rank may move levers, ... */
-    bool low;            /* ... and has, ... */
-    uint64_t levers_ns;  /* ... since then */
     bool may_end;        /* the communicator may end meanwhile (ULFM) */
     bool was_set_up;     /* something was, for it */
+    bool levers;         /* this rank may move levers, ... */
+    bool low;            /* ... and has, ... */
+    bool has_policy;
     pwr_wait_stats_t waits;
-    pwr_wait_stats_t set_up_waits; /* if so, in stock functions meanwhile */
+
+    pwr_wait_policy_t policy;      /* of its waits; not known before the first one */
+    uint64_t levers_ns;            /* since when levers are low */
+    pwr_wait_stats_t set_up_waits; /* if something was set up, in stock functions meanwhile */
     pwr_operation_start_t start;
 } pwr_operation_t;
 

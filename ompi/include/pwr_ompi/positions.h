@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A word is the number of a call, and in its lowest bits the call's kind + 1, or 0 when it has
@@ -28,13 +29,18 @@ typedef struct pwr_position_line {
     _Atomic int32_t pid;
 } pwr_position_line_t;
 
-/* A rank's view. */
+/* A rank's view.  Zeroed: none are known. */
 typedef struct pwr_positions {
     pwr_position_line_t *lines; /* [num_local], shared */
     int num_local;
     int my_local;
     uint32_t at; /* what my line says */
 } pwr_positions_t;
+
+static inline bool pwr_positions_are_known(const pwr_positions_t *positions)
+{
+    return NULL != positions->lines;
+}
 
 /* Where a rank is, as seen from the call that this one has begun. */
 typedef enum pwr_position_of {

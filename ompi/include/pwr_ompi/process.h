@@ -71,21 +71,25 @@ typedef struct pwr_scheme {
 } pwr_scheme_t;
 
 typedef struct pwr_process {
+    /* What each operation asks: a cache line. */
+    _Alignas(PWR_CACHE_LINE) pwr_wait_policy_t waits; /* before MPI_Init tells whether ranks share
+                                                         CPUs */
+    bool mpi_threads;                                 /* MPI_THREAD_MULTIPLE */
+
     pwr_process_settings_t settings;
     pwr_scheme_t scheme; /* what that of any component does; the name is the first one's */
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers */
     const char *no_power_why;
-    bool unasked; /* coll/poweraware is used by how it was configured: its user need not know of it */
+    bool unasked; /* coll/poweraware is used by how it was configured: its user need not know of it
+                   */
     pwr_meter_t *meter;          /* NULL: this rank reads no energy */
     pwr_record_t *record;        /* NULL: nobody wants a report */
     pwr_account_t *account;      /* of record; NULL: nobody wants one */
-    bool mpi_threads;            /* MPI_THREAD_MULTIPLE */
     _Atomic int served_windows;  /* others wait for this process's progress in them */
     pwr_ticks_t ticks;           /* by which operations are accounted for */
     uint64_t start_ns;           /* env's clock, in the first open hook */
     _Atomic uint64_t setup_ns;   /* since then, in hooks of components */
-    pwr_wait_policy_t waits;     /* before MPI_Init tells whether ranks share CPUs */
     pwr_wait_stats_t wait_stats; /* of algorithms of ours, on communicators that are gone */
     pwr_wait_stats_t idle_stats; /* of other waits that gave the CPU back */
     _Atomic bool armed;          /* it is decided whether levers are used */
