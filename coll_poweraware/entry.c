@@ -70,7 +70,8 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
 /* The long way.  Of calls that repeat others: where buffers may be in the memory of a GPU. */
 #define IN_FULL(constant, name, arguments, its_bytes, known)                                       \
     static __attribute__((noinline)) int name##_in_full(                                           \
-        PARAMS_##arguments comm_t *comm, mca_coll_poweraware_module_t *m, size_t own_bytes)        \
+        PARAMS_##arguments comm_t *comm, mca_coll_poweraware_module_t *m, size_t own_bytes,        \
+        const bool repeats)                                                                        \
     {                                                                                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_algorithm_t *algorithm;                                              \
@@ -79,7 +80,6 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         pwr_operation_t operation;                                                                 \
         const size_t bytes = (known) ? own_bytes : m->bytes[collective].agreed;                    \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
-        const bool repeats = coll_poweraware_repeats(m, collective, &args, own_bytes);             \
         algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
         int rc = OMPI_SUCCESS;                                                                     \
@@ -115,9 +115,9 @@ COLL_POWERAWARE_HANDLED(IN_FULL)
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_args_t args = {MEMBERS_##arguments};                                 \
         const size_t own_bytes = BYTES_##its_bytes;                                                \
-        if (!coll_poweraware_repeats(m, collective, &args, own_bytes) ||                           \
-            pwr_device_memory_may_be()) {                                                          \
-            return name##_in_full(ARGS_##arguments comm, m, own_bytes);                            \
+        const bool repeats = coll_poweraware_repeats(m, collective, &args, own_bytes);             \
+        if (!repeats || pwr_device_memory_may_be()) {                                              \
+            return name##_in_full(ARGS_##arguments comm, m, own_bytes, repeats);                   \
         }                                                                                          \
         pwr_operation_t operation;                                                                 \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \

@@ -17,7 +17,7 @@ struct coll_poweraware_table;    /* choose/choose.h */
 struct coll_poweraware_learning; /* choose/learn.h */
 
 /* What the latest call of a collective did, for those that repeat it (repeat.h).  What each of them
-   asks comes first: 57 bytes. */
+   asks comes first. */
 typedef struct coll_poweraware_repeat {
     uint32_t made; /* of them; module's calls and handled do not know these yet */
     uint32_t most; /* 0: none may be made */

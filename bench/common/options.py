@@ -51,12 +51,32 @@ def add_job_options(parser: argparse.ArgumentParser, jobs: str, repetitions: int
 
 def add_places(parser: argparse._ActionsContainer) -> None:
     """Where the plug-in and the program that makes clusters are."""
-    parser.add_argument("--build", type=Path, metavar="DIR", default=Path(os.environ.get("PWR_BUILDDIR", TOP / "build")),
-                        help="build directory (default: $PWR_BUILDDIR, else build)")
+    _add_build(parser)
     parser.add_argument("--plugin-dir", type=Path, metavar="DIR",
                         help="folder that holds only the component (default: from the build)")
     parser.add_argument("--cluster-program", type=Path, metavar="FILE", default=TOP / "bench/testbed/cluster/cluster",
                         help="the program that makes clusters (default: bench/testbed/cluster/cluster)")
+
+
+def _add_build(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--build", type=Path, metavar="DIR", default=Path(os.environ.get("PWR_BUILDDIR", TOP / "build")),
+                        help="build directory (default: $PWR_BUILDDIR, else build)")
+
+
+def add_builds(parser: argparse.ArgumentParser) -> None:
+    """The build that is measured, and another one to compare it with."""
+    _add_build(parser)
+    parser.add_argument("--before", type=Path, metavar="DIR",
+                        help="build directory of another state, to compare with")
+
+
+def find_builds(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Makes them absolute; the user is told which is none, and the program ends."""
+    for build in filter(None, (given.build, given.before)):
+        if not (build / "coll_poweraware/component").is_dir():
+            parser.error(f"{build} is no build directory, or nothing is built there")
+    given.build = given.build.resolve()
+    given.before = given.before and given.before.resolve()
 
 
 def job_options(given: argparse.Namespace, name: str, arguments: Sequence[str]) -> Dict[str, Any]:

@@ -72,6 +72,9 @@ int main(int argc, char **argv)
     pwr_command_read(&command, &options, NULL, argc, argv);
     const char *left = options.collective;
     const pwr_osu_benchmark_t *benchmark = pwr_osu_next(&command, &left);
+    if (benchmark == NULL) {
+        pwr_command_refuse(&command, "option --collective names none");
+    }
     pwr_osu_call_t call = {.benchmark = benchmark, .bytes = options.bytes};
     MPI_Init(NULL, NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &call.np);

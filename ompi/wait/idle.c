@@ -198,7 +198,8 @@ pwr_status_t pwr_idle_wait(bool (*over)(void *arg), void *arg, bool woken,
                            const pwr_doorbell_group_t *group, const pwr_wait_policy_t *policy,
                            pwr_wait_stats_t *stats)
 {
-    idle_wait_t wait = {.over = over, .arg = arg, .yields = policy->oversubscribed, .group = group};
+    idle_wait_t wait = {
+        .over = over, .arg = arg, .yields = policy->oversubscribed, .group = group};
     const pwr_waitable_t waitable = {
         .over = is_over,
         .progress = progress,

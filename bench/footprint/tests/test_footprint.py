@@ -42,6 +42,7 @@ done
 """, encoding="utf-8")
     programs = folder / "build" / "bench" / "footprint"
     programs.mkdir(parents=True)
+    (folder / "build" / "coll_poweraware" / "component").mkdir(parents=True)
     for program in (mpirun, folder / "valgrind", programs / "cold_calls"):
         program.touch()
         program.chmod(0o755)
@@ -69,6 +70,12 @@ def test_too_few(tmp_path: Path, arguments: "tuple[str, str]") -> None:
     done = run(tmp_path, PROFILE, *arguments)
     assert done.returncode == 2
     assert "--np must be 2 at least, and --calls 1" in done.stderr
+
+
+def test_builds_that_are_none(tmp_path: Path) -> None:
+    done = run(tmp_path, PROFILE, "--before", str(tmp_path / "nowhere"))
+    assert done.returncode == 2
+    assert "nowhere is no build directory, or nothing is built there" in done.stderr
 
 
 def test_calls_with_and_without_us() -> None:
