@@ -69,7 +69,8 @@ typedef struct mca_coll_poweraware_module {
     bool ready;        /* if so: the next ones need nothing to be set up */
     uint64_t began_ns; /* when this one began, if it is timed */
     coll_poweraware_turns_t turns;
-    bool choice_stays; /* an equal call would do the same as this one, ... */
+    bool choice_stays; /* an equal call would do the same as this one, ...  Only set when a
+                          call begins; each reason why it would not takes it back. */
     struct coll_poweraware_learning
         *quiet; /* ... for as many calls as are quiet in here; NULL: for ever */
     pwr_class_t *classes[COLL_POWERAWARE_NUM_COLLECTIVES];

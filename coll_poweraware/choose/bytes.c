@@ -32,8 +32,9 @@ bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *m, pwr_operation_t
         pwr_operation_set_up_begin(operation);
         size_t most = (size_t)coll_poweraware_most_of_all(m, operation->own_bytes);
         pwr_operation_set_up_end(operation);
-        m->choice_stays =
-            m->choice_stays && bytes->agreed == most; /* this call's are the old ones */
+        if (bytes->agreed != most) {
+            m->choice_stays = false; /* this call's are the old ones */
+        }
         bytes->calls = calls_until_next(bytes, most);
         bytes->agreed = most;
         bytes->ask_at = m->calls[collective] + bytes->calls;

@@ -208,7 +208,9 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
                                                           size_t bytes)
 {
     if (!m->state_tried && !wanted(m, operation, collective, bytes)) {
-        m->choice_stays = !may_learn(m);
+        if (may_learn(m)) {
+            m->choice_stays = false;
+        }
         return NULL;
     }
     const coll_poweraware_state_t *state = m->state_tried ? m->state : first_state_of(m, operation);

@@ -367,14 +367,15 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     int size_class = pwr_size_class(bytes);
     learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
     asked_t asked = {m, args, collective, bytes, NULL};
-    m->choice_stays = m->choice_stays && (0 != class->quiet || class->fixed);
     m->quiet = class->fixed ? NULL : class;
     if (0 != class->quiet) {
         --class->quiet;
-    } else if (!class->fixed &&
-               (NULL != class->trials || begins_trials(&asked, operation, size_class, class)) &&
-               has_turn(&asked, operation, class)) {
-        return experiment(&asked, operation, class, has_memory);
+    } else if (!class->fixed) {
+        m->choice_stays = false;
+        if ((NULL != class->trials || begins_trials(&asked, operation, size_class, class)) &&
+            has_turn(&asked, operation, class)) {
+            return experiment(&asked, operation, class, has_memory);
+        }
     }
     bool can_do;
     return algorithm_of(&asked, class->best, &can_do);

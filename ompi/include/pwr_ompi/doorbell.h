@@ -57,8 +57,8 @@ void pwr_doorbell_group(struct ompi_communicator_t *comm, pwr_doorbell_group_t *
 /* Whether each of them has this process's bell; another answer may come later. */
 bool pwr_doorbell_group_rings(const pwr_doorbell_group_t *group);
 
-/* This process may change memory of another one, a process of this node, with plain stores, from now
-   on: calls of the other one do not wait for rings alone. */
+/* This process may change memory of another one, a process of this node, with plain stores, from
+   now on: calls of the other one do not wait for rings alone. */
 void pwr_doorbell_stores(const struct opal_proc_t *process);
 /* Whether any process may do that to this one. */
 bool pwr_doorbell_is_stored_past(void);
@@ -66,8 +66,7 @@ bool pwr_doorbell_is_stored_past(void);
 /* From now on this process rings for all that it sends. */
 void pwr_doorbell_ring_always(void);
 
-/* After a call that may have ended a wait: wakes those who wait for calls of this process (W2, W3).
- */
+/* After a call that may have ended a wait (W2, W3): wakes those who wait for this process. */
 void pwr_doorbell_let_go(void);
 
 /* ---- sleeping ---- */

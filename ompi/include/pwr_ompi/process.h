@@ -81,7 +81,7 @@ typedef struct pwr_process {
     pwr_env_t env;
     pwr_power_t *power; /* NULL: no levers */
     const char *no_power_why;
-    bool unasked; /* coll/poweraware is used by how it was configured: its user need not know of it */
+    bool unasked; /* coll/poweraware is used as configured: its user need not know of it */
     pwr_meter_t *meter;          /* NULL: this rank reads no energy */
     pwr_record_t *record;        /* NULL: nobody wants a report */
     pwr_account_t *account;      /* of record; NULL: nobody wants one */
