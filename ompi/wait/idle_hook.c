@@ -23,8 +23,8 @@
 #include "ompi/win/win.h"
 #include "opal/mca/threads/threads.h"
 
-/* Who looks again only after that did something else: no wait.  The first look after a sleep finds
-   its caches cold, and the CPU may have been somebody else's. */
+/* Looks of a wait follow each other in less than GAP_NS.  The first one after a sleep finds its
+   caches cold, and the CPU may have been somebody else's: it may take GAP_ASLEEP_NS. */
 enum { GAP_NS = 20000, GAP_ASLEEP_NS = 200000 };
 
 static struct {
@@ -51,11 +51,18 @@ static int count_look(void)
 
 /* ---- the wait ---- */
 
-/* A look more than this one has found something to do. */
-static bool is_same_wait(uint64_t now)
+/* When the wait began that this look belongs to.  A look more than this one has found something to
+   do.  In a longer gap the thread may have been interrupted, or its caller have done something
+   else: a wait that has lasted long probably goes on, and half of it counts.  So in a call that is
+   brief it sleeps for at most half a PWR_WAIT_BLIND_PART-th of the wait before. */
+static uint64_t begin_of_wait(uint64_t now)
 {
-    return 0 != idle.since_ns && idle.looks <= 1 &&
-           now - idle.seen_ns <= (idle.slept ? GAP_ASLEEP_NS : GAP_NS);
+    uint64_t gap_ns = now - idle.seen_ns;
+    if (0 == idle.since_ns || idle.looks > 1 || gap_ns > GAP_ASLEEP_NS) {
+        return now;
+    }
+    bool interrupted = !idle.slept && gap_ns > GAP_NS;
+    return interrupted ? now - (idle.seen_ns - idle.since_ns) / 2 : idle.since_ns;
 }
 
 /* Without those who say where calls of windows begin, many brief ones look like a wait. */
@@ -90,9 +97,7 @@ static uint64_t sleep_if_long_idle(uint64_t now)
 static void give_back(void)
 {
     uint64_t now = pwr_now_ns();
-    if (!is_same_wait(now)) {
-        idle.since_ns = now;
-    }
+    idle.since_ns = begin_of_wait(now);
     idle.looks = 0;
     if (hook.yields) {
         hook.yield();
