@@ -11,6 +11,10 @@
    measured, for bytes, ranks per node and nodes alike.  Beyond the largest it goes on; below the fewest nodes or ranks
    that were measured nothing is said.  One node tells nothing about several.  What other components of Open MPI do is
    not known to suit more nodes and ranks, for it may be linear in them: their rows end half way to twice as many.
+
+With the table before, of which other machines and days are part, 2. changes.  What it has for a call stays where that costs
+no more than a bound.  Where it leaves a call to stock, an algorithm must gain more.  Its rows for layouts that were not
+measured stay, and come first.
 """
 from __future__ import annotations
 
@@ -22,9 +26,11 @@ from pathlib import Path
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from poweraware import measurements
+from poweraware.before import NOTHING_BEFORE, OldRow, TableBefore
 from poweraware.documents import replace
 from poweraware.measurements import Point, Result
 from poweraware.table import Table, as_table
+from poweraware.wording import plural
 
 _SLOWER_MOST = 0.25  # of the blocks: what looks faster may be noise
 _BAD_MOST = 0.1  # of the documents in which it was bad: it does not depend on us alone whether it pays
@@ -39,6 +45,8 @@ class Rules:
 
     margin: float = 0.03  # time that must be gained
     saving: float = 0.20  # CPU time that must be saved where time is within the margin
+    new_margin: float = 0.15  # time that must be gained where the table before leaves the call to stock
+    kept_margin: float = 0.03  # time that what the table before has may cost
 
 
 @dataclass(frozen=True)
@@ -54,13 +62,16 @@ class Row:
     worst: float
 
 
-def write(paths: Sequence[Path], output: Path, rules: Rules, source: Optional[str] = None) -> str:
+def write(paths: Sequence[Path], output: Path, rules: Rules, source: Optional[str] = None, before: TableBefore = NOTHING_BEFORE) -> str:
     """Makes the table of these measurements, replaced in one step; returns what to tell the user.  source: where its
     figures come from, by default the commands that measured."""
     documents = [measurements.load(path) for path in paths]
-    found = list(rows(measurements.points(documents), rules))
-    replace(output, table(found, measurements.source(documents) if source is None else source))
-    return f"{summary(found)}\nTable: {output}; use it with --mca coll_poweraware_decision_table PATH"
+    points = measurements.points(documents)
+    found = list(rows(points, rules, before))
+    old = before.not_measured(points)
+    replace(output, table(found, measurements.source(documents) if source is None else source, old))
+    more = f"\nOf the table before: {plural(len(old), 'row')} for layouts that were not measured." if old else ""
+    return f"{summary(found)}{more}\nTable: {output}; use it with --mca coll_poweraware_decision_table PATH"
 
 
 # ---- step 2 ----
@@ -75,16 +86,23 @@ def _pays(result: Result, rules: Rules) -> bool:
     return not _is_bad(result) and (is_faster or (result.time <= 1 + rules.margin and result.cpu <= 1 - rules.saving))
 
 
-def _paying(point: Point, rules: Rules) -> List[Tuple[str, float]]:
+def _stays(result: Result, rules: Rules) -> bool:
+    return not _is_bad(result) and result.time <= 1 + rules.kept_margin
+
+
+def _paying(point: Point, rules: Rules, before: TableBefore) -> List[Tuple[str, float]]:
     """Algorithms and their times, the fastest first."""
-    found = [(name, result.time) for name, result in point.results.items() if _pays(result, rules)]
+    known = [name for name in before.algorithms(point) if name in point.results]
+    most = 1 - rules.new_margin if before.rows and not known else math.inf
+    found = [(name, result.time) for name, result in point.results.items()
+             if (_pays(result, rules) and result.time <= most) or (name in known and _stays(result, rules))]  # fmt: skip
     return sorted(found, key=lambda each: each[1])[:_ALGORITHMS_MOST]
 
 
 # ---- step 3 ----
 
 
-def rows(points: Sequence[Point], rules: Rules) -> Iterator[Row]:
+def rows(points: Sequence[Point], rules: Rules, before: TableBefore = NOTHING_BEFORE) -> Iterator[Row]:
     """What the points ask for."""
     for collective in dict.fromkeys(point.collective for point in points):
         for nodes, of_nodes in _neighbourhoods(point.nodes for point in points):
@@ -92,13 +110,12 @@ def rows(points: Sequence[Point], rules: Rules) -> Iterator[Row]:
             for ranks, of_ranks in _neighbourhoods(point.ranks_per_node for point in here):
                 line = [point for point in here if (point.collective, point.ranks_per_node) == (collective, ranks)]
                 line.sort(key=lambda point: point.bytes)
-                yield from _rows_of_line(line, (1, 1) if nodes == 1 else of_nodes, of_ranks, rules)
+                yield from _rows_of_line(line, (1, 1) if nodes == 1 else of_nodes, of_ranks, [_paying(point, rules, before) for point in line])
 
 
-def _rows_of_line(line: Sequence[Point], nodes: Range, ranks: Range, rules: Rules) -> Iterator[Row]:
+def _rows_of_line(line: Sequence[Point], nodes: Range, ranks: Range, paying: Sequence[List[Tuple[str, float]]]) -> Iterator[Row]:
     """Of one collective on one layout; points ascend in bytes.  Neighbours with the same algorithms in the same order
     share a row."""
-    paying = [_paying(point, rules) for point in line]
     ends = [0, *(_middle_bytes(low.bytes, high.bytes) for low, high in zip(line, line[1:]))]
     for names, group in groupby(range(len(line)), key=lambda i: [name for name, _ in paying[i]]):
         alike = list(group)
@@ -138,21 +155,26 @@ def _middle_bytes(low: int, high: int) -> int:
 # ---- the table ----
 
 
-def table(found: Sequence[Row], source: str) -> str:
-    """A decision table, one row to a line; see poweraware-decision(5)."""
-    lines = ",".join(f"\n    {_line(row)}" for row in found) + ("\n  " if found else "")
+def table(found: Sequence[Row], source: str, old: Sequence[OldRow] = ()) -> str:
+    """A decision table, one row to a line, old ones first; see poweraware-decision(5)."""
+    every = [*map(_as_json, old), *map(_line, found)]
+    lines = ",".join(f"\n    {line}" for line in every) + ("\n  " if every else "")
     return f'{{\n  "format_version": 1,\n  "source": {json.dumps(source, ensure_ascii=False)},\n  "rows": [{lines}]\n}}\n'
 
 
 def _line(row: Row) -> str:
-    return json.dumps({
+    return _as_json({
         "collective": row.collective,
         "nodes": row.nodes,
         "ranks_per_node": row.ranks_per_node,
         "bytes": row.bytes,
         "algorithm": row.algorithm,
         "comment": f"time {row.best:.2f} to {row.worst:.2f} of stock's",
-    }, ensure_ascii=False)  # fmt: skip
+    })  # fmt: skip
+
+
+def _as_json(row: OldRow) -> str:
+    return json.dumps(row, ensure_ascii=False)
 
 
 def summary(found: Sequence[Row]) -> str:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
 
-from poweraware import advice, compare, decide, decisions, export, fleet, folders, knowledge, run, sessions, tables, top, trace
+from poweraware import advice, before, compare, decide, decisions, export, fleet, folders, knowledge, run, sessions, tables, top, trace
 from poweraware.documents import DocumentError, replace
 from poweraware.index import Index, usual_path
 from poweraware.session import text
@@ -343,6 +343,9 @@ def _add_decide(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
                        help="stock stays where ours gains less time (default 3)")  # fmt: skip
     found.add_argument("--saving", type=float, default=20.0, metavar="PERCENT",
                        help="... unless ours saves so much CPU time within the margin (default 20)")  # fmt: skip
+    found.add_argument("--before", type=Path, metavar="TABLE",
+                       help="a decision table of other days or machines: what it has stays where it costs at most 3 %%, what it leaves "
+                       "to stock must gain 15 %%, and its rows for layouts that were not measured stay")  # fmt: skip
     found.add_argument("--source", metavar="TEXT", help="source of the table (default: the commands that measured)")
     found.set_defaults(function=_decide)
 
@@ -352,7 +355,8 @@ def _decide(options: argparse.Namespace) -> int:
         if not 0 <= value <= most:
             raise DocumentError(f"decide: --{name} {value:g} is not a number from 0 to {most}")
     rules = decide.Rules(options.margin / 100, options.saving / 100)
-    print(decide.write(options.documents, options.output, rules, options.source))
+    table_before = before.NOTHING_BEFORE if options.before is None else before.load(options.before)
+    print(decide.write(options.documents, options.output, rules, options.source, table_before))
     return 0
 
 

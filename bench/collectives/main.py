@@ -15,7 +15,7 @@ from bench.common import command, launch
 from bench.common.jobs import JobError
 from bench.testbed.cluster.errors import ClusterError
 from bench.testbed.cluster.launch import find_mpirun
-from poweraware import decide
+from poweraware import before, decide
 from poweraware.documents import DocumentError
 
 
@@ -30,9 +30,10 @@ def _run(options: Options) -> int:
         return 1
     if options.table and not os.access(options.table.resolve().parent, os.W_OK):
         raise JobError(f"{options.table}: cannot be written there")
+    table_before = before.NOTHING_BEFORE if options.before is None else before.load(options.before)
     jobs = Jobs(options)
     documents = jobs.run()
-    return _table(options, jobs, documents) if options.table else _report(options, documents)
+    return _table(options, jobs, documents, table_before) if options.table else _report(options, documents)
 
 
 def series() -> int:
@@ -74,10 +75,10 @@ def _page(found: Sequence[figures.Ratio], head: Dict[str, Any], wrong: Sequence[
     return page.page(found, head, wrong)
 
 
-def _table(options: Options, jobs: Jobs, documents: Sequence[Dict[str, Any]]) -> int:
+def _table(options: Options, jobs: Jobs, documents: Sequence[Dict[str, Any]], table_before: before.TableBefore) -> int:
     assert options.table is not None
     head = _head(options, documents)
     source = (f"{' '.join(options.command)} ({head['date'][:10]}, {head['library']}, a machine with {head['cpus']} CPUs, "
               f"nodes emulated: layouts with more ranks than CPUs share them)")  # fmt: skip
-    print(decide.write(jobs.paths(), options.table, decide.Rules(), source))
+    print(decide.write(jobs.paths(), options.table, decide.Rules(), source, table_before))
     return 0

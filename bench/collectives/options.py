@@ -31,6 +31,7 @@ class Options(JobOptions):
     stock: List[str]
     ours: List[str]
     table: Optional[Path]
+    before: Optional[Path]
     seconds: Optional[float]
     blocks: Optional[int]
     mpirun: str
@@ -43,7 +44,10 @@ class Options(JobOptions):
 
 def parse(arguments: Sequence[str], series: int) -> Options:
     """Options of a command line; ends the program on errors and for --help."""
-    given = _parser(series).parse_args(arguments)
+    parser = _parser(series)
+    given = parser.parse_args(arguments)
+    if given.before and not given.table:
+        parser.error("--before is for --table")
     return Options(
         layouts=given.layouts or layouts(LAYOUTS_OF_A_TABLE if given.table else LAYOUTS),
         collectives=given.collectives,
@@ -51,6 +55,7 @@ def parse(arguments: Sequence[str], series: int) -> Options:
         stock=given.stock,
         ours=given.ours,
         table=given.table,
+        before=given.before,
         seconds=given.seconds,
         blocks=given.blocks,
         mpirun=given.mpirun,
@@ -78,6 +83,7 @@ def _parser(series: int) -> argparse.ArgumentParser:
     parser.add_argument("--table", type=Path, metavar="FILE",
                         help="instead: compare all our algorithms with what Open MPI selects, and write the decision "
                         "table that follows (the built-in one: coll_poweraware/decision.json)")
+    parser.add_argument("--before", type=Path, metavar="FILE", help="with --table: the decision table to start from (poweraware decide)")
     parser.add_argument("--quick", action="store_true", help="three sizes, short blocks: to see whether it works")
     parser.add_argument("--seconds", type=float, metavar="S", help="for each collective and size of a job (default: 0.5)")
     parser.add_argument("--blocks", type=int, metavar="N", help="interleaved blocks of each variant (default: 21)")

@@ -25,7 +25,7 @@
 
 #include "faults.h"
 
-/* Bcasts that the built-in table gives to an algorithm with slots, on one node. */
+/* Bcasts of a node; the decision table of the job gives them to an algorithm with slots. */
 enum { COUNT = 25000, MOST_CALLS = 200, MOST_BYTES_PER_CALL = 256 * 1024 };
 
 static int rank;

@@ -43,6 +43,17 @@ export OMPI_MCA_odls_base_sigkill_timeout=0
 # our algorithms wherever they can: scheme auto, the default, would leave many calls to others
 export OMPI_MCA_coll_poweraware_scheme=throttle
 
+# A decision table: collectives that go by an algorithm in all layouts and sizes.
+table_of() { # file, then a collective and its algorithm, again and again
+    local file=$1 rows=''
+    shift
+    while [ $# -gt 1 ]; do
+        rows+=${rows:+, }$(printf '{"collective": "%s", "nodes": [1, null], "ranks_per_node": [1, null], "bytes": [0, null], "algorithm": "%s"}' "$1" "$2")
+        shift 2
+    done
+    echo "{\"format_version\": 1, \"source\": \"a test\", \"rows\": [$rows]}" >"$file"
+}
+
 major_of_open_mpi() {
     "${OMPI_INFO:-ompi_info}" --version 2>/dev/null | sed -n 's/^Open MPI v\([0-9]*\)\..*/\1/p'
 }

@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 import pytest
 
 from poweraware import decide, main, measurements
+from poweraware.before import TableBefore
 from poweraware.decide import Row, Rules
 
 BLOCKS = 8
@@ -118,6 +119,39 @@ def test_the_table_has_a_line_per_row() -> None:
     assert decide.table([], "") == '{\n  "format_version": 1,\n  "source": "",\n  "rows": []\n}\n'
 
 
+# ---- with the table before ----
+
+
+def row(collective: str, nodes: decide.Range, ranks: decide.Range, size: decide.Range, algorithm: str) -> Json:
+    return {"collective": collective, "nodes": nodes, "ranks_per_node": ranks, "bytes": size, "algorithm": algorithm}
+
+
+def old_table(*rows: Json) -> Json:
+    return {"format_version": 1, "source": "then", "rows": list(rows)}
+
+
+@pytest.mark.parametrize("leader, box, algorithms", [
+    (103, 150, "leader"), (103.5, 150, ""),  # what it has costs no more than 3 %
+    (103, 96, "box leader"), (103, 98, "leader"),  # what beats it gains as much as without it
+])  # fmt: skip
+def test_what_the_table_before_has_stays(leader: float, box: float, algorithms: str) -> None:
+    before = TableBefore([row("bcast", (1, 1), (2, None), (8, 8), "leader")])
+    points = measurements.points([document(point("bcast", 1, 2, 8, leader, box))])
+    assert " ".join(each.algorithm for each in decide.rows(points, Rules(), before)) == algorithms
+
+
+@pytest.mark.parametrize("rows", [
+    [row("bcast", (1, 1), (2, None), (9, None), "leader")], [row("bcast", (2, 4), (2, None), (0, None), "leader")],
+    [row("bcast", (1, 1), (3, 4), (0, None), "leader")], [row("scan", (1, 1), (2, 2), (0, None), "leader")],
+    [row("bcast", (1, 1), (2, 2), (0, None), "sm")],  # not measured
+    [row("bcast", (1, 1), (2, 2), (0, None), "stock"), row("bcast", (1, 1), (2, 2), (0, None), "leader")],
+])  # fmt: skip
+def test_what_the_table_before_leaves_to_stock_must_gain_more(rows: List[Json]) -> None:
+    for leader, box, algorithms in ((86, 200, []), (84, 86, ["leader"])):
+        points = measurements.points([document(point("bcast", 1, 2, 8, leader, box))])
+        assert [each.algorithm for each in decide.rows(points, Rules(), TableBefore(rows))] == algorithms
+
+
 # ---- the command ----
 
 
@@ -142,6 +176,29 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert written["source"] == "mine" and [row["collective"] for row in written["rows"]] == ["bcast"]
     assert main.main(["decide", other, "-o", str(table), "--margin", "5"]) == 0
     assert "Stock functions everywhere" in capsys.readouterr().out and json.loads(table.read_text())["rows"] == []
+
+
+def test_command_with_the_table_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows for layouts that were not measured stay, and come first; so may be a table that was made so."""
+    measured = save(tmp_path / "m.json", document(point("bcast", 1, 2, 8, 50, 100)))
+    larger = [row("bcast", [1, 1], [4, None], [0, 63], "box"), row("scan", [1, 1], [2, 2], [0, 63], "box")]
+    before = save(tmp_path / "before.json", old_table(row("bcast", [1, 1], [2, 3], [0, None], "box"), *larger))
+    table = tmp_path / "table.json"
+    for _ in range(2):
+        assert main.main(["decide", measured, "-o", str(table), "--before", before]) == 0
+        assert "2 rows for layouts that were not measured" in capsys.readouterr().out
+        found = json.loads(table.read_text())["rows"]
+        assert found[:2] == larger and [each["algorithm"] for each in found[2:]] == ["leader", "box"]
+        before = str(table)
+
+
+@pytest.mark.parametrize("text, said", [("{", "not JSON"), ("{}", "format_version"), (json.dumps(old_table({"collective": "bcast"})), "$.rows[0]")])
+def test_tables_before_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
+    measured = save(tmp_path / "m.json", document(point("bcast", 1, 2, 8, 50, 100)))
+    (tmp_path / "before.json").write_text(text)
+    assert main.main(["decide", measured, "-o", str(tmp_path / "t.json"), "--before", str(tmp_path / "before.json")]) == 2
+    error = capsys.readouterr().err
+    assert "before.json: " in error and said in error and not (tmp_path / "t.json").exists()
 
 
 WRONG: List["tuple[str, str]"] = [

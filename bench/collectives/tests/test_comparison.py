@@ -164,6 +164,24 @@ def test_a_table_is_made_of_all_runs(world: World) -> None:
     assert written["source"].startswith("bench/collectives/collectives ") and f"--table {table}" in written["source"]
 
 
+def test_a_table_begins_with_rows_of_the_one_before(world: World) -> None:
+    row = {"collective": "bcast", "nodes": [1, 1], "ranks_per_node": [64, None], "bytes": [0, None], "algorithm": "leader"}
+    old, table = world.folder / "old.json", world.folder / "table.json"
+    old.write_text(json.dumps({"format_version": 1, "source": "then", "rows": [row]}))
+    done = world.run("--table", str(table), "--before", str(old), "--layouts", "1x2", "--repetitions", "1")
+    assert done.returncode == 0 and json.loads(table.read_text())["rows"][0] == row, done.stderr
+
+
+def test_a_table_before_that_is_none_is_said_before_the_jobs(world: World) -> None:
+    old = world.folder / "old.json"
+    old.write_text("{}")
+    done = world.run("--table", str(world.folder / "table.json"), "--before", str(old), "--layouts", "1x2")
+    assert done.returncode == 1 and "old.json: " in done.stderr
+    done = world.run("--before", str(old), "--layouts", "1x2")
+    assert done.returncode == 2 and "--before" in done.stderr
+    assert not world.output.exists()
+
+
 def test_a_table_that_cannot_be_written_is_said_before_the_jobs(world: World) -> None:
     done = world.run("--table", str(world.folder / "no" / "table.json"), "--layouts", "1x2")
     assert done.returncode == 1 and "no/table.json: cannot be written" in done.stderr
