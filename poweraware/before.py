@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from poweraware.documents import check, load_schema, read_json
 from poweraware.measurements import STOCK, Point
@@ -32,8 +32,10 @@ class TableBefore:
 NOTHING_BEFORE = TableBefore(())
 
 
-def load(path: Path) -> TableBefore:
-    """Raises a DocumentError when it is no decision table."""
+def load(path: Optional[Path]) -> TableBefore:
+    """None: there is none.  Raises a DocumentError when it is no decision table."""
+    if path is None:
+        return NOTHING_BEFORE
     table: Dict[str, Any] = read_json(path)
     check(table, load_schema("coll_poweraware", "decision.schema.json"), str(path))
     return TableBefore(table["rows"])

@@ -355,8 +355,7 @@ def _decide(options: argparse.Namespace) -> int:
         if not 0 <= value <= most:
             raise DocumentError(f"decide: --{name} {value:g} is not a number from 0 to {most}")
     rules = decide.Rules(options.margin / 100, options.saving / 100)
-    table_before = before.NOTHING_BEFORE if options.before is None else before.load(options.before)
-    print(decide.write(options.documents, options.output, rules, options.source, table_before))
+    print(decide.write(options.documents, options.output, rules, options.source, before.load(options.before)))
     return 0
 
 

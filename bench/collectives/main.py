@@ -30,7 +30,7 @@ def _run(options: Options) -> int:
         return 1
     if options.table and not os.access(options.table.resolve().parent, os.W_OK):
         raise JobError(f"{options.table}: cannot be written there")
-    table_before = before.NOTHING_BEFORE if options.before is None else before.load(options.before)
+    table_before = before.load(options.before)
     jobs = Jobs(options)
     documents = jobs.run()
     return _table(options, jobs, documents, table_before) if options.table else _report(options, documents)
