@@ -146,6 +146,11 @@ bool pwr_class_may_move_levers(const pwr_class_t *class)
     return PWR_AUDIT_LEVERS == depth_of(class);
 }
 
+static uint64_t longer_of(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static uint32_t lingering(uint32_t ns)
 {
     uint64_t longer = (uint64_t)PWR_AUDIT_LINGER_FACTOR * ns;
@@ -168,7 +173,9 @@ void pwr_class_adjust(const pwr_class_t *class, pwr_wait_policy_t *policy)
 {
     pwr_audit_depth_t depth = depth_of(class);
     if (PWR_AUDIT_REFERENCE == depth) {
-        policy->poll_ns = REFERENCE_POLL_NS > policy->poll_ns ? REFERENCE_POLL_NS : policy->poll_ns;
+        policy->poll_ns = longer_of(policy->poll_ns, REFERENCE_POLL_NS);
+    } else if (PWR_AUDIT_LINGER == depth && policy->oversubscribed) {
+        policy->poll_ns = longer_of(policy->poll_ns, lingering(policy->spin_ns));
     } else if (PWR_AUDIT_LINGER == depth) {
         policy->spin_ns = lingering(policy->spin_ns);
         policy->monitor_ns = 0 == policy->monitor_ns ? 0 : lingering(policy->monitor_ns);

@@ -17,6 +17,9 @@
  *      depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has
  *      passed that all trials, the next one included, have taken a quarter of the bound at most.
+ *   5. Calls in which ranks sleep, and that are over in less time than lingering takes, linger from
+ *      the first look on: a sleep may double such a call, and lingering hardly takes more than the
+ *      call.  A trial shows later whether sleeping at once is as fast.
  */
 #include "config.h"
 
@@ -67,10 +70,15 @@ static bool saves(const pwr_audit_t *a, const pwr_schedule_t *at)
     return place.second == reference_first;
 }
 
+static bool sleeps_keep_bound(const pwr_audit_t *a, uint64_t passed_ns)
+{
+    return (double)a->late_ns * SHARE_OF_BOUND <= expm1(a->bound) * (double)passed_ns;
+}
+
 static bool is_bounded(const pwr_audit_t *a, uint64_t passed_ns)
 {
     return a->proven == a->tested && a->proven != PWR_AUDIT_LEVERS &&
-           (double)a->late_ns * SHARE_OF_BOUND <= expm1(a->bound) * (double)passed_ns;
+           sleeps_keep_bound(a, passed_ns);
 }
 
 static bool wants_pair(const pwr_audit_t *a, int pair, uint64_t passed_ns)
@@ -196,8 +204,8 @@ static void give_up(pwr_audit_t *a, pwr_audit_estimate_t found, bool is_gross)
 {
     a->given_up_ns = fmax(a->trial_ns, is_gross ? next_trial_ns(a) : 0.0);
     a->lost_ns += fmax(a->trial_ns, 0.0);
+    a->proven = a->proven == a->tested ? PWR_AUDIT_REFERENCE : a->proven;
     change(a, a->tested + 1u, as_ratio(found));
-    a->proven = PWR_AUDIT_REFERENCE;
     a->suspicious = true;
 }
 
@@ -231,6 +239,65 @@ static void judge(pwr_audit_t *a)
     }
 }
 
+/* ---- looks at the clocks ---- */
+
+/* What has passed since the last look at the clocks. */
+typedef struct passed {
+    uint64_t ns, cpu_ns, uj; /* uj 0: unknown */
+    uint64_t calls;
+} passed_t;
+
+/* Is it worth a look at the meter, for a stretch that lasts as long as calls did lately? */
+static bool is_long(const pwr_audit_t *a, const passed_t *passed)
+{
+    return passed->ns / passed->calls * pwr_schedule_length(a->at.block) >=
+           PWR_AUDIT_ENERGY_LEAST_NS;
+}
+
+static uint64_t since(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static passed_t look(pwr_audit_t *a, const pwr_audit_clock_t *clock)
+{
+    uint64_t now = clock->now_ns(clock->arg);
+    uint64_t cpu = clock->cpu_ns(clock->arg);
+    passed_t passed = {.ns = since(a->end_ns, now),
+                       .cpu_ns = since(a->end_cpu_ns, cpu),
+                       .calls = a->calls > a->end_calls ? a->calls - a->end_calls : 1};
+    uint64_t uj = clock->energy_uj && is_long(a, &passed) ? clock->energy_uj(clock->arg) : 0;
+    passed.uj = a->end_uj != 0 ? since(a->end_uj, uj) : 0;
+    a->end_ns = now;
+    a->end_cpu_ns = cpu;
+    a->end_uj = uj;
+    a->end_calls = a->calls;
+    return passed;
+}
+
+/* ---- 5. ---- */
+
+static bool is_brief(const pwr_audit_t *a, const passed_t *passed)
+{
+    return passed->ns / passed->calls < PWR_AUDIT_LINGER_LEAST_NS &&
+           !sleeps_keep_bound(a, passed->ns);
+}
+
+/* Nothing is known yet. */
+static bool is_open(const pwr_audit_t *a)
+{
+    return a->tested == a->first && a->proven == a->first && number_of(&a->time) < SAMPLES_TO_JUDGE;
+}
+
+/* A trial of what is deeper is said to lose as much as these calls took. */
+static void begin_lingering(pwr_audit_t *a, const passed_t *passed)
+{
+    a->brief = true;
+    a->given_up_ns = (double)passed->ns;
+    change(a, PWR_AUDIT_LINGER, (pwr_audit_estimate_t){0});
+    a->proven = PWR_AUDIT_LINGER;
+}
+
 /* ---- interface ---- */
 
 void pwr_audit_init(pwr_audit_t *audit, const pwr_audit_clock_t *clock, double max_slowdown,
@@ -259,40 +326,10 @@ void pwr_audit_start(pwr_audit_t *audit, pwr_audit_depth_t start)
 void pwr_audit_forget(pwr_audit_t *audit)
 {
     forget_samples(audit);
-    audit->tested = audit->proven = audit->first;
-    audit->trial_ns = audit->given_up_ns = 0.0;
+    audit->tested = audit->proven = audit->brief ? PWR_AUDIT_LINGER : audit->first;
+    audit->trial_ns = 0.0;
+    audit->given_up_ns = audit->brief ? audit->given_up_ns : 0.0;
     begin_part(audit, false);
-}
-
-/* What has passed since the last look at the clocks. */
-typedef struct passed {
-    uint64_t ns, cpu_ns, uj; /* uj 0: unknown */
-} passed_t;
-
-/* Is it worth a look at the meter, for a stretch that lasts as long as calls did lately? */
-static bool is_long(const pwr_audit_t *a, uint64_t passed_ns)
-{
-    uint64_t calls = a->at.call > a->end_call ? a->at.call - a->end_call : 1;
-    return passed_ns / calls * pwr_schedule_length(a->at.block) >= PWR_AUDIT_ENERGY_LEAST_NS;
-}
-
-static uint64_t since(uint64_t before, uint64_t now)
-{
-    return now > before ? now - before : 0;
-}
-
-static passed_t look(pwr_audit_t *a, const pwr_audit_clock_t *clock)
-{
-    uint64_t now = clock->now_ns(clock->arg);
-    uint64_t cpu = clock->cpu_ns(clock->arg);
-    passed_t passed = {.ns = since(a->end_ns, now), .cpu_ns = since(a->end_cpu_ns, cpu)};
-    uint64_t uj = clock->energy_uj && is_long(a, passed.ns) ? clock->energy_uj(clock->arg) : 0;
-    passed.uj = a->end_uj != 0 ? since(a->end_uj, uj) : 0;
-    a->end_ns = now;
-    a->end_cpu_ns = cpu;
-    a->end_uj = uj;
-    a->end_call = a->at.call;
-    return passed;
 }
 
 /* A part that was measured is over. */
@@ -323,6 +360,9 @@ void pwr_audit_end_stretch(pwr_audit_t *a, const pwr_audit_clock_t *clock)
         end_part(a, &ended, &passed);
     }
     if (place.pair >= 0 && !place.second) {
+        if (place.pair == 0 && is_open(a) && is_brief(a, &passed)) {
+            begin_lingering(a, &passed);
+        }
         measures = wants_pair(a, place.pair, passed.ns);
         a->late_ns = 0;
     }

@@ -11,7 +11,7 @@
 
 #include "pwr/audit.h"
 
-enum { US = 1000, PERIOD_NS = 100 * US };
+enum { US = 1000, MS = 1000 * US, PERIOD_NS = 500 * US, BRIEF_NS = 30 * US };
 
 /* A program that makes one call after the other; its clocks stand still otherwise. */
 typedef struct program {
@@ -85,7 +85,7 @@ static bool call(program_t *p)
 /* Of the whole run, against one in which nothing is saved. */
 static double slowdown(const program_t *p, uint64_t calls)
 {
-    return (double)(p->now_ns - 12345) / ((double)calls * PERIOD_NS) - 1.0;
+    return (double)(p->now_ns - 12345) / ((double)calls * (double)p->period_ns) - 1.0;
 }
 
 /* All measure in the first pair of a block, those who are suspicious in the others, too. */
@@ -192,6 +192,67 @@ static void test_start(void **state)
     assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 10);
     run(&p, 2000);
     assert_int_equal(pwr_audit_result(&p.audit).depth, PWR_AUDIT_LADDER);
+}
+
+static void start_brief(program_t *p, double ladder)
+{
+    start(p, 0.0, ladder, 1);
+    p->period_ns = BRIEF_NS;
+}
+
+/* A sleep may double them, so they linger until there is time for a trial. */
+static void test_brief_calls(void **state)
+{
+    program_t p;
+    (void)state;
+    start_brief(&p, 1.0);
+    run(&p, 3000);
+    assert_int_equal(p.calls_at[PWR_AUDIT_LADDER], 10);
+    assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 3000 - 10 - p.calls_at[PWR_AUDIT_REFERENCE]);
+    assert_int_equal(p.audit.changes, 1);
+    assert_int_equal(p.audit.last.call, 10);
+    assert_int_equal(p.audit.last.to, PWR_AUDIT_LINGER);
+    run(&p, 100000 - 3000);
+    assert_true(p.calls_at[PWR_AUDIT_LADDER] > 10);
+    assert_true(slowdown(&p, 100000) < 0.01);
+    assert_int_equal(pwr_audit_result(&p.audit).depth, PWR_AUDIT_LINGER);
+    p.extra[PWR_AUDIT_LADDER] = 0.0;
+    pwr_audit_forget(&p.audit);
+    assert_int_equal(pwr_audit_depth(&p.audit), PWR_AUDIT_LINGER);
+    run(&p, 300000);
+    assert_int_equal(pwr_audit_result(&p.audit).depth, PWR_AUDIT_LADDER);
+}
+
+static void test_brief_calls_that_need_not_linger(void **state)
+{
+    static const uint64_t late_ns[] = {0, BRIEF_NS / 500};
+    program_t p;
+    (void)state;
+    for (unsigned i = 0; i < sizeof late_ns / sizeof late_ns[0]; i++) {
+        start_brief(&p, 0.0);
+        p.late_ns = late_ns[i];
+        run(&p, 3000);
+        assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 0);
+    }
+    /* measured before they became brief */
+    start(&p, 0.0, 0.0, 1);
+    run(&p, 3000);
+    p.period_ns = BRIEF_NS;
+    run(&p, 3000);
+    assert_int_equal(p.calls_at[PWR_AUDIT_LINGER], 0);
+}
+
+/* The set-up in the first of them makes them look long once. */
+static void test_brief_calls_behind_a_long_one(void **state)
+{
+    program_t p;
+    (void)state;
+    start_brief(&p, 1.0);
+    p.now_ns += 5 * MS;
+    run(&p, 3000);
+    assert_int_equal(p.audit.last.call, 42);
+    assert_int_equal(p.audit.last.to, PWR_AUDIT_LINGER);
+    assert_int_equal(p.audit.changes, 1);
 }
 
 static void test_forget(void **state)
@@ -383,6 +444,9 @@ int main(void)
         cmocka_unit_test(test_sleeps_that_keep_the_bound),
         cmocka_unit_test(test_calls_counted_by_others),
         cmocka_unit_test(test_start),
+        cmocka_unit_test(test_brief_calls),
+        cmocka_unit_test(test_brief_calls_that_need_not_linger),
+        cmocka_unit_test(test_brief_calls_behind_a_long_one),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_gross_mistake),
         cmocka_unit_test(test_large_mistake),

@@ -11,7 +11,7 @@
  * the application's slowdown, not the collective's.
  *
  * All other calls save as much as has not been found wrong.  So 15 of 16 calls save from the first
- * one on.
+ * one on.  Calls so brief that a sleep might double them are the exception: they linger.
  *
  * All ranks of a communicator try the same at the same time and tell each other nothing.  The depth
  * is each rank's own affair, and so is its verdict.  In programs that communicate the ranks' times
@@ -49,7 +49,7 @@ typedef struct pwr_audit_estimate {
 typedef struct pwr_audit_change {
     uint64_t call; /* of the class, counted from 0 */
     pwr_audit_depth_t from, to;
-    pwr_audit_estimate_t slowdown; /* measured then; of a change downwards: 0 */
+    pwr_audit_estimate_t slowdown; /* measured then; 0: of a change downwards, and of brief calls */
 } pwr_audit_change_t;
 
 /* Logarithms of ratios, older ones fading. */
@@ -69,12 +69,13 @@ typedef struct pwr_audit {
     uint8_t gross;   /* points of pairs in a row that were much slower */
     bool measures;   /* this stretch is measured */
     bool suspicious; /* the last pair asks for another one */
+    bool brief;      /* calls that sleep are over so soon that they linger first */
     uint32_t pairs;  /* measured */
     uint64_t calls;  /* made */
     double bound;    /* of the logarithm */
     uint64_t begin_ns, end_ns, end_cpu_ns, end_uj; /* at the first call, at the last look; end_uj 0:
                                                       unknown */
-    uint64_t end_call;                             /* number of the call before which that was */
+    uint64_t end_calls;                            /* made by then */
     uint64_t late_ns;                              /* since then, by sleeps: at most; saturates */
     uint64_t part_ns[2], part_cpu_ns[2];           /* of this pair: saving, reference */
     uint64_t part_uj[2];                           /* 0: unknown */
