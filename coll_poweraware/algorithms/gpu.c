@@ -375,7 +375,7 @@ static bool all_leaders(coll_poweraware_call_t *call, bool mine)
     const coll_poweraware_leaders_t leaders = leaders_of(call, &operands);
     int sum = mine, room = 0;
     coll_poweraware_begin_network(call, OMPI_SUCCESS);
-    void *least = coll_poweraware_sum_double(&leaders, (char *)&sum, (char *)&room, 1);
+    void *least = coll_poweraware_sum_whole(&leaders, (char *)&sum, (char *)&room, 1);
     coll_poweraware_end_network(call);
     return OMPI_SUCCESS == call->error && 0 != *(const int *)least;
 }

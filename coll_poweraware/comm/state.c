@@ -204,6 +204,7 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     if (NULL == state->others) {
         return false;
     }
+    state->call->crowded = all_are_crowded(h, places);
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
     state->explores_ppm = least_explored(h, places);
     state->knows = all_know(h, places, BY_EARLIER_JOBS);
@@ -216,8 +217,7 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     }
     if (NULL != decision) {
         state->choices = coll_poweraware_decision_compile(decision, h->num_nodes, h->max_local);
-        state->trusts_others =
-            !coll_poweraware_table_is_builtin(decision) || all_are_crowded(h, places);
+        state->trusts_others = !coll_poweraware_table_is_builtin(decision) || state->call->crowded;
     }
     return NULL == decision || NULL != state->choices;
 }

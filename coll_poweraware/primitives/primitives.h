@@ -39,7 +39,7 @@ enum { COLL_POWERAWARE_LANES = 1 + PWR_SEGMENT_SLOTS, COLL_POWERAWARE_LANE_MESSA
    nodes, one to and from every node, or one to each child in a tree of nodes. */
 static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
 {
-    enum { TREE_CHILDREN = 32 };
+    enum { TREE_CHILDREN = 35 };
     int window =
         hierarchy->max_local > hierarchy->num_nodes ? hierarchy->max_local : hierarchy->num_nodes;
     return 2 * window + TREE_CHILDREN;
@@ -68,6 +68,7 @@ typedef struct coll_poweraware_call {
     const struct coll_poweraware_others *others; /* comm/components.h */
     pwr_segment_t *segment;
     pwr_boxes_t *boxes; /* the segment's */
+    bool crowded;       /* on every node ranks share CPUs */
     int *pids; /* [num_local] for single copy; NULL: there is none, on no rank of the node */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */

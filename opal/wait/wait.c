@@ -159,7 +159,8 @@ static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
         if (call->policy->oversubscribed) {
             sched_yield();
         }
-        if (pwr_flag_reached_soon(call->flag, call->target)) {
+        if (call->policy->oversubscribed ? reached(call)
+                                         : pwr_flag_reached_soon(call->flag, call->target)) {
             return REACHED;
         }
         make_progress(call);

@@ -3,9 +3,13 @@
  *
  * What leaders do with small messages between fan-in and fan-out.
  *
- * Sources: Barrier, dissemination (Hensgen, Finkel, Manber 1988).  Bcast, binomial tree
- * (node_tree.h).  Allgather, Bruck et al. 1997, as in Thakur, Rabenseifner, Gropp, "Optimization of
- * Collective Communication Operations in MPICH", 2005.  Reductions: partial_sums.h.
+ * Sources: Barrier, dissemination (Hensgen, Finkel, Manber 1988).  Bcast, node_tree.h.  Allgather,
+ * Bruck et al. 1997, as in Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication
+ * Operations in MPICH", 2005.  Reductions: partial_sums.h.
+ *
+ * Where ranks share CPUs (call->crowded), each message costs time that others wait for.  So p
+ * leaders, more than two, do Barrier and Allgather by 2 (p - 1) messages, up a tree of nodes and
+ * down again, instead of p log2 p.
  */
 #include "algorithms/box/box.h"
 
@@ -14,23 +18,6 @@
 static int lowest(const coll_poweraware_call_t *call, int node)
 {
     return coll_poweraware_leader(call, node, COLL_POWERAWARE_NO_RANK);
-}
-
-/* ---- Barrier ---- */
-
-int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
-{
-    int nodes = call->hierarchy->num_nodes;
-    int me = call->hierarchy->my_node;
-    int rc = OMPI_SUCCESS;
-    for (int distance = 1; distance < nodes; distance *= 2) {
-        int from = lowest(call, (me - distance + nodes) % nodes);
-        int to = lowest(call, (me + distance) % nodes);
-        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
-        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
-        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
-    }
-    return rc;
 }
 
 /* ---- trees: virtual node 0 is node `first` ---- */
@@ -50,7 +37,8 @@ int coll_poweraware_box_leaders_receive(coll_poweraware_call_t *call, int root, 
                                         size_t bytes)
 {
     int first = call->hierarchy->node_of[root];
-    int parent = coll_poweraware_tree_parent(vnode_of(call, first));
+    int fan = coll_poweraware_fan(bytes, call->hierarchy->num_nodes);
+    int parent = coll_poweraware_node_parent(vnode_of(call, first), fan);
     coll_poweraware_post_recv(call, buffer, bytes, MPI_BYTE,
                               leader_of_vnode(call, parent, first, root));
     return coll_poweraware_complete(call, OMPI_SUCCESS);
@@ -65,12 +53,67 @@ void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root,
     }
     int first = call->hierarchy->node_of[root];
     int me = vnode_of(call, first);
-    int num = coll_poweraware_num_children(me, nodes, false);
+    int fan = coll_poweraware_fan(bytes, nodes);
+    int num = coll_poweraware_num_children(me, nodes, fan);
     for (int k = num - 1; k >= 0; --k) { /* largest subtree first */
-        int child = coll_poweraware_tree_child(me, nodes, k);
+        int child = coll_poweraware_node_child(me, nodes, k, fan);
         coll_poweraware_post_send(call, buffer, bytes, MPI_BYTE,
                                   leader_of_vnode(call, child, first, root));
     }
+}
+
+/* ---- up to node 0 and down again ---- */
+
+static bool goes_up_and_down(const coll_poweraware_call_t *call)
+{
+    return call->crowded && call->hierarchy->num_nodes > 2;
+}
+
+/* Node 0's leader has all; everybody gets it. */
+static int pass_down(coll_poweraware_call_t *call, void *all, size_t bytes)
+{
+    int root = lowest(call, 0);
+    if (call->hierarchy->my_node > 0) {
+        coll_poweraware_box_leaders_receive(call, root, all, bytes);
+    }
+    coll_poweraware_box_leaders_forward(call, root, all, bytes);
+    return coll_poweraware_complete(call, OMPI_SUCCESS);
+}
+
+/* ---- Barrier ---- */
+
+static int meet_up_and_down(coll_poweraware_call_t *call)
+{
+    int nodes = call->hierarchy->num_nodes, me = call->hierarchy->my_node;
+    int fan = coll_poweraware_fan(0, nodes);
+    int child;
+    for (int k = 0; (child = coll_poweraware_node_child(me, nodes, k, fan)) >= 0; ++k) {
+        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, lowest(call, child));
+    }
+    coll_poweraware_complete(call, OMPI_SUCCESS);
+    if (me > 0) {
+        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE,
+                                  lowest(call, coll_poweraware_node_parent(me, fan)));
+    }
+    return pass_down(call, NULL, 0);
+}
+
+int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
+{
+    if (goes_up_and_down(call)) {
+        return meet_up_and_down(call);
+    }
+    int nodes = call->hierarchy->num_nodes;
+    int me = call->hierarchy->my_node;
+    int rc = OMPI_SUCCESS;
+    for (int distance = 1; distance < nodes; distance *= 2) {
+        int from = lowest(call, (me - distance + nodes) % nodes);
+        int to = lowest(call, (me + distance) % nodes);
+        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
+        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+    }
+    return rc;
 }
 
 /* ---- Allgather ---- */
@@ -106,10 +149,39 @@ static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_block
     }
 }
 
+/* The blocks of the nodes below `node` in the tree, and its own. */
+static void post_subtree(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
+                         unsigned char *all, int node, int fan, bool send, int peer)
+{
+    int end = coll_poweraware_node_end(node, call->hierarchy->num_nodes, fan);
+    post_nodes(call, blocks, all, node, end - node, send, lowest(call, peer));
+}
+
+static int gather_up_and_down(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
+                              unsigned char *all)
+{
+    int nodes = call->hierarchy->num_nodes, me = call->hierarchy->my_node;
+    size_t total = coll_poweraware_bytes_before_node(call, blocks, nodes);
+    int fan = coll_poweraware_fan(total, nodes);
+    int child;
+    for (int k = 0; (child = coll_poweraware_node_child(me, nodes, k, fan)) >= 0; ++k) {
+        post_subtree(call, blocks, all, child, fan, false, child);
+    }
+    coll_poweraware_complete(call, OMPI_SUCCESS);
+    if (me > 0) {
+        post_subtree(call, blocks, all, me, fan, true, coll_poweraware_node_parent(me, fan));
+        coll_poweraware_complete(call, OMPI_SUCCESS);
+    }
+    return pass_down(call, all, total);
+}
+
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
                                           const coll_poweraware_blocks_t *blocks,
                                           unsigned char *all)
 {
+    if (goes_up_and_down(call)) {
+        return gather_up_and_down(call, blocks, all);
+    }
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;
     int rc = OMPI_SUCCESS;

@@ -5,7 +5,8 @@
  *
  * Reduce:
  * 1. everybody puts its operand into its box; who does not lead is done;
- * 2. the leader combines the operands of its node; leaders combine theirs up a binomial tree.
+ * 2. the leader combines the operands of its node; leaders combine theirs up a tree
+ *    (node_tree.h).
  * The others, on one node, while reading all boxes is cheap:
  * 1. everybody puts its operand into its box;
  * 2. everybody combines what it needs of all boxes: all elements, or those that it is to have.
@@ -15,15 +16,16 @@
  * 3. and copies all slices.
  * On several nodes, or with very many ranks:
  * 1. as above;
- * 2. the leader combines the operands of its node into its set; leaders combine theirs by recursive
- *    doubling; the others rest;
+ * 2. the leader combines the operands of its node into its set; leaders sum theirs up
+ *    (coll_poweraware_sum_whole); the others rest;
  * 3. the leader posts the set, and everybody copies what it needs.
  *
  * Operands of a node are combined in rank order from the right, x0 op (x1 op (x2 ...)), element by
  * element the same way in all variants; partial_sums.h has the order of nodes.  So the order
- * depends on layout and root only, and every rank has the same bytes.
+ * depends on the layout, the root, and whether ranks share CPUs, and every rank has the same bytes.
  */
 #include "algorithms/box/reduction.h"
+#include "algorithms/leader/node_tree.h"
 
 #include "ompi/op/op.h"
 
@@ -118,7 +120,7 @@ static const unsigned char *lead(const reduction_t *r, int error, int *rc)
     }
     coll_poweraware_begin_network(r->call, *rc);
     coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
-    char *result = coll_poweraware_sum_double(&leaders, sum, spare, r->total);
+    char *result = coll_poweraware_sum_whole(&leaders, sum, spare, r->total);
     coll_poweraware_end_network(r->call);
     *rc = coll_poweraware_first_error(*rc, r->call->error);
     if (OMPI_SUCCESS == *rc) {
@@ -223,7 +225,8 @@ static void reduce_nodes(const reduction_t *r, char *sum)
     coll_poweraware_leaders_t leaders = coll_poweraware_box_leaders(r);
     int to = h->node_of[r->root];
     int top = ompi_op_is_commute(r->operands.op) ? to : h->num_nodes - 1;
-    coll_poweraware_sum_to_node(&leaders, sum, spare_box(r), r->total, top, false);
+    int fan = coll_poweraware_fan(r->total * (size_t)r->operands.extent, h->num_nodes);
+    coll_poweraware_sum_to_node(&leaders, sum, spare_box(r), r->total, top, fan);
     coll_poweraware_sum_pass(&leaders, sum, r->total, top, to);
 }
 

@@ -172,7 +172,7 @@ static bool in_pieces(const coll_poweraware_leaders_t *leaders, size_t count)
 {
     const pwr_hierarchy_t *h = leaders->call->hierarchy;
     size_t nodes = (size_t)h->num_nodes, largest = (count + nodes - 1) / nodes;
-    size_t steps = (size_t)coll_poweraware_num_children(0, (int)nodes, false);
+    size_t steps = (size_t)coll_poweraware_num_children(0, (int)nodes, COLL_POWERAWARE_BINOMIAL);
     size_t messages = 2 * (nodes - 1), bytes = count * (size_t)leaders->operands->extent;
     bool fits = largest * (size_t)coll_poweraware_pairwise_rooms(h) <= count;
     return fits && bytes * (steps * nodes - messages) > MESSAGE_BYTES * nodes * (messages - steps);
@@ -184,7 +184,7 @@ char *coll_poweraware_sum_everywhere(const coll_poweraware_leaders_t *leaders, c
     const pieces_t pieces = {count, (size_t)leaders->call->hierarchy->num_nodes};
     const coll_poweraware_pairwise_t pairwise = {leaders, piece_of, &pieces, sum, room, count};
     if (!in_pieces(leaders, count)) {
-        return coll_poweraware_sum_double(leaders, sum, room, count);
+        return coll_poweraware_sum_whole(leaders, sum, room, count);
     }
     coll_poweraware_pairwise_scatter(&pairwise);
     gather(&pairwise);

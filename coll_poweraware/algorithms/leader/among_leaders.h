@@ -37,7 +37,7 @@ int coll_poweraware_pairwise_rooms(const pwr_hierarchy_t *hierarchy);
    to the left of x_i. */
 void coll_poweraware_pairwise_scatter(const coll_poweraware_pairwise_t *pairwise);
 
-/* The sum on all nodes: few elements by coll_poweraware_sum_double; more in pieces, one per node,
+/* The sum on all nodes: few elements by coll_poweraware_sum_whole; more in pieces, one per node,
    by a pairwise reduce-scatter and an allgather (Thakur, Rabenseifner, Gropp, IJHPCA 2005, section
    4.5).  room: for count elements.  Returns where it is: sum or room. */
 char *coll_poweraware_sum_everywhere(const coll_poweraware_leaders_t *leaders, char *sum,

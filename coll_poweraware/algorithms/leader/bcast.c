@@ -43,11 +43,17 @@ static int leader_of_vnode(const bcast_t *b, int vnode)
     return coll_poweraware_leader(b->call, node, b->root);
 }
 
+/* Where ranks share CPUs, it takes a while until a leader runs that a piece has come for: as long
+   as so many bytes take (measured: 60 us). */
+enum { TURN_BYTES = 32 * 1024 };
+
 static bool is_chain(const bcast_t *b, size_t num_pieces)
 {
     size_t nodes = (size_t)b->call->hierarchy->num_nodes;
-    return num_pieces + nodes - 2 <
-           num_pieces * (size_t)coll_poweraware_num_children(0, (int)nodes, false);
+    size_t turn = b->call->crowded ? TURN_BYTES / b->piece_bytes : 0; /* in pieces */
+    return num_pieces + nodes - 2 + turn * (nodes - 1) <
+           (num_pieces + turn) *
+               (size_t)coll_poweraware_num_children(0, (int)nodes, COLL_POWERAWARE_BINOMIAL);
 }
 
 static void find_peers(bcast_t *b, size_t num_pieces)
@@ -57,13 +63,13 @@ static void find_peers(bcast_t *b, size_t num_pieces)
     if (h->my_rank != b->leader) {
         return;
     }
-    bool chain = is_chain(b, num_pieces);
+    int fan = is_chain(b, num_pieces) ? COLL_POWERAWARE_CHAIN : COLL_POWERAWARE_BINOMIAL;
     if (vnode > 0) {
-        b->parent = leader_of_vnode(b, coll_poweraware_node_parent(vnode, chain));
+        b->parent = leader_of_vnode(b, coll_poweraware_node_parent(vnode, fan));
     }
-    int num = coll_poweraware_num_children(vnode, h->num_nodes, chain);
+    int num = coll_poweraware_num_children(vnode, h->num_nodes, fan);
     for (int k = num - 1; k >= 0; --k) { /* largest subtree first */
-        int child = coll_poweraware_node_child(vnode, h->num_nodes, k, chain);
+        int child = coll_poweraware_node_child(vnode, h->num_nodes, k, fan);
         b->children[b->num_children++] = leader_of_vnode(b, child);
     }
 }

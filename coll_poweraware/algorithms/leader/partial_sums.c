@@ -43,19 +43,35 @@ void coll_poweraware_put_left(leaders_t *l, char *operand, char *sum, size_t cou
 /* ---- to one node ---- */
 
 void coll_poweraware_sum_to_node(leaders_t *l, char *sum, char *room, size_t count, int top,
-                                 bool chain)
+                                 int fan)
 {
     int num = l->call->hierarchy->num_nodes;
     int vnode = (top - l->call->hierarchy->my_node + num) % num;
     int child;
-    for (int k = 0; (child = coll_poweraware_node_child(vnode, num, k, chain)) >= 0; ++k) {
+    for (int k = 0; (child = coll_poweraware_node_child(vnode, num, k, fan)) >= 0; ++k) {
         coll_poweraware_leaders_transfer(l, false, room, count, (top - child + num) % num);
         coll_poweraware_put_left(l, room, sum, count);
     }
     if (vnode > 0) {
-        int parent = coll_poweraware_node_parent(vnode, chain);
+        int parent = coll_poweraware_node_parent(vnode, fan);
         coll_poweraware_leaders_transfer(l, true, sum, count, (top - parent + num) % num);
     }
+}
+
+/* The other way. */
+static void sum_from_node(leaders_t *l, char *sum, size_t count, int top, int fan)
+{
+    int num = l->call->hierarchy->num_nodes;
+    int vnode = (top - l->call->hierarchy->my_node + num) % num;
+    if (vnode > 0) {
+        int parent = coll_poweraware_node_parent(vnode, fan);
+        coll_poweraware_leaders_transfer(l, false, sum, count, (top - parent + num) % num);
+    }
+    for (int k = coll_poweraware_num_children(vnode, num, fan) - 1; k >= 0; --k) {
+        int child = coll_poweraware_node_child(vnode, num, k, fan); /* largest subtree first */
+        coll_poweraware_leaders_post(l, true, sum, count, (top - child + num) % num);
+    }
+    coll_poweraware_leaders_complete(l);
 }
 
 void coll_poweraware_sum_pass(leaders_t *l, char *sum, size_t count, int from, int to)
@@ -117,7 +133,7 @@ static void double_folded(doubling_t *d, int me, int num)
     }
 }
 
-char *coll_poweraware_sum_double(leaders_t *l, char *sum, char *room, size_t count)
+static char *sum_double(leaders_t *l, char *sum, char *room, size_t count)
 {
     const pwr_hierarchy_t *h = l->call->hierarchy;
     doubling_t d = {.leaders = l, .count = count, .mine = sum, .theirs = room};
@@ -128,6 +144,21 @@ char *coll_poweraware_sum_double(leaders_t *l, char *sum, char *room, size_t cou
     d.folded = h->num_nodes - power;
     double_folded(&d, h->my_node, power);
     return d.mine;
+}
+
+/* ---- everywhere ---- */
+
+char *coll_poweraware_sum_whole(leaders_t *l, char *sum, char *room, size_t count)
+{
+    int num = l->call->hierarchy->num_nodes;
+    size_t bytes = count * (size_t)l->operands->extent;
+    if (l->call->crowded && num > 2 && bytes <= COLL_POWERAWARE_WIDE_BYTES) {
+        int fan = coll_poweraware_fan(bytes, num);
+        coll_poweraware_sum_to_node(l, sum, room, count, num - 1, fan);
+        sum_from_node(l, sum, count, num - 1, fan);
+        return sum;
+    }
+    return sum_double(l, sum, room, count);
 }
 
 /* ---- of the nodes before ---- */

@@ -36,23 +36,23 @@ void coll_poweraware_leaders_transfer(const coll_poweraware_leaders_t *leaders, 
 void coll_poweraware_put_left(const coll_poweraware_leaders_t *leaders, char *operand, char *sum,
                               size_t count);
 
-/* To node top: what is received op sum, up a binomial tree in which node top - v (modulo the number
-   of nodes) is virtual node v, so that for the last node as top the order of the nodes is kept.
-   chain: a chain instead, in which each node receives each element once: for messages of many
-   chunks.  room: for what is received. */
+/* To node top: what is received op sum, up a tree of this fan (node_tree.h) in which node top - v
+   (modulo the number of nodes) is virtual node v, so that for the last node as top the order of the
+   nodes is kept.  In a chain each node receives each element once: for messages of many chunks.
+   room: for what is received. */
 void coll_poweraware_sum_to_node(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
-                                 size_t count, int top, bool chain);
+                                 size_t count, int top, int fan);
 
 /* From node from to node to, as it is. */
 void coll_poweraware_sum_pass(const coll_poweraware_leaders_t *leaders, char *sum, size_t count,
                               int from, int to);
 
-/* The sum on all nodes, by recursive doubling: few messages, each of all elements.  Thakur,
-   Rabenseifner, Gropp, IJHPCA 2005, section 4.5; order kept, because only neighbouring runs of
-   nodes are ever combined.  The same bytes on all nodes: both partners combine in the same order.
-   Returns where it is: sum or room. */
-char *coll_poweraware_sum_double(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
-                                 size_t count);
+/* The sum on all nodes, all elements in each message; order kept.  By recursive doubling: few steps
+   (Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5).  The same bytes on all nodes: both
+   partners combine in the same order.  Small sums where ranks share CPUs: up a tree and down again,
+   the fewest messages.  Returns where it is: sum or room. */
+char *coll_poweraware_sum_whole(const coll_poweraware_leaders_t *leaders, char *sum, char *room,
+                                size_t count);
 
 /* before: what the nodes before mine come to, for a node that has some; by doubling of distances
    (Hillis, Steele 1986).  sum and room change. */

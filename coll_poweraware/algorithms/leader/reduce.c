@@ -13,6 +13,7 @@
  * Where a node is alone and has few ranks, the root reduces whole chunks itself, straight into its
  * buffer: the others only contribute, and step 2 of a chunk overlaps step 1 of the next.
  */
+#include "algorithms/leader/node_tree.h"
 #include "algorithms/leader/reduce_node.h"
 #include "algorithms/single_copy/single_copy.h"
 
@@ -56,12 +57,14 @@ static void network(coll_poweraware_reduction_t *r, const coll_poweraware_reduce
     const pwr_hierarchy_t *h = r->call->hierarchy;
     int to = h->node_of[reduce->root];
     int top = ompi_op_is_commute(r->operands.op) ? to : h->num_nodes - 1;
-    bool chain = r->num_chunks >= CHUNKS_PER_NODE_OF_CHAIN * (size_t)h->num_nodes;
+    int fan = r->num_chunks >= CHUNKS_PER_NODE_OF_CHAIN * (size_t)h->num_nodes
+                  ? COLL_POWERAWARE_CHAIN
+                  : COLL_POWERAWARE_BINOMIAL;
     coll_poweraware_range_t part = coll_poweraware_my_part(r, chunk);
     char *sum = coll_poweraware_reduction_sum(r, chunk, part.from);
     char *room = coll_poweraware_reduction_room(r, chunk, part.from);
     size_t count = part.to - part.from;
-    coll_poweraware_sum_to_node(&r->leaders, sum, room, count, top, chain);
+    coll_poweraware_sum_to_node(&r->leaders, sum, room, count, top, fan);
     coll_poweraware_sum_pass(&r->leaders, sum, count, top, to);
 }
 
