@@ -54,6 +54,14 @@ def test_results(eight: Nodes, layout: tuple[str, ...], round_: int) -> None:
     check(eight, layout, forced(round_))
 
 
+@pytest.mark.parametrize("layout", ["2,1,3", "1,1,1,1,1", "2,1,1,2,1,1,1,2"])
+@pytest.mark.parametrize("round_", ROUNDS)
+def test_leaders_with_few_steps(eight: Nodes, layout: str, round_: int) -> None:
+    """Ranks that do not know that they share CPUs: there leaders need more messages, in fewer steps.  They sleep at once."""
+    check(eight, ("--layout", layout), {**forced(round_), "mpi_yield_when_idle": "0", "coll_poweraware_spin_us": "0"},
+          "--modes", "blocking", "--calls", "40")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
 def test_decision_table(eight: Nodes, layout: tuple[str, ...]) -> None:
     check(eight, layout, {"coll_poweraware_scheme": "auto"})
