@@ -17,9 +17,9 @@
  *      depth that has stood eight pairs, so what is only tried costs little.
  *   4. A depth that was given up is tried again, because conditions change: when so much time has
  *      passed that all trials, the next one included, have taken a quarter of the bound at most.
- *   5. Calls in which ranks sleep, and that are over in less time than lingering takes, linger from
- *      the first look on: a sleep may double such a call, and lingering hardly takes more than the
- *      call.  A trial shows later whether sleeping at once is as fast.
+ *   5. Calls in which ranks sleep, and that follow each other in less time than lingering takes,
+ *      linger from the first pair on: a sleep may double such a call, and lingering hardly takes
+ *      more than the call.  A trial shows later whether sleeping at once is as fast.
  */
 #include "config.h"
 
@@ -221,8 +221,38 @@ static void try_deeper(pwr_audit_t *a)
     change(a, a->tested - 1u, (pwr_audit_estimate_t){0});
 }
 
-static void judge(pwr_audit_t *a)
+/* ---- 5. ---- */
+
+/* Nothing is known yet. */
+static bool is_open(const pwr_audit_t *a)
 {
+    return a->tested == a->first && a->proven == a->first && number_of(&a->time) < SAMPLES_TO_JUDGE;
+}
+
+/* calls: of the part that saved; late_ns is its own. */
+static bool is_brief(const pwr_audit_t *a, uint32_t calls)
+{
+    uint64_t ns = a->part_ns[0];
+    return ns / calls < PWR_AUDIT_LINGER_LEAST_NS && !sleeps_keep_bound(a, ns);
+}
+
+/* A trial of what is deeper is said to lose as much as the pairs of one take. */
+static void begin_lingering(pwr_audit_t *a)
+{
+    a->brief = true;
+    a->given_up_ns = SAMPLES_TO_JUDGE * (double)a->part_ns[0];
+    change(a, PWR_AUDIT_LINGER, (pwr_audit_estimate_t){0});
+    a->proven = PWR_AUDIT_LINGER;
+}
+
+/* ---- after a pair, of so many calls in each part ---- */
+
+static void judge(pwr_audit_t *a, uint32_t calls)
+{
+    if (is_open(a) && is_brief(a, calls)) {
+        begin_lingering(a);
+        return;
+    }
     pwr_audit_estimate_t found = estimate(&a->time);
     bool is_gross = a->gross >= GROSS;
     bool enough = number_of(&a->time) >= SAMPLES_TO_JUDGE;
@@ -237,65 +267,6 @@ static void judge(pwr_audit_t *a)
     if (may_try_again(a)) {
         try_deeper(a);
     }
-}
-
-/* ---- looks at the clocks ---- */
-
-/* What has passed since the last look at the clocks. */
-typedef struct passed {
-    uint64_t ns, cpu_ns, uj; /* uj 0: unknown */
-    uint64_t calls;
-} passed_t;
-
-/* Is it worth a look at the meter, for a stretch that lasts as long as calls did lately? */
-static bool is_long(const pwr_audit_t *a, const passed_t *passed)
-{
-    return passed->ns / passed->calls * pwr_schedule_length(a->at.block) >=
-           PWR_AUDIT_ENERGY_LEAST_NS;
-}
-
-static uint64_t since(uint64_t before, uint64_t now)
-{
-    return now > before ? now - before : 0;
-}
-
-static passed_t look(pwr_audit_t *a, const pwr_audit_clock_t *clock)
-{
-    uint64_t now = clock->now_ns(clock->arg);
-    uint64_t cpu = clock->cpu_ns(clock->arg);
-    passed_t passed = {.ns = since(a->end_ns, now),
-                       .cpu_ns = since(a->end_cpu_ns, cpu),
-                       .calls = a->calls > a->end_calls ? a->calls - a->end_calls : 1};
-    uint64_t uj = clock->energy_uj && is_long(a, &passed) ? clock->energy_uj(clock->arg) : 0;
-    passed.uj = a->end_uj != 0 ? since(a->end_uj, uj) : 0;
-    a->end_ns = now;
-    a->end_cpu_ns = cpu;
-    a->end_uj = uj;
-    a->end_calls = a->calls;
-    return passed;
-}
-
-/* ---- 5. ---- */
-
-static bool is_brief(const pwr_audit_t *a, const passed_t *passed)
-{
-    return passed->ns / passed->calls < PWR_AUDIT_LINGER_LEAST_NS &&
-           !sleeps_keep_bound(a, passed->ns);
-}
-
-/* Nothing is known yet. */
-static bool is_open(const pwr_audit_t *a)
-{
-    return a->tested == a->first && a->proven == a->first && number_of(&a->time) < SAMPLES_TO_JUDGE;
-}
-
-/* A trial of what is deeper is said to lose as much as these calls took. */
-static void begin_lingering(pwr_audit_t *a, const passed_t *passed)
-{
-    a->brief = true;
-    a->given_up_ns = (double)passed->ns;
-    change(a, PWR_AUDIT_LINGER, (pwr_audit_estimate_t){0});
-    a->proven = PWR_AUDIT_LINGER;
 }
 
 /* ---- interface ---- */
@@ -332,6 +303,37 @@ void pwr_audit_forget(pwr_audit_t *audit)
     begin_part(audit, false);
 }
 
+/* What has passed since the last look at the clocks. */
+typedef struct passed {
+    uint64_t ns, cpu_ns, uj; /* uj 0: unknown */
+} passed_t;
+
+/* Is it worth a look at the meter, for a stretch that lasts as long as calls did lately? */
+static bool is_long(const pwr_audit_t *a, uint64_t passed_ns)
+{
+    uint64_t calls = a->at.call > a->end_call ? a->at.call - a->end_call : 1;
+    return passed_ns / calls * pwr_schedule_length(a->at.block) >= PWR_AUDIT_ENERGY_LEAST_NS;
+}
+
+static uint64_t since(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static passed_t look(pwr_audit_t *a, const pwr_audit_clock_t *clock)
+{
+    uint64_t now = clock->now_ns(clock->arg);
+    uint64_t cpu = clock->cpu_ns(clock->arg);
+    passed_t passed = {.ns = since(a->end_ns, now), .cpu_ns = since(a->end_cpu_ns, cpu)};
+    uint64_t uj = clock->energy_uj && is_long(a, passed.ns) ? clock->energy_uj(clock->arg) : 0;
+    passed.uj = a->end_uj != 0 ? since(a->end_uj, uj) : 0;
+    a->end_ns = now;
+    a->end_cpu_ns = cpu;
+    a->end_uj = uj;
+    a->end_call = a->at.call;
+    return passed;
+}
+
 /* A part that was measured is over. */
 static void end_part(pwr_audit_t *a, const pwr_schedule_t *ended, const passed_t *passed)
 {
@@ -339,9 +341,10 @@ static void end_part(pwr_audit_t *a, const pwr_schedule_t *ended, const passed_t
     a->part_ns[part] = passed->ns;
     a->part_cpu_ns[part] = passed->cpu_ns;
     a->part_uj[part] = passed->uj;
-    if (place_of(ended).second) {
+    place_t place = place_of(ended);
+    if (place.second) {
         add_sample(a);
-        judge(a);
+        judge(a, (place.pair == 0 ? 1 : 2) * pwr_schedule_length(ended->block));
     }
 }
 
@@ -360,9 +363,6 @@ void pwr_audit_end_stretch(pwr_audit_t *a, const pwr_audit_clock_t *clock)
         end_part(a, &ended, &passed);
     }
     if (place.pair >= 0 && !place.second) {
-        if (place.pair == 0 && is_open(a) && is_brief(a, &passed)) {
-            begin_lingering(a, &passed);
-        }
         measures = wants_pair(a, place.pair, passed.ns);
         a->late_ns = 0;
     }

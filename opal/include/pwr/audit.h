@@ -75,7 +75,7 @@ typedef struct pwr_audit {
     double bound;    /* of the logarithm */
     uint64_t begin_ns, end_ns, end_cpu_ns, end_uj; /* at the first call, at the last look; end_uj 0:
                                                       unknown */
-    uint64_t end_calls;                            /* made by then */
+    uint64_t end_call;                             /* number of the call before which that was */
     uint64_t late_ns;                              /* since then, by sleeps: at most; saturates */
     uint64_t part_ns[2], part_cpu_ns[2];           /* of this pair: saving, reference */
     uint64_t part_uj[2];                           /* 0: unknown */
