@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The poweraware authors
-"""The differential tester over 1, 2, 3, 5 and 8 emulated nodes with uneven ranks: every algorithm that
-the component offers, over shared memory and TCP, and over UCX."""
+"""The differential tester over 1, 2, 3, 5, 8 and 11 emulated nodes with uneven ranks: every algorithm that the component
+offers, over shared memory and TCP, and over UCX.  From 9 nodes on a tree of fan 8 has two levels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UCX_DEVICES = ("--env", "UCX_TLS=tcp,self,sm", "--env", "UCX_NET_DEVICES=eth0")
 
 LAYOUTS = [
     ("--layout", "4"), ("--layout", "3,2"), ("--layout", "2,1,3"), ("--layout", "2,2,2", "--map-by", "node"),
-    ("--layout", "1,3,2,1,2"), ("--layout", "1,1,1,1,1"), ("--layout", "2,1,1,2,1,1,1,2"),
+    ("--layout", "1,3,2,1,2"), ("--layout", "1,1,1,1,1"), ("--layout", "2,1,1,2,1,1,1,2"), ("--layout", "1,2,1,1,1,1,1,1,2,1,1"),
 ]
 # Each layout with two rounds and each round with two layouts or more; PWR_ALL=1 (`make check-long`): all with all.
 PAIRS = [(layout, round_) for i, layout in enumerate(LAYOUTS) for round_ in ROUNDS
@@ -34,9 +34,9 @@ PAIRS = [(layout, round_) for i, layout in enumerate(LAYOUTS) for round_ in ROUN
 
 
 @pytest.fixture(scope="module")
-def eight() -> Iterator[Nodes]:
+def eleven() -> Iterator[Nodes]:
     name = f"coll-differential-{os.getpid()}"
-    yield bring_up(name, 8)
+    yield bring_up(name, 11)
     cluster("down", "--name", name)
 
 
@@ -50,31 +50,31 @@ def check(nodes: Nodes, layout: tuple[str, ...], mca: dict[str, str], *options: 
 
 
 @pytest.mark.parametrize(("layout", "round_"), PAIRS, ids=lambda value: " ".join(value[1:]) if isinstance(value, tuple) else None)
-def test_results(eight: Nodes, layout: tuple[str, ...], round_: int) -> None:
-    check(eight, layout, forced(round_))
+def test_results(eleven: Nodes, layout: tuple[str, ...], round_: int) -> None:
+    check(eleven, layout, forced(round_))
 
 
-@pytest.mark.parametrize("layout", ["2,1,3", "1,1,1,1,1", "2,1,1,2,1,1,1,2"])
+@pytest.mark.parametrize("layout", ["2,1,3", "1,1,1,1,1", "1,2,1,1,1,1,1,1,2,1,1"])
 @pytest.mark.parametrize("round_", ROUNDS)
-def test_leaders_with_few_steps(eight: Nodes, layout: str, round_: int) -> None:
+def test_leaders_with_few_steps(eleven: Nodes, layout: str, round_: int) -> None:
     """Ranks that do not know that they share CPUs: there leaders need more messages, in fewer steps.  They sleep at once."""
-    check(eight, ("--layout", layout), {**forced(round_), "mpi_yield_when_idle": "0", "coll_poweraware_spin_us": "0"},
+    check(eleven, ("--layout", layout), {**forced(round_), "mpi_yield_when_idle": "0", "coll_poweraware_spin_us": "0"},
           "--modes", "blocking", "--calls", "40")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: " ".join(layout[1:]))
-def test_decision_table(eight: Nodes, layout: tuple[str, ...]) -> None:
-    check(eight, layout, {"coll_poweraware_scheme": "auto"})
+def test_decision_table(eleven: Nodes, layout: tuple[str, ...]) -> None:
+    check(eleven, layout, {"coll_poweraware_scheme": "auto"})
 
 
 @pytest.mark.parametrize("scheme", ["off", "auto"])
 @pytest.mark.parametrize("collective", ["allgather", "bcast"])
-def test_above_han(eight: Nodes, collective: str, scheme: str) -> None:
+def test_above_han(eleven: Nodes, collective: str, scheme: str) -> None:
     """Where nodes have different numbers of ranks han gives way to what was selected before it: to what it finds in the
     communicator's table, which must not be us who have just called it.  (Calls that han does right by itself.)"""
     if "mca:coll:han:" not in info():
         pytest.skip("this Open MPI has no coll han")
-    done = eight.run([str(BUILD / "bench" / "osu" / f"osu_{collective}"), "-c", "-m", "8:4096", "-i", "20", "-x", "2"],
+    done = eleven.run([str(BUILD / "bench" / "osu" / f"osu_{collective}"), "-c", "-m", "8:4096", "-i", "20", "-x", "2"],
                      "--layout", "2,3,2", timeout=TIMEOUT_S,
                      mca={"coll_han_priority": "90", "coll_poweraware_priority": "95",
                           "coll_poweraware_scheme": scheme, "coll_poweraware_report": "summary"})
@@ -82,29 +82,29 @@ def test_above_han(eight: Nodes, collective: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("round_", ROUNDS)
-def test_small_segment_polling(eight: Nodes, round_: int) -> None:
-    check(eight, ("--layout", "3,2,2"),
+def test_small_segment_polling(eleven: Nodes, round_: int) -> None:
+    check(eleven, ("--layout", "3,2,2"),
           {**forced(round_), "coll_poweraware_segment_bytes": "65536", "coll_poweraware_idle": "off"})
 
 
 @pytest.mark.parametrize(("layout", "own_worker", "round_"), [
     (*way, round_) for i, way in enumerate([("4", "0"), ("3,2", "1"), ("2,1,3", "1000")]) for round_ in ROUNDS
     if "PWR_ALL" in os.environ or round_ % 3 == i])
-def test_over_ucx(eight: Nodes, layout: str, own_worker: str, round_: int) -> None:
+def test_over_ucx(eleven: Nodes, layout: str, own_worker: str, round_: int) -> None:
     """own_worker: messages of at least so many bytes go over it (0: none)."""
     if "mca:pml:ucx:" not in info():
         pytest.skip("this Open MPI has no pml ucx")
-    check(eight, ("--layout", layout, *UCX_DEVICES),
+    check(eleven, ("--layout", layout, *UCX_DEVICES),
           {**forced(round_), **UCX, "coll_poweraware_ucx_min_bytes": own_worker})
 
 
 @pytest.mark.parametrize(("pml", "own_worker", "taken"), [("ucx", "1", True), ("ucx", "1000", False), ("ob1", "1", False)])
-def test_own_worker_is_taken(eight: Nodes, tmp_path: Path, pml: str, own_worker: str, taken: bool) -> None:
+def test_own_worker_is_taken(eleven: Nodes, tmp_path: Path, pml: str, own_worker: str, taken: bool) -> None:
     """For messages that are long enough, with pml ucx, and nothing else."""
     if "mca:pml:ucx:" not in info():
         pytest.skip("this Open MPI has no pml ucx")
     tmp_path.chmod(0o777)
-    done = eight.run([str(BUILD / "bench" / "osu" / "osu_allreduce"), "-m", "8:8", "-i", "20", "-x", "0"],
+    done = eleven.run([str(BUILD / "bench" / "osu" / "osu_allreduce"), "-m", "8:8", "-i", "20", "-x", "0"],
                      "--layout", "1,1", *UCX_DEVICES,
                      mca={**(UCX if pml == "ucx" else {"pml": pml}), "coll_poweraware_min_bytes": "0",
                           "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_ranks_dir": str(tmp_path)})
@@ -115,15 +115,15 @@ def test_own_worker_is_taken(eight: Nodes, tmp_path: Path, pml: str, own_worker:
     assert (done.stdout.count("ucx_min_bytes has no effect: it is for pml ucx") == 1) == (pml == "ob1"), done.stdout
 
 
-def test_threads(eight: Nodes) -> None:
-    check(eight, ("--layout", "2,2"), forced(0), "--threads", "2")
+def test_threads(eleven: Nodes) -> None:
+    check(eleven, ("--layout", "2,2"), forced(0), "--threads", "2")
 
 
 @pytest.mark.parametrize("layout", ["3,2", "2,1,3"])
-def test_refused_single_copies(eight: Nodes, layout: str) -> None:
+def test_refused_single_copies(eleven: Nodes, layout: str) -> None:
     """The kernel refuses every second copy between ranks of a node, on communicators that have met no refusal before."""
     watch = BUILD / "coll_poweraware" / "tests" / ".libs" / "single_copy_watch.so"
-    said = check(eight, ("--layout", layout, "--env", f"LD_PRELOAD={watch}", "--env", "PWR_REFUSE_ONE_OF=2"), {},
+    said = check(eleven, ("--layout", layout, "--env", f"LD_PRELOAD={watch}", "--env", "PWR_REFUSE_ONE_OF=2"), {},
                  "--fresh", "--only", "alltoall,alltoallv,alltoallw", "--modes", "blocking", "--most-bytes", "1000000")
     if not re.search(r"^single copies: [1-9]", said, re.MULTILINE):
         pytest.skip("no single copy between ranks of an emulated node")
@@ -131,18 +131,18 @@ def test_refused_single_copies(eight: Nodes, layout: str) -> None:
 
 
 @pytest.mark.parametrize("round_", ROUNDS)
-def test_sums_that_round(eight: Nodes, round_: int, tmp_path: Path) -> None:
+def test_sums_that_round(eleven: Nodes, round_: int, tmp_path: Path) -> None:
     """The same layout gives the same bytes in every run, and an Allreduce on every rank."""
     tmp_path.chmod(0o777)
     for idle in ("collectives", "off"):
-        check(eight, ("--layout", "2,1,3"), {**forced(round_), "coll_poweraware_idle": idle},
+        check(eleven, ("--layout", "2,1,3"), {**forced(round_), "coll_poweraware_idle": idle},
               "--reproducible", "--digests", str(tmp_path / idle))
     digests = (tmp_path / "collectives").read_text()
     assert digests
     assert digests == (tmp_path / "off").read_text()
 
 
-def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
+def test_every_algorithm_is_taken(eleven: Nodes, tmp_path: Path) -> None:
     """On one node or on several; otherwise the tests above would prove nothing."""
     tmp_path.chmod(0o777)
     taken: set[tuple[str, str]] = set()
@@ -152,7 +152,7 @@ def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
             folder.mkdir()
             folder.chmod(0o777)
             # with min_bytes this large no lever is moved, which would count as handled, too
-            check(eight, ("--layout", layout),
+            check(eleven, ("--layout", layout),
                   {**forced(round_), "coll_poweraware_min_bytes": "1000000000000",
                    "coll_poweraware_ranks_dir": str(folder)}, "--modes", "blocking", "--calls", "200")
             counted = json.loads((folder / "rank-0.json").read_text())["collectives"]
@@ -163,10 +163,10 @@ def test_every_algorithm_is_taken(eight: Nodes, tmp_path: Path) -> None:
     assert ("gather", "basic") in taken
 
 
-def test_the_first_call_may_be_ours(eight: Nodes, tmp_path: Path) -> None:
+def test_the_first_call_may_be_ours(eleven: Nodes, tmp_path: Path) -> None:
     """An algorithm that asks how large boxes are must know it before they are mapped."""
     tmp_path.chmod(0o777)
-    done = eight.run([str(BUILD / "bench" / "osu" / "osu_allgather"), "-m", "8:8", "-i", "5", "-x", "0"],
+    done = eleven.run([str(BUILD / "bench" / "osu" / "osu_allgather"), "-m", "8:8", "-i", "5", "-x", "0"],
                      "--layout", "2,2", mca={"coll_poweraware_allgather_algorithm": "box",
                                              "coll_poweraware_min_bytes": "1000000000000",
                                              "coll_poweraware_ranks_dir": str(tmp_path)})
