@@ -100,6 +100,13 @@ static inline void coll_poweraware_note_error(coll_poweraware_call_t *call, int 
     call->error = coll_poweraware_first_error(call->error, rc);
 }
 
+/* Whether leaders use the fewest messages, up a tree of nodes and down again, and not the fewest
+   steps.  Two of them need one message each in any case. */
+static inline bool coll_poweraware_saves_messages(const coll_poweraware_call_t *call)
+{
+    return call->crowded && call->hierarchy->num_nodes > 2;
+}
+
 /* The leader of a node: its lowest rank; of the root's node, the root, if there is one. */
 enum { COLL_POWERAWARE_NO_RANK = -1 };
 static inline int coll_poweraware_leader(const coll_poweraware_call_t *call, int node, int root)

@@ -75,9 +75,9 @@ def test_above_han(eleven: Nodes, collective: str, scheme: str) -> None:
     if "mca:coll:han:" not in info():
         pytest.skip("this Open MPI has no coll han")
     done = eleven.run([str(BUILD / "bench" / "osu" / f"osu_{collective}"), "-c", "-m", "8:4096", "-i", "20", "-x", "2"],
-                     "--layout", "2,3,2", timeout=TIMEOUT_S,
-                     mca={"coll_han_priority": "90", "coll_poweraware_priority": "95",
-                          "coll_poweraware_scheme": scheme, "coll_poweraware_report": "summary"})
+                      "--layout", "2,3,2", timeout=TIMEOUT_S,
+                      mca={"coll_han_priority": "90", "coll_poweraware_priority": "95",
+                           "coll_poweraware_scheme": scheme, "coll_poweraware_report": "summary"})
     assert done.returncode == 0 and "Pass" in done.stdout and "Fail" not in done.stdout, done.stdout
 
 
@@ -105,9 +105,9 @@ def test_own_worker_is_taken(eleven: Nodes, tmp_path: Path, pml: str, own_worker
         pytest.skip("this Open MPI has no pml ucx")
     tmp_path.chmod(0o777)
     done = eleven.run([str(BUILD / "bench" / "osu" / "osu_allreduce"), "-m", "8:8", "-i", "20", "-x", "0"],
-                     "--layout", "1,1", *UCX_DEVICES,
-                     mca={**(UCX if pml == "ucx" else {"pml": pml}), "coll_poweraware_min_bytes": "0",
-                          "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_ranks_dir": str(tmp_path)})
+                      "--layout", "1,1", *UCX_DEVICES,
+                      mca={**(UCX if pml == "ucx" else {"pml": pml}), "coll_poweraware_min_bytes": "0",
+                           "coll_poweraware_ucx_min_bytes": own_worker, "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0, done.stdout
     for rank in range(2):
         messages = json.loads((tmp_path / f"rank-{rank}.json").read_text())["ucx_messages"]
@@ -167,9 +167,9 @@ def test_the_first_call_may_be_ours(eleven: Nodes, tmp_path: Path) -> None:
     """An algorithm that asks how large boxes are must know it before they are mapped."""
     tmp_path.chmod(0o777)
     done = eleven.run([str(BUILD / "bench" / "osu" / "osu_allgather"), "-m", "8:8", "-i", "5", "-x", "0"],
-                     "--layout", "2,2", mca={"coll_poweraware_allgather_algorithm": "box",
-                                             "coll_poweraware_min_bytes": "1000000000000",
-                                             "coll_poweraware_ranks_dir": str(tmp_path)})
+                      "--layout", "2,2", mca={"coll_poweraware_allgather_algorithm": "box",
+                                              "coll_poweraware_min_bytes": "1000000000000",
+                                              "coll_poweraware_ranks_dir": str(tmp_path)})
     assert done.returncode == 0, done.stdout
     counted = json.loads((tmp_path / "rank-0.json").read_text())["collectives"]["allgather"]
     assert counted["handled"] == counted["calls"] > 0

@@ -62,61 +62,7 @@ void coll_poweraware_box_leaders_forward(coll_poweraware_call_t *call, int root,
     }
 }
 
-/* ---- up to node 0 and down again ---- */
-
-static bool goes_up_and_down(const coll_poweraware_call_t *call)
-{
-    return call->crowded && call->hierarchy->num_nodes > 2;
-}
-
-/* Node 0's leader has all; everybody gets it. */
-static int pass_down(coll_poweraware_call_t *call, void *all, size_t bytes)
-{
-    int root = lowest(call, 0);
-    if (call->hierarchy->my_node > 0) {
-        coll_poweraware_box_leaders_receive(call, root, all, bytes);
-    }
-    coll_poweraware_box_leaders_forward(call, root, all, bytes);
-    return coll_poweraware_complete(call, OMPI_SUCCESS);
-}
-
-/* ---- Barrier ---- */
-
-static int meet_up_and_down(coll_poweraware_call_t *call)
-{
-    int nodes = call->hierarchy->num_nodes, me = call->hierarchy->my_node;
-    int fan = coll_poweraware_fan(0, nodes);
-    int child;
-    for (int k = 0; (child = coll_poweraware_node_child(me, nodes, k, fan)) >= 0; ++k) {
-        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, lowest(call, child));
-    }
-    coll_poweraware_complete(call, OMPI_SUCCESS);
-    if (me > 0) {
-        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE,
-                                  lowest(call, coll_poweraware_node_parent(me, fan)));
-    }
-    return pass_down(call, NULL, 0);
-}
-
-int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
-{
-    if (goes_up_and_down(call)) {
-        return meet_up_and_down(call);
-    }
-    int nodes = call->hierarchy->num_nodes;
-    int me = call->hierarchy->my_node;
-    int rc = OMPI_SUCCESS;
-    for (int distance = 1; distance < nodes; distance *= 2) {
-        int from = lowest(call, (me - distance + nodes) % nodes);
-        int to = lowest(call, (me + distance) % nodes);
-        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
-        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
-        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
-    }
-    return rc;
-}
-
-/* ---- Allgather ---- */
+/* ---- blocks of nodes ---- */
 
 size_t coll_poweraware_bytes_before_node(const coll_poweraware_call_t *call,
                                          const coll_poweraware_blocks_t *blocks, int node)
@@ -149,19 +95,26 @@ static void post_nodes(coll_poweraware_call_t *call, const coll_poweraware_block
     }
 }
 
+/* ---- up to node 0 and down again ---- */
+
 /* The blocks of the nodes below `node` in the tree, and its own. */
 static void post_subtree(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
                          unsigned char *all, int node, int fan, bool send, int peer)
 {
     int end = coll_poweraware_node_end(node, call->hierarchy->num_nodes, fan);
-    post_nodes(call, blocks, all, node, end - node, send, lowest(call, peer));
+    if (NULL == blocks) {
+        coll_poweraware_post(call, send, NULL, 0, MPI_BYTE, lowest(call, peer));
+    } else {
+        post_nodes(call, blocks, all, node, end - node, send, lowest(call, peer));
+    }
 }
 
-static int gather_up_and_down(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
-                              unsigned char *all)
+/* blocks, all: NULL: empty messages. */
+static int up_and_down(coll_poweraware_call_t *call, const coll_poweraware_blocks_t *blocks,
+                       unsigned char *all)
 {
-    int nodes = call->hierarchy->num_nodes, me = call->hierarchy->my_node;
-    size_t total = coll_poweraware_bytes_before_node(call, blocks, nodes);
+    int nodes = call->hierarchy->num_nodes, me = call->hierarchy->my_node, root = lowest(call, 0);
+    size_t total = NULL == blocks ? 0 : coll_poweraware_bytes_before_node(call, blocks, nodes);
     int fan = coll_poweraware_fan(total, nodes);
     int child;
     for (int k = 0; (child = coll_poweraware_node_child(me, nodes, k, fan)) >= 0; ++k) {
@@ -171,16 +124,40 @@ static int gather_up_and_down(coll_poweraware_call_t *call, const coll_powerawar
     if (me > 0) {
         post_subtree(call, blocks, all, me, fan, true, coll_poweraware_node_parent(me, fan));
         coll_poweraware_complete(call, OMPI_SUCCESS);
+        coll_poweraware_box_leaders_receive(call, root, all, total);
     }
-    return pass_down(call, all, total);
+    coll_poweraware_box_leaders_forward(call, root, all, total);
+    return coll_poweraware_complete(call, OMPI_SUCCESS);
 }
+
+/* ---- Barrier ---- */
+
+int coll_poweraware_box_leaders_meet(coll_poweraware_call_t *call)
+{
+    if (coll_poweraware_saves_messages(call)) {
+        return up_and_down(call, NULL, NULL);
+    }
+    int nodes = call->hierarchy->num_nodes;
+    int me = call->hierarchy->my_node;
+    int rc = OMPI_SUCCESS;
+    for (int distance = 1; distance < nodes; distance *= 2) {
+        int from = lowest(call, (me - distance + nodes) % nodes);
+        int to = lowest(call, (me + distance) % nodes);
+        coll_poweraware_post_recv(call, NULL, 0, MPI_BYTE, from);
+        coll_poweraware_post_send(call, NULL, 0, MPI_BYTE, to);
+        rc = coll_poweraware_complete(call, OMPI_SUCCESS);
+    }
+    return rc;
+}
+
+/* ---- Allgather ---- */
 
 int coll_poweraware_box_leaders_allgather(coll_poweraware_call_t *call,
                                           const coll_poweraware_blocks_t *blocks,
                                           unsigned char *all)
 {
-    if (goes_up_and_down(call)) {
-        return gather_up_and_down(call, blocks, all);
+    if (coll_poweraware_saves_messages(call)) {
+        return up_and_down(call, blocks, all);
     }
     int nodes = call->hierarchy->num_nodes;
     int me = call->hierarchy->my_node;

@@ -152,7 +152,7 @@ char *coll_poweraware_sum_whole(leaders_t *l, char *sum, char *room, size_t coun
 {
     int num = l->call->hierarchy->num_nodes;
     size_t bytes = count * (size_t)l->operands->extent;
-    if (l->call->crowded && num > 2 && bytes <= COLL_POWERAWARE_WIDE_BYTES) {
+    if (coll_poweraware_saves_messages(l->call) && bytes <= COLL_POWERAWARE_WIDE_BYTES) {
         int fan = coll_poweraware_fan(bytes, num);
         coll_poweraware_sum_to_node(l, sum, room, count, num - 1, fan);
         sum_from_node(l, sum, count, num - 1, fan);
