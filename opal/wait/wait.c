@@ -152,15 +152,21 @@ bool pwr_flag_reached_soon(const pwr_flag_t *flag, uint32_t target)
     return false;
 }
 
-/* Spins until until_ns; yields once a round when the CPU is needed by the one we wait for. */
+/* At the flag, for one round; where the one that we wait for may need this CPU, once, after a yield.
+ */
+static bool look(const wait_call_t *call)
+{
+    if (call->policy->oversubscribed) {
+        sched_yield();
+        return reached(call);
+    }
+    return pwr_flag_reached_soon(call->flag, call->target);
+}
+
 static outcome_t spin(const wait_call_t *call, uint64_t now, uint64_t until_ns)
 {
     while (now < until_ns) {
-        if (call->policy->oversubscribed) {
-            sched_yield();
-        }
-        if (call->policy->oversubscribed ? reached(call)
-                                         : pwr_flag_reached_soon(call->flag, call->target)) {
+        if (look(call)) {
             return REACHED;
         }
         make_progress(call);
@@ -190,13 +196,12 @@ static uint64_t pause_ns(const wait_call_t *call)
 static outcome_t pause_rung(wait_call_t *call)
 {
     const pwr_wait_policy_t *policy = call->policy;
-    if (policy->oversubscribed && 0 == policy->poll_ns) {
-        sched_yield();
-        return reached(call) ? REACHED : NEXT_RUNG;
-    }
     /* most waits are over before the clock is worth a look */
-    if (!policy->oversubscribed && pwr_flag_reached_soon(call->flag, call->target)) {
+    if (look(call)) {
         return REACHED;
+    }
+    if (policy->oversubscribed && 0 == policy->poll_ns) {
+        return NEXT_RUNG;
     }
     uint64_t begin = pwr_now_ns();
     bound(call, begin);
