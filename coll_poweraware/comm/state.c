@@ -7,8 +7,9 @@
  *    could not take part in step 2.
  * 2. Every rank tells all others the lowest rank of its node, its group, what its node's shared
  *    memory is to be called if it is that lowest rank, what experiments may lose, which functions
- *    it has of other components, whether ranks share CPUs, what it knows of earlier jobs and of
- *    other communicators (checksums), and a random word of its memory (one Allgather).
+ *    it has of other components, whether ranks share CPUs, how long its eager messages are, what it
+ *    knows of earlier jobs and of other communicators (checksums), and a random word of its memory
+ *    (one Allgather).
  * 3. Every rank builds the hierarchy from that, and tries to read and write the words of its node's
  *    others.  All agree that everybody has a hierarchy, and whether single copy works everywhere
  *    (one Allreduce).
@@ -22,6 +23,7 @@
 #include "choose/choose.h"
 #include "choose/learn.h"
 #include "primitives/primitives.h"
+#include "pwr_ompi/eager.h"
 #include "pwr_ompi/process.h"
 #include "pwr_ompi/single_copy.h"
 
@@ -48,7 +50,8 @@ typedef struct place {
     coll_poweraware_offers_t offers;
     int crowded;           /* its node has more ranks than CPUs */
     uint64_t known[KNOWN]; /* checksums */
-    uint64_t address;      /* of the word */
+    uint64_t eager_bytes;
+    uint64_t address; /* of the word */
     uint64_t word;
 } place_t;
 
@@ -85,6 +88,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
         .known = {[BY_EARLIER_JOBS] = pwr_known_checksum(),
                   [IN_THIS_JOB] = pwr_learnt_checksum(ompi_comm_size(m->comm))},
+        .eager_bytes = pwr_eager_bytes(),
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };
@@ -148,6 +152,16 @@ static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
     return least;
 }
 
+/* And the same length of pieces. */
+static size_t least_eager(const pwr_hierarchy_t *h, const place_t *places)
+{
+    uint64_t least = places[0].eager_bytes;
+    for (int rank = 1; rank < h->size; ++rank) {
+        least = places[rank].eager_bytes < least ? places[rank].eager_bytes : least;
+    }
+    return (size_t)least;
+}
+
 static bool all_are_crowded(const pwr_hierarchy_t *h, const place_t *places)
 {
     bool all = true;
@@ -205,6 +219,7 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
         return false;
     }
     state->call->crowded = all_are_crowded(h, places);
+    state->call->eager_bytes = least_eager(h, places);
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
     state->explores_ppm = least_explored(h, places);
     state->knows = all_know(h, places, BY_EARLIER_JOBS);

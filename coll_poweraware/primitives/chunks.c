@@ -64,6 +64,12 @@ coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size
 
 size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call)
 {
+    /* A network that copies nothing has short eager messages, and is faster with long ones. */
+    enum { SHORTEST_EAGER = 32 * 1024 };
     size_t wanted = call->settings->chunk_bytes;
+    size_t eager = call->eager_bytes / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    if (call->hierarchy->num_nodes > 1 && eager >= SHORTEST_EAGER && eager < wanted) {
+        wanted = eager;
+    }
     return wanted < call->segment->slot_bytes ? wanted : call->segment->slot_bytes;
 }

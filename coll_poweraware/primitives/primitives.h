@@ -69,6 +69,7 @@ typedef struct coll_poweraware_call {
     pwr_segment_t *segment;
     pwr_boxes_t *boxes; /* the segment's */
     bool crowded;       /* on every node ranks share CPUs */
+    size_t eager_bytes; /* of a message to another node, on all ranks (pwr_ompi/eager.h) */
     int *pids; /* [num_local] for single copy; NULL: there is none, on no rank of the node */
     coll_poweraware_message_t *messages; /* of all lanes, one after the other */
     size_t *numbers; /* [coll_poweraware_max_numbers(hierarchy)], the algorithm's own */
@@ -272,7 +273,8 @@ typedef struct coll_poweraware_claim {
 coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size_t bytes,
                                               int fillers, int readers);
 
-/* How much of a message moves at once: coll_poweraware_chunk_bytes, if a slot has room for it. */
+/* How much of a message moves at once: coll_poweraware_chunk_bytes, if a slot has room for it; on
+   several nodes as much as is sent without asking the receiver, where that is not very little. */
 size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call);
 
 #endif

@@ -82,6 +82,17 @@ def test_builtin_rows_of_other_components_are_for_few_more_ranks_than_measured(f
     assert ("basic" in algorithms) == taken, algorithms
 
 
+@pytest.mark.parametrize("limit, piece", [(65536, 64512), (40000, 38976), (33000, 262144), (16384, 262144)])
+def test_pieces_are_as_long_as_eager_messages(five: Nodes, limit: int, piece: int) -> None:
+    """Unless those are short.  Headers count, too."""
+    done = five.run([str(BUILD / "bench" / "osu" / "osu_bcast"), "-m", "1048576:1048576", "-i", "3", "-x", "0", "-c"],
+                    "--ppn", "2", "--bind", "core",
+                    mca={"btl_tcp_eager_limit": str(limit), "coll_poweraware_verbose": "2",
+                         "coll_poweraware_bcast_algorithm": "leader"})
+    assert done.returncode == 0, done.stdout
+    assert set(re.findall(r"in pieces of up to (\d+) bytes", done.stdout)) == {str(piece)}, done.stdout
+
+
 def test_slow_seconds_are_counted(five: Nodes, tmp_path: Path) -> None:
     """In calls that moved levers, less of them throttled than at the lowest frequency; in no others."""
     tmp_path.chmod(0o777)
