@@ -142,44 +142,23 @@ static int *try_single_copy(const pwr_hierarchy_t *h, const place_t *places)
     return pids;
 }
 
-/* All ranks must know the same bound, to decide the same. */
-static int least_explored(const pwr_hierarchy_t *h, const place_t *places)
+/* All ranks must know the same, to decide the same: the least of what each of them says; the
+   functions that all have. */
+static place_t least_of_all(const pwr_hierarchy_t *h, const place_t *places)
 {
-    int least = places[0].explores_ppm;
+    place_t least = places[0];
     for (int rank = 1; rank < h->size; ++rank) {
-        least = places[rank].explores_ppm < least ? places[rank].explores_ppm : least;
-    }
-    return least;
-}
-
-/* And the same length of pieces. */
-static size_t least_eager(const pwr_hierarchy_t *h, const place_t *places)
-{
-    uint64_t least = places[0].eager_bytes;
-    for (int rank = 1; rank < h->size; ++rank) {
-        least = places[rank].eager_bytes < least ? places[rank].eager_bytes : least;
-    }
-    return (size_t)least;
-}
-
-static bool all_are_crowded(const pwr_hierarchy_t *h, const place_t *places)
-{
-    bool all = true;
-    for (int rank = 0; rank < h->size; ++rank) {
-        all = all && 0 != places[rank].crowded;
-    }
-    return all;
-}
-
-static coll_poweraware_offers_t all_offer(const pwr_hierarchy_t *h, const place_t *places)
-{
-    coll_poweraware_offers_t all = places[0].offers;
-    for (int rank = 1; rank < h->size; ++rank) {
+        const place_t *place = &places[rank];
+        least.explores_ppm =
+            place->explores_ppm < least.explores_ppm ? place->explores_ppm : least.explores_ppm;
+        least.eager_bytes =
+            place->eager_bytes < least.eager_bytes ? place->eager_bytes : least.eager_bytes;
+        least.crowded = place->crowded && least.crowded;
         for (int c = 0; c < COLL_POWERAWARE_NUM_COMPONENTS; ++c) {
-            all.collectives[c] &= places[rank].offers.collectives[c];
+            least.offers.collectives[c] &= place->offers.collectives[c];
         }
     }
-    return all;
+    return least;
 }
 
 static bool all_know(const pwr_hierarchy_t *h, const place_t *places, known_t what)
@@ -213,15 +192,16 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     if (NULL == state->call) {
         return false;
     }
-    state->others = coll_poweraware_others_new(m, all_offer(h, places));
+    const place_t least = least_of_all(h, places);
+    state->others = coll_poweraware_others_new(m, least.offers);
     state->call->others = state->others;
     if (NULL == state->others) {
         return false;
     }
-    state->call->crowded = all_are_crowded(h, places);
-    state->call->eager_bytes = least_eager(h, places);
+    state->call->crowded = 0 != least.crowded;
+    state->call->eager_bytes = (size_t)least.eager_bytes;
     state->call->pids = settings->single_copy ? try_single_copy(h, places) : NULL;
-    state->explores_ppm = least_explored(h, places);
+    state->explores_ppm = least.explores_ppm;
     state->knows = all_know(h, places, BY_EARLIER_JOBS);
     bool learnt = all_know(h, places, IN_THIS_JOB);
     if (NULL != decision && (0 != state->explores_ppm || state->knows || learnt)) {

@@ -37,6 +37,7 @@
 #include "pwr/clock.h"
 #include "pwr_ompi/bell.h"
 #include "pwr_ompi/modex.h"
+#include "pwr_ompi/transport.h"
 
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/btl/btl.h"
@@ -406,8 +407,7 @@ static mca_btl_base_module_t *find_btl(void)
     mca_btl_base_selected_module_t *selected;
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
     {
-        const char *name = selected->btl_component->btl_version.mca_component_name;
-        if (0 == strcmp("vader", name) || 0 == strcmp("sm", name)) {
+        if (pwr_btl_is_shared_memory(selected->btl_module)) {
             return selected->btl_module;
         }
     }

@@ -7,15 +7,14 @@
 #include "pwr_ompi/compat.h"
 #include "pwr_ompi/doorbell.h"
 #include "pwr_ompi/idle.h"
+#include "pwr_ompi/transport.h"
 #include "pwr_ompi/ucx.h"
 
 #include <sched.h>
-#include <string.h>
 
 #include "idle_private.h"
 
 #include "ompi/mca/bml/bml.h"
-#include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
 #include "opal/mca/btl/base/base.h"
 
@@ -25,25 +24,14 @@ bool pwr_idle_hears_windows;
 
 /* ---- what wakes ---- */
 
-static bool is_ob1(void)
-{
-    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
-    return 0 == strcmp("ob1", pml);
-}
-
 static bool is_ob1_in_one_thread(void)
 {
-    return is_ob1() && !opal_using_threads();
-}
-
-static bool is_named(const mca_btl_base_module_t *btl, const char *name)
-{
-    return 0 == strcmp(name, btl->btl_component->btl_version.mca_component_name);
+    return pwr_pml_is("ob1") && !opal_using_threads();
 }
 
 static bool wakes(const mca_btl_base_module_t *btl, bool collectives)
 {
-    return is_named(btl, "tcp") || pwr_doorbell_is_rung_by(btl, collectives);
+    return pwr_btl_is(btl, "tcp") || pwr_doorbell_is_rung_by(btl, collectives);
 }
 
 static bool all_wake(mca_bml_base_btl_array_t *btls)
@@ -60,7 +48,7 @@ bool pwr_idle_peer_of(const ompi_request_t *request, struct ompi_communicator_t 
                       bool *receives)
 {
     const mca_pml_base_request_t *message = (const mca_pml_base_request_t *)request;
-    if (!is_ob1() || OMPI_REQUEST_PML != request->req_type || message->req_peer < 0) {
+    if (!pwr_pml_is("ob1") || OMPI_REQUEST_PML != request->req_type || message->req_peer < 0) {
         return false;
     }
     int peer = message->req_peer;
@@ -89,7 +77,7 @@ bool pwr_idle_btls_wake(bool collectives)
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
     {
         /* To itself a process sends without waiting. */
-        if (!is_named(selected->btl_module, "self") && !wakes(selected->btl_module, collectives)) {
+        if (!pwr_btl_is(selected->btl_module, "self") && !wakes(selected->btl_module, collectives)) {
             return false;
         }
     }

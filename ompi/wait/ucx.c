@@ -17,11 +17,11 @@
 
 #include "pwr_ompi/modex.h"
 #include "pwr_ompi/packer.h"
+#include "pwr_ompi/transport.h"
 #include "ucp_worker.h"
 #include "ucx_sleep.h"
 
 #include "ompi/datatype/ompi_datatype.h"
-#include "ompi/mca/pml/base/base.h"
 #include "opal/class/opal_hash_table.h"
 
 static const char modex_word[] = "ucp";
@@ -234,11 +234,10 @@ const char *pwr_ucx_publish(void)
 
 bool pwr_ucx_start(void)
 {
-    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
     if (!ucx.published) {
         return false;
     }
-    if (0 != strcmp("ucx", pml) || !pwr_ucx_sleep_add(&ucx.worker)) {
+    if (!pwr_pml_is("ucx") || !pwr_ucx_sleep_add(&ucx.worker)) {
         pwr_ucx_stop();
         return false;
     }
