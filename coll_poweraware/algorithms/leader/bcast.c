@@ -83,9 +83,9 @@ static void describe(void *self, size_t index, coll_poweraware_piece_t *piece)
     size_t left = b->packer.total - piece->first;
     piece->bytes = left < b->piece_bytes ? left : b->piece_bytes;
     piece->fillers = 1;
-    piece->readers = h->num_local;
     piece->fills = h->my_rank == b->leader;
-    piece->reads = true;
+    piece->reads = !piece->fills || h->num_nodes > 1; /* a leader sends out of it */
+    piece->readers = h->num_nodes > 1 ? h->num_local : h->num_local - 1;
     piece->rests = true;
     piece->from = b->parent; /* 1 */
     piece->num_to = b->num_children;

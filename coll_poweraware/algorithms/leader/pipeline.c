@@ -100,7 +100,7 @@ static void complete_messages(run_t *run, const stage_t *stage)
 static void count_filled(const run_t *run, stage_t *stage)
 {
     if (only_filler(&stage->piece)) {
-        stage->claim.slot->error = run->call->error;
+        pwr_slot_set_error(stage->claim.slot, run->call->error);
     }
     pwr_flag_arrive(&stage->claim.slot->arrived, stage->claim.filled);
 }

@@ -55,7 +55,7 @@ static void contribute(coll_poweraware_reduction_t *r, coll_poweraware_reduce_ch
     const pwr_hierarchy_t *h = r->call->hierarchy;
     uint64_t begin_ns = coll_poweraware_begin_work(r->call, 1, 0);
     if (0 == h->my_local) {
-        chunk->slot.slot->error = OMPI_SUCCESS;
+        pwr_slot_set_error(chunk->slot.slot, OMPI_SUCCESS);
     }
     if (r->gives_all) {
         give(r, chunk, 0, chunk->count);

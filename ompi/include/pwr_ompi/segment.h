@@ -55,6 +55,14 @@ typedef struct pwr_slot {
     int32_t error;
 } pwr_slot_t;
 
+/* Readers keep the line as long as it says the same. */
+static inline void pwr_slot_set_error(pwr_slot_t *slot, int32_t error)
+{
+    if (error != slot->error) {
+        slot->error = error;
+    }
+}
+
 /* Who has reduced buffers on a GPU. */
 typedef struct pwr_segment_gpu {
     _Atomic uint32_t wanted; /* ranks */
