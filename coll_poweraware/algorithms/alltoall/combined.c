@@ -8,15 +8,16 @@
  * blocks from the ranks of one node to the ranks of another, packed: by sending rank, then by
  * receiving rank, both ascending.
  *
- * 1. Alltoallv/w: every rank posts in its box what it sends to each node and what it receives from
- *    each rank (bytes).  Then all of a node know the size of every cell from and to it, and both
- *    ends of a pair of nodes come to the same size.  A pair that has more than 32 KiB, or than
- *    fits a cell, is exchanged directly, rank by rank: to copy it twice and send it by one rank
- *    takes longer then.  Where all pairs of a node are, its ranks need no cells and skip 2 to 4.
+ * 1. Alltoallv/w: every rank posts messages for its large blocks, which go directly: to copy them
+ *    twice and send them by one rank takes longer.  Both ends of a block know its size.  Of the
+ *    others, it posts in its box what it sends to each node and what it receives from each rank
+ *    (bytes).  Then all of a node know the size of every cell from and to it, and both ends of a
+ *    pair of nodes come to the same size.  Where all cells are empty, 2 to 4 are only to complete
+ *    the messages.
  * 2. Every rank packs its blocks into the cells of the out region and counts itself on `arrived`.
- *    The cell for its own node is read where it is.
+ *    The cell for its own node is read where it is.  Then it completes its messages.
  * 3. The leader sends the cells of the out region and receives those of the in region, then counts
- *    on `ready`; the others exchange what does not fit, and rest.
+ *    on `ready`; the others rest.
  * 4. Everybody unpacks its blocks and releases the slot.
  *
  * One message per ordered pair of nodes instead of one per pair of ranks.  A leader that talks for
@@ -28,6 +29,8 @@
 
 #include "algorithms/alltoall/exchange.h"
 
+/* A block is large if a pair of nodes that has no smaller ones has more than this, or than fits a
+   cell. */
 enum { MOST_OF_A_PAIR = 32 * 1024 };
 
 typedef struct combined {
@@ -35,9 +38,9 @@ typedef struct combined {
     coll_poweraware_exchange_t x;
     coll_poweraware_chunk_t chunk;
     size_t cell_bytes;
-    size_t pair_bytes; /* a pair of nodes that has more is exchanged directly */
-    bool uneven;       /* v or w: sizes are in the boxes */
-    size_t block;      /* else: bytes of every block */
+    bool uneven;  /* v or w: sizes are in the boxes ... */
+    size_t most;  /* ... of blocks that are no larger than this */
+    size_t block; /* else: bytes of every block */
     int error;
 } combined_t;
 
@@ -64,7 +67,60 @@ bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
     return bytes / (size_t)h->size <= cell_bytes_of(call) / pairs;
 }
 
-/* ---- 1. sizes ---- */
+static void keep_first(combined_t *c, int rc)
+{
+    c->error = coll_poweraware_first_error(c->error, rc);
+}
+
+/* ---- 1. ---- */
+
+static bool goes_directly(const combined_t *c, const coll_poweraware_block_t *b)
+{
+    return c->uneven && b->bytes > c->most;
+}
+
+/* Bytes of a cell. */
+static size_t bytes_of(const combined_t *c, const coll_poweraware_block_t *b)
+{
+    return goes_directly(c, b) ? 0 : b->bytes;
+}
+
+static void post_directly(const combined_t *c, bool send, int node)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    const int *ranks;
+    int num = pwr_hierarchy_node(h, node, &ranks);
+    for (int i = 0; i < num; ++i) {
+        coll_poweraware_block_t b = send ? coll_poweraware_block_to(&c->x, ranks[i])
+                                         : coll_poweraware_block_from(&c->x, ranks[i]);
+        if (goes_directly(c, &b) && ranks[i] != h->my_rank) {
+            coll_poweraware_post(c->call, send, b.data, b.count, b.datatype, ranks[i]);
+        }
+    }
+}
+
+/* As many nodes at once as a call may have messages, the same on all ranks: a window of one rank
+   then waits for the same window of others alone.  The last one is not completed.  Receives come
+   first: what nobody has asked for is copied twice. */
+static void send_large(combined_t *c)
+{
+    const pwr_hierarchy_t *h = c->call->hierarchy;
+    int at_once = coll_poweraware_max_requests(h) / (2 * h->max_local);
+    for (int first = 0; first < h->num_nodes; first += at_once) {
+        int end = first + at_once < h->num_nodes ? first + at_once : h->num_nodes;
+        keep_first(c, coll_poweraware_complete(c->call, OMPI_SUCCESS));
+        for (int d = first; d < end; ++d) {
+            post_directly(c, false, (h->my_node - d + h->num_nodes) % h->num_nodes);
+        }
+        for (int d = first; d < end; ++d) {
+            post_directly(c, true, (h->my_node + d) % h->num_nodes);
+        }
+    }
+    coll_poweraware_block_t own = coll_poweraware_block_to(&c->x, h->my_rank);
+    if (goes_directly(c, &own)) {
+        keep_first(c, coll_poweraware_copy_own_block(&c->x));
+    }
+}
 
 static void post_sizes(combined_t *c)
 {
@@ -74,8 +130,10 @@ static void post_sizes(combined_t *c)
     uint64_t *from_rank = to_node + h->num_nodes;
     memset(to_node, 0, (size_t)h->num_nodes * sizeof *to_node);
     for (int peer = 0; peer < h->size; ++peer) {
-        to_node[h->node_of[peer]] += coll_poweraware_block_to(&c->x, peer).bytes;
-        from_rank[peer] = coll_poweraware_block_from(&c->x, peer).bytes;
+        coll_poweraware_block_t to = coll_poweraware_block_to(&c->x, peer);
+        coll_poweraware_block_t from = coll_poweraware_block_from(&c->x, peer);
+        to_node[h->node_of[peer]] += bytes_of(c, &to);
+        from_rank[peer] = bytes_of(c, &from);
     }
     pwr_boxes_join(c->call->boxes, OMPI_SUCCESS);
     pwr_boxes_wait_all(c->call->boxes);
@@ -144,16 +202,6 @@ static unsigned char *in_cell(const combined_t *c, int node)
     return out_cell(c, node == h->my_node ? node : h->num_nodes + node);
 }
 
-static bool fits(const combined_t *c, size_t bytes)
-{
-    return bytes <= c->pair_bytes;
-}
-
-static void keep_first(combined_t *c, int rc)
-{
-    c->error = coll_poweraware_first_error(c->error, rc);
-}
-
 /* ---- 2. and 4. ---- */
 
 static void pack_for_node(combined_t *c, int node)
@@ -164,8 +212,10 @@ static void pack_for_node(combined_t *c, int node)
     unsigned char *to = out_cell(c, node) + bytes_out(c, node, h->my_local);
     for (int i = 0; i < num; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_to(&c->x, ranks[i]);
-        keep_first(c, coll_poweraware_block_pack(&b, to));
-        to += b.bytes;
+        if (!goes_directly(c, &b)) {
+            keep_first(c, coll_poweraware_block_pack(&b, to));
+            to += b.bytes;
+        }
     }
 }
 
@@ -178,7 +228,9 @@ static void unpack_from_node(combined_t *c, int node)
     for (int i = 0; i < num; ++i) {
         coll_poweraware_block_t b = coll_poweraware_block_from(&c->x, ranks[i]);
         const unsigned char *block = from + bytes_in_from_rank(c, ranks[i], h->my_local);
-        keep_first(c, coll_poweraware_block_unpack(&b, block));
+        if (!goes_directly(c, &b)) {
+            keep_first(c, coll_poweraware_block_unpack(&b, block));
+        }
         from += bytes_in_from_rank(c, ranks[i], h->num_local);
     }
 }
@@ -191,7 +243,7 @@ static int exchange_cells(combined_t *c)
     for (int d = 1; d < h->num_nodes; ++d) {
         int node = (h->my_node - d + h->num_nodes) % h->num_nodes;
         size_t bytes = bytes_in(c, node);
-        if (bytes > 0 && fits(c, bytes)) {
+        if (bytes > 0) {
             coll_poweraware_post_recv(c->call, in_cell(c, node), bytes, MPI_BYTE,
                                       h->leader_of[node]);
         }
@@ -199,7 +251,7 @@ static int exchange_cells(combined_t *c)
     for (int d = 1; d < h->num_nodes; ++d) {
         int node = (h->my_node + d) % h->num_nodes;
         size_t bytes = bytes_out(c, node, h->num_local);
-        if (bytes > 0 && fits(c, bytes)) {
+        if (bytes > 0) {
             coll_poweraware_post_send(c->call, out_cell(c, node), bytes, MPI_BYTE,
                                       h->leader_of[node]);
         }
@@ -207,54 +259,12 @@ static int exchange_cells(combined_t *c)
     return coll_poweraware_complete(c->call, OMPI_SUCCESS);
 }
 
-/* What does not fit cells: blocks from the ranks of a node, and to those of one. */
-static void receive_large(const combined_t *c, int node)
-{
-    const int *ranks;
-    int num = pwr_hierarchy_node(c->call->hierarchy, node, &ranks);
-    bool large = !fits(c, bytes_in(c, node));
-    for (int i = 0; i < num && large; ++i) {
-        coll_poweraware_recv_block(&c->x, ranks[i]);
-    }
-}
-
-static void send_large(const combined_t *c, int node)
-{
-    const pwr_hierarchy_t *h = c->call->hierarchy;
-    const int *ranks;
-    int num = pwr_hierarchy_node(h, node, &ranks);
-    bool large = !fits(c, bytes_out(c, node, h->num_local));
-    size_t bytes = 0;
-    for (int i = 0; i < num && large; ++i) {
-        coll_poweraware_send_block(&c->x, ranks[i], &bytes);
-    }
-}
-
-/* As many nodes at once as a call may have messages, the same on all ranks: a window of one rank
-   then waits for the same window of others alone.  Receives come first: what nobody has asked for
-   is copied twice. */
-static void exchange_large(combined_t *c)
-{
-    const pwr_hierarchy_t *h = c->call->hierarchy;
-    int at_once = coll_poweraware_max_requests(h) / (2 * h->max_local);
-    for (int first = 0; c->uneven && first < h->num_nodes; first += at_once) {
-        int end = first + at_once < h->num_nodes ? first + at_once : h->num_nodes;
-        for (int d = first; d < end; ++d) {
-            receive_large(c, (h->my_node - d + h->num_nodes) % h->num_nodes);
-        }
-        for (int d = first; d < end; ++d) {
-            send_large(c, (h->my_node + d) % h->num_nodes);
-        }
-        keep_first(c, coll_poweraware_complete(c->call, OMPI_SUCCESS));
-    }
-}
-
 static void lead(combined_t *c)
 {
     coll_poweraware_begin_network(c->call, OMPI_SUCCESS);
     int rc = exchange_cells(c);
     coll_poweraware_end_network(c->call);
-    c->chunk.slot->error = rc;
+    pwr_slot_set_error(c->chunk.slot, rc);
     pwr_flag_arrive(&c->chunk.slot->ready, c->chunk.expect->ready);
 }
 
@@ -268,14 +278,11 @@ static void exchange(combined_t *c)
                              c->chunk.expect->arrived);
     }
     if (1 == h->num_nodes) {
-        exchange_large(c);
         return;
     }
     if (h->my_rank == leader) {
         lead(c);
-        exchange_large(c);
     } else {
-        exchange_large(c);
         coll_poweraware_rest(c->call, PWR_SITE_SLOT_READY, &c->chunk.slot->ready,
                              c->chunk.expect->ready, leader);
     }
@@ -287,17 +294,14 @@ static bool needs_cells(const combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
     for (int node = 0; node < h->num_nodes; ++node) {
-        size_t out = bytes_out(c, node, h->num_local);
-        size_t in = bytes_in(c, node);
-        if ((out > 0 && fits(c, out)) || (in > 0 && fits(c, in))) {
+        if (bytes_out(c, node, h->num_local) > 0 || bytes_in(c, node) > 0) {
             return true;
         }
     }
     return false;
 }
 
-/* 2 - 4. */
-static void exchange_in_cells(combined_t *c)
+static void fill_cells(combined_t *c)
 {
     const pwr_hierarchy_t *h = c->call->hierarchy;
     c->chunk = coll_poweraware_next_chunk(c->call);
@@ -305,16 +309,15 @@ static void exchange_in_cells(combined_t *c)
     c->chunk.expect->ready += h->num_nodes > 1;
     coll_poweraware_wait_free(c->call, &c->chunk);
     for (int node = 0; node < h->num_nodes; ++node) {
-        if (fits(c, bytes_out(c, node, h->num_local))) {
-            pack_for_node(c, node); /* 2 */
-        }
+        pack_for_node(c, node);
     }
     pwr_flag_arrive(&c->chunk.slot->arrived, c->chunk.expect->arrived);
-    exchange(c); /* 3 */
-    for (int node = 0; node < h->num_nodes; ++node) {
-        if (fits(c, bytes_in(c, node))) {
-            unpack_from_node(c, node); /* 4 */
-        }
+}
+
+static void empty_cells(combined_t *c)
+{
+    for (int node = 0; node < c->call->hierarchy->num_nodes; ++node) {
+        unpack_from_node(c, node);
     }
     coll_poweraware_release_chunk(c->call, &c->chunk);
 }
@@ -322,19 +325,25 @@ static void exchange_in_cells(combined_t *c)
 int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
                                       const coll_poweraware_args_t *args)
 {
+    size_t pairs = (size_t)call->hierarchy->max_local * (size_t)call->hierarchy->max_local;
     combined_t c = {.call = call, .cell_bytes = cell_bytes_of(call), .error = OMPI_SUCCESS};
     coll_poweraware_exchange_begin(&c.x, call, args);
     c.uneven = COLL_POWERAWARE_ALLTOALL != call->collective;
-    c.pair_bytes = c.uneven && MOST_OF_A_PAIR < c.cell_bytes ? MOST_OF_A_PAIR : c.cell_bytes;
+    c.most = (MOST_OF_A_PAIR < c.cell_bytes ? MOST_OF_A_PAIR : c.cell_bytes) / pairs;
     if (c.uneven) {
+        send_large(&c);
         post_sizes(&c); /* 1 */
     } else {
         c.block = coll_poweraware_block_from(&c.x, 0).bytes;
     }
-    if (needs_cells(&c)) {
-        exchange_in_cells(&c);
-    } else {
-        exchange_large(&c);
+    bool cells = needs_cells(&c);
+    if (cells) {
+        fill_cells(&c); /* 2 */
+    }
+    keep_first(&c, coll_poweraware_complete(call, OMPI_SUCCESS));
+    if (cells) {
+        exchange(&c);    /* 3 */
+        empty_cells(&c); /* 4 */
     }
     if (c.uneven) {
         pwr_boxes_end(call->boxes);
