@@ -62,14 +62,21 @@ coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size
     return claim;
 }
 
+/* A network that copies nothing has short eager messages, and is faster with long ones. */
+enum { SHORTEST_EAGER = 32 * 1024 };
+
+size_t coll_poweraware_message_bytes(const coll_poweraware_call_t *call)
+{
+    bool network = call->hierarchy->num_nodes > 1 && 0 == call->settings->ucx_min_bytes;
+    return network && call->eager_bytes >= SHORTEST_EAGER
+               ? call->eager_bytes / PWR_CACHE_LINE * PWR_CACHE_LINE
+               : SIZE_MAX;
+}
+
 size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call)
 {
-    /* A network that copies nothing has short eager messages, and is faster with long ones. */
-    enum { SHORTEST_EAGER = 32 * 1024 };
     size_t wanted = call->settings->chunk_bytes;
-    size_t eager = call->eager_bytes / PWR_CACHE_LINE * PWR_CACHE_LINE;
-    if (call->hierarchy->num_nodes > 1 && eager >= SHORTEST_EAGER && eager < wanted) {
-        wanted = eager;
-    }
+    size_t message = coll_poweraware_message_bytes(call);
+    wanted = message < wanted ? message : wanted;
     return wanted < call->segment->slot_bytes ? wanted : call->segment->slot_bytes;
 }

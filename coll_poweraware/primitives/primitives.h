@@ -36,13 +36,15 @@ typedef struct coll_poweraware_message {
 enum { COLL_POWERAWARE_LANES = 1 + PWR_SEGMENT_SLOTS, COLL_POWERAWARE_LANE_MESSAGES = 32 };
 
 /* The most messages of lane 0 that an algorithm has outstanding: a window with all ranks of two
-   nodes, one to and from every node, or one to each child in a tree of nodes. */
+   nodes, one to and from every node, or one to each child in a tree of nodes; and so many more,
+   where sums are sent in parts. */
+enum { COLL_POWERAWARE_MOST_PARTS = 64 };
 static inline int coll_poweraware_max_requests(const pwr_hierarchy_t *hierarchy)
 {
     enum { TREE_CHILDREN = 35 };
     int window =
         hierarchy->max_local > hierarchy->num_nodes ? hierarchy->max_local : hierarchy->num_nodes;
-    return 2 * window + TREE_CHILDREN;
+    return 2 * window + TREE_CHILDREN + COLL_POWERAWARE_MOST_PARTS;
 }
 
 static inline int coll_poweraware_first_message(const pwr_hierarchy_t *hierarchy, int lane)
@@ -273,8 +275,11 @@ typedef struct coll_poweraware_claim {
 coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size_t bytes,
                                               int fillers, int readers);
 
-/* How much of a message moves at once: coll_poweraware_chunk_bytes, if a slot has room for it; on
-   several nodes as much as is sent without asking the receiver, where that is not very little. */
+/* The longest message between nodes that is sent without asking the receiver, where that is not
+   very little: else, and on one node, SIZE_MAX. */
+size_t coll_poweraware_message_bytes(const coll_poweraware_call_t *call);
+/* How much of a large message moves at once: coll_poweraware_chunk_bytes, if a slot has room for
+   it, and no more than the one above. */
 size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call);
 
 #endif

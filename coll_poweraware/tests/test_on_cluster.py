@@ -93,6 +93,16 @@ def test_pieces_are_as_long_as_eager_messages(five: Nodes, limit: int, piece: in
     assert set(re.findall(r"in pieces of up to (\d+) bytes", done.stdout)) == {str(piece)}, done.stdout
 
 
+@pytest.mark.parametrize("name", ["allreduce", "reduce", "reduce_scatter", "scan"])
+@pytest.mark.parametrize("layout", ["1,1,1,1,1", "2,3,1"])
+def test_sums_in_the_most_parts(five: Nodes, name: str, layout: str) -> None:
+    """The shortest limit that is kept to, and the longest chunks."""
+    done = five.run([str(BUILD / "bench" / "osu" / f"osu_{name}"), "-m", "4194304:4194304", "-i", "2", "-x", "0", "-c"],
+                    "--layout", layout, "--bind", "core",
+                    mca={"btl_tcp_eager_limit": "33792", f"coll_poweraware_{name}_algorithm": "leader"})
+    assert done.returncode == 0, done.stdout
+
+
 def test_slow_seconds_are_counted(five: Nodes, tmp_path: Path) -> None:
     """In calls that moved levers, less of them throttled than at the lowest frequency; in no others."""
     tmp_path.chmod(0o777)

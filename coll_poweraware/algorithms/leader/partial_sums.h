@@ -19,12 +19,14 @@
 typedef struct coll_poweraware_leaders {
     coll_poweraware_call_t *call;
     const coll_poweraware_operands_t *operands;
+    size_t message_count;                       /* elements of a message, at most; 0: of any */
     int (*of_node)(const void *self, int node); /* the rank that takes part for a node */
     void (*meanwhile)(void *self); /* what to do while messages travel; NULL: nothing */
     void *self;
 } coll_poweraware_leaders_t;
 
-/* Posts a message for, or from, a node's leader, unless it has no elements: both know that. */
+/* Posts elements for, or from, a node's leader: no message if there are none, several if there are
+   many.  Both know how many. */
 void coll_poweraware_leaders_post(const coll_poweraware_leaders_t *leaders, bool send, char *buffer,
                                   size_t count, int node);
 /* Completes all that was posted. */

@@ -206,6 +206,16 @@ coll_poweraware_stretch_t coll_poweraware_reduction_clip(const coll_poweraware_r
 
 /* ---- all of it ---- */
 
+/* Of a message between leaders, at most; 0: any.  One area comes and one goes at once, in as many
+   parts as a call may have: so elements must not overlap. */
+static size_t message_elements(const coll_poweraware_reduction_t *r)
+{
+    size_t most = coll_poweraware_message_bytes(r->call);
+    size_t extent = (size_t)r->operands.extent;
+    bool few = r->area_bytes / most < COLL_POWERAWARE_MOST_PARTS / 2;
+    return few && r->operands.datatype->super.size <= extent ? most / extent : 0;
+}
+
 /* As few as the message needs.  On one node as few as give about the chunk that is wanted: the more
    chunks, the further may ranks run ahead of others.  Between nodes as many as there are. */
 static void choose_slots(coll_poweraware_reduction_t *r, size_t elements, size_t least)
@@ -240,6 +250,7 @@ void coll_poweraware_reduction_begin(coll_poweraware_reduction_t *r, coll_powera
         .cut = coll_poweraware_reduction_cut_evenly,
     };
     choose_slots(r, elements > least ? elements : least, least);
+    r->leaders.message_count = message_elements(r);
     r->capacity = chunk_elements(r);
     r->num_chunks = (elements + r->capacity - 1) / r->capacity;
     r->my_part = find_my_part(r);
