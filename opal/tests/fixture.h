@@ -9,6 +9,7 @@
 #ifndef PWR_TEST_FIXTURE_H
 #define PWR_TEST_FIXTURE_H
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -49,6 +50,14 @@ int fixture_teardown(void **state);
 void fixture_copy_program(fixture_t *fixture, const char *name);
 /* The same, as another file below the root. */
 void fixture_put_program(fixture_t *fixture, const char *name, const char *path);
+
+/* cmocka's macro of that kind has another name in each version. */
+static inline void fixture_assert_between(uint64_t value, uint64_t least, uint64_t most)
+{
+    if (value < least || value > most) {
+        fail_msg("%" PRIu64 " is not between %" PRIu64 " and %" PRIu64, value, least, most);
+    }
+}
 
 /* Files below the root; parents are made. */
 void fixture_put(fixture_t *fixture, const char *path, const char *text);

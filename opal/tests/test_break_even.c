@@ -52,9 +52,9 @@ static void test_follows_what_calls_take(void **state)
     assert_true(pwr_break_even_pays(&b, BY_TABLE_NS));
     assert_false(pwr_break_even_pays(&b, BY_TABLE_NS - 1));
     saw(&b, 8, 2000000); /* 2000 + 45 + 2 * 4000 us */
-    assert_in_range(b.ns, 9000000, 10045000);
+    fixture_assert_between(b.ns, 9000000, 10045000);
     saw(&b, 80, 1000);
-    assert_in_range(b.ns, 1000 + 45000 + 2 * 2000, 52000);
+    fixture_assert_between(b.ns, 1000 + 45000 + 2 * 2000, 52000);
 }
 
 static void test_one_slow_call_is_not_believed(void **state)
@@ -62,9 +62,9 @@ static void test_one_slow_call_is_not_believed(void **state)
     pwr_break_even_t b = by_table();
     (void)state;
     pwr_break_even_saw(&b, PWR_LEVER_ENTRY, 1000000000); /* (3 + 48) / 2 us */
-    assert_in_range(b.ns, BY_TABLE_NS, 25500 + 45000 + 2 * 28500);
+    fixture_assert_between(b.ns, BY_TABLE_NS, 25500 + 45000 + 2 * 28500);
     saw(&b, 40, 3000);
-    assert_in_range(b.ns, BY_TABLE_NS, BY_TABLE_NS * 11 / 10);
+    fixture_assert_between(b.ns, BY_TABLE_NS, BY_TABLE_NS * 11 / 10);
 }
 
 /* A program whose phases are all alike, and too short for what calls really take: what part of its
@@ -107,7 +107,7 @@ static void test_it_is_tried_again(void **state)
     while (!pwr_break_even_pays(&b, 1000000)) {
         skipped++;
     }
-    assert_in_range(skipped, 300, 400); /* 400 ms */
+    fixture_assert_between(skipped, 300, 400); /* 400 ms */
     saw(&b, 60, 3000);
     assert_true(pwr_break_even_pays(&b, 1000000));
     saw(&b, 10, 2000000);

@@ -120,8 +120,8 @@ static void test_slow_writes_keep_a_lever_up(void **state)
         pwr_power_low(power, PHASE_NS);
         pwr_power_full(power);
     }
-    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->writes, 2, 10);
-    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->skipped, 5, 9);
+    fixture_assert_between(power_counts(power, PWR_LEVER_PSTATE)->writes, 2, 10);
+    fixture_assert_between(power_counts(power, PWR_LEVER_PSTATE)->skipped, 5, 9);
     pwr_power_low(power, 20 * PHASE_NS);
     assert_int_equal(fixture_get_khz(fixture, 2, "scaling_max_freq"), FIXTURE_LOWEST_KHZ);
     pwr_power_full(power);
@@ -131,8 +131,8 @@ static void test_slow_writes_keep_a_lever_up(void **state)
         pwr_power_low(power, PHASE_NS);
         pwr_power_full(power);
     }
-    assert_in_range(power_counts(power, PWR_LEVER_PSTATE)->writes, before + 2 * 2000,
-                    before + 2 * 4000);
+    fixture_assert_between(power_counts(power, PWR_LEVER_PSTATE)->writes, before + 2 * 2000,
+                           before + 2 * 4000);
     pwr_power_close(power);
 }
 
