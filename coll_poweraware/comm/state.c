@@ -88,7 +88,7 @@ static place_t my_place(const mca_coll_poweraware_module_t *m, const uint64_t *w
         .explores_ppm = coll_poweraware_explores_ppm(m->settings, m->operations.scheme),
         .known = {[BY_EARLIER_JOBS] = pwr_known_checksum(),
                   [IN_THIS_JOB] = pwr_learnt_checksum(ompi_comm_size(m->comm))},
-        .eager_bytes = pwr_eager_bytes(),
+        .eager_bytes = 0 == m->settings->ucx_min_bytes ? pwr_eager_bytes() : 0,
         .address = (uint64_t)(uintptr_t)word,
         .word = *word,
     };

@@ -67,8 +67,7 @@ enum { SHORTEST_EAGER = 32 * 1024 };
 
 size_t coll_poweraware_message_bytes(const coll_poweraware_call_t *call)
 {
-    bool network = call->hierarchy->num_nodes > 1 && 0 == call->settings->ucx_min_bytes;
-    return network && call->eager_bytes >= SHORTEST_EAGER
+    return call->hierarchy->num_nodes > 1 && call->eager_bytes >= SHORTEST_EAGER
                ? call->eager_bytes / PWR_CACHE_LINE * PWR_CACHE_LINE
                : SIZE_MAX;
 }
