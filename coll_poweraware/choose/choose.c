@@ -195,12 +195,12 @@ static const coll_poweraware_state_t *first_state_of(mca_coll_poweraware_module_
     pwr_operation_set_up_end(operation);
     coll_poweraware_find_thresholds(m); /* the layout is known now */
     if (NULL != state) {
-        pwr_say(
-            2,
-            "a communicator of %d ranks on %d nodes, at most %d on one, chooses; large messages "
-            "move in pieces of up to %zu bytes",
-            state->hierarchy->size, state->hierarchy->num_nodes, state->hierarchy->max_local,
-            coll_poweraware_chunk_bytes(state->call));
+        const pwr_hierarchy_t *h = state->hierarchy;
+        size_t piece = coll_poweraware_chunk_bytes(state->call);
+        pwr_say(2,
+                "a communicator of %d ranks on %d nodes, at most %d on one, chooses; large "
+                "messages move in pieces of up to %zu bytes",
+                h->size, h->num_nodes, h->max_local, piece);
     }
     return state;
 }

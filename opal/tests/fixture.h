@@ -51,7 +51,7 @@ void fixture_copy_program(fixture_t *fixture, const char *name);
 /* The same, as another file below the root. */
 void fixture_put_program(fixture_t *fixture, const char *name, const char *path);
 
-/* cmocka's macro of that kind has another name in each version. */
+/* assert_in_range of older versions of cmocka: newer ones call it deprecated. */
 static inline void fixture_assert_between(uint64_t value, uint64_t least, uint64_t most)
 {
     if (value < least || value > most) {

@@ -50,6 +50,12 @@ static size_t cell_bytes_of(const coll_poweraware_call_t *call)
     return call->segment->slot_bytes / cells / PWR_CACHE_LINE * PWR_CACHE_LINE;
 }
 
+/* Between two nodes, at most. */
+static size_t most_blocks(const pwr_hierarchy_t *h)
+{
+    return (size_t)h->max_local * (size_t)h->max_local;
+}
+
 /* What a rank posts in step 1: bytes to each node, then bytes from each rank. */
 static size_t posted_bytes(const pwr_hierarchy_t *h)
 {
@@ -63,8 +69,7 @@ bool coll_poweraware_alltoall_combined_can(const coll_poweraware_call_t *call,
     if (!coll_poweraware_bytes_known[call->collective]) {
         return MPI_IN_PLACE != args->sbuf && posted_bytes(h) <= call->segment->box_bytes;
     }
-    size_t pairs = (size_t)h->max_local * (size_t)h->max_local;
-    return bytes / (size_t)h->size <= cell_bytes_of(call) / pairs;
+    return bytes / (size_t)h->size <= cell_bytes_of(call) / most_blocks(h);
 }
 
 static void keep_first(combined_t *c, int rc)
@@ -325,11 +330,11 @@ static void empty_cells(combined_t *c)
 int coll_poweraware_alltoall_combined(coll_poweraware_call_t *call,
                                       const coll_poweraware_args_t *args)
 {
-    size_t pairs = (size_t)call->hierarchy->max_local * (size_t)call->hierarchy->max_local;
     combined_t c = {.call = call, .cell_bytes = cell_bytes_of(call), .error = OMPI_SUCCESS};
     coll_poweraware_exchange_begin(&c.x, call, args);
     c.uneven = COLL_POWERAWARE_ALLTOALL != call->collective;
-    c.most = (MOST_OF_A_PAIR < c.cell_bytes ? MOST_OF_A_PAIR : c.cell_bytes) / pairs;
+    c.most = (MOST_OF_A_PAIR < c.cell_bytes ? MOST_OF_A_PAIR : c.cell_bytes) /
+             most_blocks(call->hierarchy);
     if (c.uneven) {
         send_large(&c);
         post_sizes(&c); /* 1 */

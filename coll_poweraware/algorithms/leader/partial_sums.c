@@ -13,8 +13,7 @@ typedef const coll_poweraware_leaders_t leaders_t;
 
 void coll_poweraware_leaders_post(leaders_t *l, bool send, char *buffer, size_t count, int node)
 {
-    bool whole = 0 == l->message_count || count <= l->message_count;
-    size_t most = whole ? count : l->message_count;
+    size_t most = 0 == l->message_count ? count : l->message_count;
     for (size_t from = 0; from < count; from += most) {
         coll_poweraware_post(l->call, send, buffer + (ptrdiff_t)from * l->operands->extent,
                              count - from < most ? count - from : most, l->operands->datatype,

@@ -6,7 +6,6 @@
 #ifndef PWR_OMPI_EAGER_H
 #define PWR_OMPI_EAGER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* The longest one to another node, in bytes; 0: not known, because messages do not travel by pml
