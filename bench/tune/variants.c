@@ -37,7 +37,7 @@ static const struct {
 };
 enum { COMPONENTS = sizeof components / sizeof components[0] };
 
-static const char stock[] = "stock";
+static const char stock[] = "stock"; /* as a word: our component calls the stock function */
 static const char copy[] = "copy";
 static const char left_alone[] = "off"; /* the word for a communicator without us */
 
@@ -202,7 +202,7 @@ static bool all_found(tune_variants_t *variants, const char *list)
 bool tune_variants_find(tune_variants_t *variants, const tune_options_t *options)
 {
     *variants = (tune_variants_t){.num = 0};
-    add_stock(variants, stock, left_alone, NULL, NULL);
+    add_stock(variants, stock, options->variants ? left_alone : stock, NULL, NULL);
     for (int i = 0; i < COMPONENTS; i++) {
         if (tune_list_has(options->variants, components[i].name)) {
             add_stock(variants, components[i].name, left_alone, components[i].name,

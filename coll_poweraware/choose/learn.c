@@ -87,10 +87,38 @@ static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_
     return by_table(asked);
 }
 
-static bool is_for_later(const trials_t *t, int candidate, algorithm_t *a)
+/* The algorithms that the table has for such calls, the probably best first. */
+static const int *of_table(const asked_t *asked)
 {
-    return NULL != a && !coll_poweraware_is_ours(a) && 0 == t->candidates[candidate].pairs &&
-           t->at.call < COLL_POWERAWARE_OTHERS_FROM;
+    static const int none[] = {COLL_POWERAWARE_DECISION_STOCK};
+    const coll_poweraware_choices_t *choices = asked->module->state->choices;
+    return NULL == choices
+               ? none
+               : coll_poweraware_choices_find(choices, asked->collective, asked->bytes)->algorithms;
+}
+
+static bool is_in_table(const asked_t *asked, int candidate)
+{
+    const int *next = of_table(asked);
+    while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
+        ++next;
+    }
+    return candidate < 0 || candidate == *next;
+}
+
+/* Those of other components, and what was slower than the stock function where the table was
+   measured, as long as nothing says that it is wrong here. */
+static bool is_for_later(const asked_t *asked, int candidate, algorithm_t *a)
+{
+    const trials_t *t = asked->trials;
+    if (NULL == a || 0 != t->candidates[candidate].pairs) {
+        return false;
+    }
+    if (!coll_poweraware_is_ours(a)) {
+        return t->at.call < COLL_POWERAWARE_OTHERS_FROM;
+    }
+    return t->at.call < COLL_POWERAWARE_UNLIKELY_FROM && !t->long_calls && !t->surprised &&
+           !is_in_table(asked, t->candidates[candidate].algorithm);
 }
 
 /* What would do the same as the best is no rival now: the table's choice and its algorithm. */
@@ -102,25 +130,44 @@ static bool may_be_rival(void *arg, int candidate)
     bool can_best;
     algorithm_t *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
     algorithm_t *best = algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
-    return can_do && a != best && !is_for_later(t, candidate, a);
+    return can_do && a != best && !is_for_later(asked, candidate, a);
 }
 
 /* ---- the experiments of a class ---- */
 
-/* The one that is known comes first. */
-static int find_candidates(const asked_t *asked, int known, int *candidates)
+typedef struct candidates {
+    int all[COLL_POWERAWARE_MOST_CANDIDATES];
+    int num;
+} candidates_t;
+
+/* Each one once, if it can do the call. */
+static void add_candidate(const asked_t *asked, candidates_t *candidates, int candidate)
 {
-    int num = 0;
-    candidates[num++] = known;
-    for (int i = COLL_POWERAWARE_BY_TABLE;
-         i < coll_poweraware_num_algorithms && num < COLL_POWERAWARE_MOST_CANDIDATES; ++i) {
-        bool ours = i >= 0;
-        algorithm_t *a = ours ? &coll_poweraware_algorithms[i] : NULL;
-        if (i != known && (!ours || (asked->collective == a->collective && can(asked, a)))) {
-            candidates[num++] = i;
+    bool may = candidate < 0 || can(asked, &coll_poweraware_algorithms[candidate]);
+    for (int i = 0; i < candidates->num; ++i) {
+        may = may && candidate != candidates->all[i];
+    }
+    if (may && candidates->num < COLL_POWERAWARE_MOST_CANDIDATES) {
+        candidates->all[candidates->num++] = candidate;
+    }
+}
+
+/* The one that is known comes first, then those of the table, which are probably better than the
+   stock function, then this, and all others. */
+static candidates_t find_candidates(const asked_t *asked, int known)
+{
+    candidates_t found = {.all = {known}, .num = 1};
+    add_candidate(asked, &found, COLL_POWERAWARE_BY_TABLE);
+    for (const int *next = of_table(asked); COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
+        add_candidate(asked, &found, *next);
+    }
+    add_candidate(asked, &found, COLL_POWERAWARE_STOCK);
+    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
+        if (asked->collective == coll_poweraware_algorithms[i].collective) {
+            add_candidate(asked, &found, i);
         }
     }
-    return num;
+    return found;
 }
 
 /* Where the table says stock, that is one candidate, not two. */
@@ -169,10 +216,9 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
                          learning_t *class, bool long_calls)
 {
     mca_coll_poweraware_module_t *m = asked->module;
-    int candidates[COLL_POWERAWARE_MOST_CANDIDATES];
-    int num = find_candidates(asked, class->best, candidates);
+    const candidates_t candidates = find_candidates(asked, class->best);
     class->fixed = true;
-    if (is_settled(asked, num)) {
+    if (is_settled(asked, candidates.num)) {
         return;
     }
     trials_t *t = malloc(sizeof *t);
@@ -183,9 +229,9 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
         free(t);
         return;
     }
-    coll_poweraware_trials_init(t, candidates, num, m->state->explores_ppm, long_calls,
-                                (uint64_t)asked->collective * PWR_SIZE_CLASSES +
-                                    (uint64_t)size_class);
+    coll_poweraware_trials_init(
+        t, candidates.all, candidates.num, m->state->explores_ppm, long_calls,
+        (uint64_t)asked->collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
     }
@@ -226,14 +272,14 @@ static void begin_class(const asked_t *asked, pwr_operation_t *operation, int si
 static bool are_long(const asked_t *asked, pwr_operation_t *operation, const learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
-    int64_t sums[] = {(int64_t) class->timed_ns, 0, 0};
+    int64_t sum_ns = (int64_t) class->timed_ns;
     if (asked->bytes < COLL_POWERAWARE_LONG_BYTES) {
         return false;
     }
     pwr_operation_set_up_begin(operation);
-    bool added_up = coll_poweraware_add_up(m, sums);
+    bool added_up = coll_poweraware_add_up(m, &sum_ns, 1);
     pwr_operation_set_up_end(operation);
-    return added_up && sums[0] / m->state->hierarchy->size >= COLL_POWERAWARE_LONG_NS;
+    return added_up && sum_ns / m->state->hierarchy->size >= COLL_POWERAWARE_LONG_NS;
 }
 
 /* Of a class that has no trials so far: whether they begin. */
@@ -280,27 +326,37 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
     pwr_operation_choice(operation, &choice);
 }
 
-static void meet(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
+static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t *class,
+                   const int64_t mine[COLL_POWERAWARE_TRIALS_SUMS])
 {
+    enum { GPU_WANTED = COLL_POWERAWARE_TRIALS_SUMS, SUMS };
     trials_t *t = class->trials;
-    int64_t sums[] = {0, 0, asked->module->gpu.wanted};
-    bool have = coll_poweraware_trials_have(t, sums);
-    if (have) {
-        pwr_operation_set_up_begin(operation);
-        have = coll_poweraware_add_up(asked->module, sums);
-        pwr_operation_set_up_end(operation);
+    int64_t sums[SUMS];
+    memcpy(sums, mine, COLL_POWERAWARE_TRIALS_SUMS * sizeof *mine);
+    sums[GPU_WANTED] = asked->module->gpu.wanted;
+    pwr_operation_set_up_begin(operation);
+    bool added_up = coll_poweraware_add_up(asked->module, sums, SUMS);
+    pwr_operation_set_up_end(operation);
+    if (added_up) {
+        coll_poweraware_hear_gpu_wanted(asked->module, sums[GPU_WANTED]);
     }
-    if (have) {
-        coll_poweraware_hear_gpu_wanted(asked->module, sums[2]);
-    }
-    if (coll_poweraware_trials_agree(t, have ? sums : NULL)) {
+    if (coll_poweraware_trials_agree(t, added_up ? sums : NULL)) {
         class->best = t->candidates[t->best].algorithm;
         pwr_operation_changes(operation);
         pwr_say(2, "%s of up to %zu bytes: candidate %s is faster, and taken from now on",
                 pwr_process_name(PWR_OPERATION, (int)operation->name),
                 pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(class->best));
     }
-    report(operation, t);
+}
+
+/* Behind a pair. */
+static void meet(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
+{
+    int64_t mine[COLL_POWERAWARE_TRIALS_SUMS];
+    if (coll_poweraware_trials_have(class->trials, mine)) {
+        add_up(asked, operation, class, mine);
+    }
+    report(operation, class->trials);
 }
 
 /* Its memory may be made in small parts, in each call that asks for it.  Returns whether there is

@@ -5,12 +5,14 @@
  *
  * The first calls of a class do what other communicators of the same layout have learnt, or earlier
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
- * (choose/trials.h) compare that with the stock function and with our other algorithms, from
- * COLL_POWERAWARE_OTHERS_FROM calls on also with functions of other components: those are rarely
- * the fastest, and may take many times as long.  Classes take turns with them (choose/turns.h).
- * The ranks add up what they have measured in one small Allreduce per experiment, by the saved
- * function: after 42 calls of the class, 74, 106 .. 170, 212 .., in the end each 16,384, or later
- * where others have their turn.
+ * (choose/trials.h) compare that with what else the table has for such calls, with the stock
+ * function and with our other algorithms.  Those that the table has not were slower where it was
+ * measured: unless some rival is faster than what the table says, they wait for call
+ * COLL_POWERAWARE_UNLIKELY_FROM.  Functions of other components are rarely the fastest, and may
+ * take many times as long: they wait for call COLL_POWERAWARE_OTHERS_FROM.  Classes take turns with
+ * them (choose/turns.h).  The ranks add up what they have measured in one small Allreduce per
+ * experiment, or for the first three, by the saved function: after 42, 74 or 106 calls of the
+ * class, after 138, 170, 212 .., in the end each 16,384, or later where others have their turn.
  *
  * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
  * ranks add up what the last one before COLL_POWERAWARE_LONG_FROM took, and if that was
@@ -27,6 +29,7 @@
 /* A candidate that is no algorithm. */
 enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 enum {
+    COLL_POWERAWARE_UNLIKELY_FROM = 96,
     COLL_POWERAWARE_OTHERS_FROM = 1024,
     COLL_POWERAWARE_LONG_FROM = 16, /* calls before the first experiment, where they are long */
     COLL_POWERAWARE_LONG_BYTES = 4096,

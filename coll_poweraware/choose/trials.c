@@ -10,6 +10,7 @@
 
 typedef coll_poweraware_trials_t trials_t;
 typedef coll_poweraware_candidate_t candidate_t;
+typedef coll_poweraware_pair_t pair_t;
 
 enum {
     PPM = COLL_POWERAWARE_PPM,
@@ -82,18 +83,35 @@ static void forget_told(trials_t *t)
 
 /* ---- results ---- */
 
-static bool has_pair(const trials_t *t)
+/* The pair of this block is over. */
+static void keep_pair(trials_t *t)
 {
-    return COLL_POWERAWARE_NO_RIVAL != t->rival && !t->spoilt;
+    if (COLL_POWERAWARE_NO_RIVAL != t->rival && !t->spoilt) {
+        t->kept[t->num_kept++] = (pair_t){t->rival, t->take, {t->ns[0], t->ns[1]}};
+    }
+    t->rival = COLL_POWERAWARE_NO_RIVAL;
 }
 
-bool coll_poweraware_trials_have(const trials_t *t, int64_t sums[2])
+static bool is_kept(const trials_t *t, int candidate)
+{
+    for (int i = 0; i < t->num_kept; ++i) {
+        if (candidate == t->kept[i].rival) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool coll_poweraware_trials_have(trials_t *t, int64_t sums[COLL_POWERAWARE_TRIALS_SUMS])
 {
     const uint64_t most = UINT64_C(1) << MOST_NS_BITS;
-    for (int i = 0; i < 2; ++i) {
-        sums[i] = (int64_t)(t->ns[i] < most ? t->ns[i] : most);
+    keep_pair(t);
+    for (int i = 0; i < COLL_POWERAWARE_TRIALS_SUMS; ++i) {
+        uint64_t ns = i / 2 < t->num_kept ? t->kept[i / 2].ns[i % 2] : 0;
+        sums[i] = (int64_t)(ns < most ? ns : most);
     }
-    return has_pair(t);
+    bool waits = t->more && t->num_kept < COLL_POWERAWARE_TRIALS_TOGETHER;
+    return 0 != t->num_kept && !waits;
 }
 
 /* (rival - best) / (rival + best), without overflow */
@@ -140,9 +158,9 @@ static void doubt(candidate_t *c, int64_t calls)
 }
 
 /* What was measured against the old best says something about the new one. */
-static void take_over(trials_t *t)
+static void take_over(trials_t *t, int rival)
 {
-    const candidate_t won = t->candidates[t->rival];
+    const candidate_t won = t->candidates[rival];
     for (int i = 0; i < t->num_candidates; ++i) {
         candidate_t *c = &t->candidates[i];
         doubt(c, least_calls(t));
@@ -154,9 +172,10 @@ static void take_over(trials_t *t)
     old->calls = least_calls(t);
     old->d_ppm = -won.d_ppm;
     old->measured = t->at.call;
-    t->candidates[t->rival] = (candidate_t){.algorithm = won.algorithm};
-    t->best = t->rival;
+    t->candidates[rival] = (candidate_t){.algorithm = won.algorithm};
+    t->best = rival;
     t->told = 0;
+    t->looks = 0;
     ++t->take_overs;
 }
 
@@ -175,36 +194,41 @@ static void look_closely(trials_t *t)
     }
 }
 
-/* Returns whether the rival takes over. */
-static bool judge(trials_t *t, const int64_t sums[2])
+/* Returns whether it is worth a close look. */
+static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
 {
-    candidate_t *rival = &t->candidates[t->rival];
+    candidate_t *rival = &t->candidates[pair->rival];
     int64_t d_ppm = d_of(sums);
     if (d_ppm <= PROMISING_PPM && is_told(rival)) {
         forget_told(t);
     } else if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
         *rival = (candidate_t){.algorithm = rival->algorithm};
     }
-    add_pair(rival, d_ppm, t->take);
+    add_pair(rival, d_ppm, pair->take);
     rival->measured = t->at.call;
     ++t->pairs;
     t->lost_ns += sums[0] > sums[1] ? (uint64_t)(sums[0] - sums[1]) : 0;
     bool better = is_faster(rival);
     if (better) {
-        take_over(t);
-        t->looks = 0;
+        take_over(t, pair->rival);
     }
-    if (better || d_ppm <= PROMISING_PPM) {
-        look_closely(t);
-    }
-    return better;
+    return better || d_ppm <= PROMISING_PPM;
 }
 
-bool coll_poweraware_trials_agree(trials_t *t, const int64_t sums[2])
+/* First pairs take over nothing, and any other one comes last: all were against the same best. */
+bool coll_poweraware_trials_agree(trials_t *t, const int64_t *sums)
 {
-    bool better = NULL != sums && has_pair(t) && judge(t, sums);
-    t->rival = COLL_POWERAWARE_NO_RIVAL;
-    return better;
+    uint32_t before = t->take_overs;
+    bool close = false;
+    for (int i = 0; i < t->num_kept && NULL != sums; ++i) {
+        close |= judge(t, &t->kept[i], &sums[(size_t)i * 2]);
+    }
+    t->num_kept = 0;
+    if (close) {
+        t->surprised = true;
+        look_closely(t);
+    }
+    return before != t->take_overs;
 }
 
 /* ---- the next rival ---- */
@@ -239,29 +263,38 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
 static uint64_t turn_of(const candidate_t *c)
 {
     if (0 != c->pairs && c->d_ppm <= PROMISING_PPM) {
-        return 0;
+        return (uint64_t)(PPM + c->d_ppm);
     }
-    return 0 == c->pairs ? 1 : 2 + c->measured;
+    return 0 == c->pairs ? PPM : PPM + 1 + c->measured;
+}
+
+static bool is_earlier(const trials_t *t, const candidate_t *c)
+{
+    return COLL_POWERAWARE_NO_RIVAL == t->rival || turn_of(c) < turn_of(&t->candidates[t->rival]);
 }
 
 void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int candidate),
                                        void *arg)
 {
-    t->rival = COLL_POWERAWARE_NO_RIVAL;
+    int untried = 0;
+    coll_poweraware_trials_give_up(t);
     t->spoilt = false;
     t->ns[0] = t->ns[1] = 0;
     t->least_ns = 0;
     for (int i = 0; i < t->num_candidates; ++i) {
         const candidate_t *c = &t->candidates[i];
-        uint32_t take = i == t->best ? 0 : affordable(t, c);
-        if (0 != take && may(arg, i) &&
-            (COLL_POWERAWARE_NO_RIVAL == t->rival ||
-             turn_of(c) < turn_of(&t->candidates[t->rival]))) {
-            t->rival = i;
-            t->take = take;
-            t->skip = 0 == c->calls ? SKIPPED_FIRST : SKIPPED;
+        uint32_t take = i == t->best || is_kept(t, i) ? 0 : affordable(t, c);
+        if (0 != take && may(arg, i)) {
+            untried += 0 == c->pairs;
+            if (is_earlier(t, c)) {
+                t->rival = i;
+                t->take = take;
+                t->skip = 0 == c->calls ? SKIPPED_FIRST : SKIPPED;
+            }
         }
     }
+    bool is_first = COLL_POWERAWARE_NO_RIVAL != t->rival && 0 == t->candidates[t->rival].pairs;
+    t->more = is_first && untried > 1 && !t->surprised && !t->long_calls;
 }
 
 /* ---- a call ---- */

@@ -9,7 +9,9 @@
  * in random order.  The first one of them does not count, nor the first two of a rival that is new:
  * ranks may have run ahead of each other, and memory is touched for the first time.  Each rank adds
  * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
- * know the same numbers, and decide the same:
+ * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
+ * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
+ * until some rival was faster.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -17,8 +19,8 @@
  *     nobody's fault.
  *   - A rival takes over after two pairs at least, if the mean of its d is three standard errors
  *     below 0.  No error is believed to be smaller than 5 % for pairs of two calls.
- *   - One whose last pair was promising comes again: the next block begins at once, and blocks are
- *     short again.
+ *   - One whose last pair was promising comes again, the most promising first: the next block
+ *     begins at once, and blocks are short again.
  *   - One that was slower comes again when the calls since then, times b / 4 over the number of
  *     rivals, pay for what it will lose; b: coll_poweraware_max_slowdown.  It then takes as many
  *     calls of its part as they pay for, and three at least.
@@ -50,7 +52,9 @@
 
 enum {
     COLL_POWERAWARE_MOST_CANDIDATES = 8,
-    COLL_POWERAWARE_TRIALS_FROM = 32, /* calls of a class before its first experiment */
+    COLL_POWERAWARE_TRIALS_FROM = 32,    /* calls of a class before its first experiment */
+    COLL_POWERAWARE_TRIALS_TOGETHER = 3, /* pairs that are added up at once */
+    COLL_POWERAWARE_TRIALS_SUMS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER,
     COLL_POWERAWARE_NO_RIVAL = -1,
     COLL_POWERAWARE_PPM = 1000000
 };
@@ -63,6 +67,13 @@ typedef struct coll_poweraware_candidate {
     int64_t d2_ppm2;   /* its variance, for a pair of one call */
     uint64_t measured; /* the call behind the last pair */
 } coll_poweraware_candidate_t;
+
+/* One that is over. */
+typedef struct coll_poweraware_pair {
+    int rival;
+    uint32_t take;  /* calls that count, of each */
+    uint64_t ns[2]; /* my own: rival, best */
+} coll_poweraware_pair_t;
 
 typedef struct coll_poweraware_trials {
     /* the same on all ranks */
@@ -77,6 +88,10 @@ typedef struct coll_poweraware_trials {
     uint32_t take;  /* calls of it that count, and of the best */
     uint32_t skip;  /* calls of it before those */
     bool spoilt;    /* somebody else has taken a call of the pair */
+    bool more;      /* another rival will have its first pair after it */
+    bool surprised; /* some rival was faster in a pair */
+    int num_kept;   /* pairs that are over and have not been added up */
+    coll_poweraware_pair_t kept[COLL_POWERAWARE_TRIALS_TOGETHER];
     uint32_t pairs; /* of all, with those of candidates that have been the best */
     uint32_t take_overs;
     uint32_t told;    /* pairs of earlier jobs, behind what is believed; 0: nothing is */
@@ -99,16 +114,23 @@ void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *al
 void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm, uint32_t pairs);
 
 /* Two things come before some calls.  In the first one behind a pair: whether the ranks have to add
-   up their sums, and those of this one: rival, best, in ns. */
+   up their sums, and those of this one: rival, best, in ns, of each pair, then zeros.  Where they
+   have to, agree follows. */
 static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
 {
     return PWR_SCHEDULE_CHOICE_END == trials->at.stretch &&
            trials->at.left == pwr_schedule_length(trials->at.block);
 }
-bool coll_poweraware_trials_have(const coll_poweraware_trials_t *trials, int64_t sums[2]);
+bool coll_poweraware_trials_have(coll_poweraware_trials_t *trials,
+                                 int64_t sums[COLL_POWERAWARE_TRIALS_SUMS]);
 /* The sums of all ranks; NULL: they could not be added up.  Returns whether the best has changed.
  */
-bool coll_poweraware_trials_agree(coll_poweraware_trials_t *trials, const int64_t sums[2]);
+bool coll_poweraware_trials_agree(coll_poweraware_trials_t *trials, const int64_t *sums);
+/* The experiment of this block is given up. */
+static inline void coll_poweraware_trials_give_up(coll_poweraware_trials_t *trials)
+{
+    trials->rival = COLL_POWERAWARE_NO_RIVAL;
+}
 /* Shortly before the pair of a block: finds its rival.  may: whether a candidate may be one. */
 static inline bool coll_poweraware_trials_begin(const coll_poweraware_trials_t *trials)
 {

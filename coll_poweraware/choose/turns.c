@@ -40,7 +40,7 @@ static void begin(coll_poweraware_turns_t *turns, coll_poweraware_trials_t *tria
 
 static void give_up(coll_poweraware_turns_t *turns)
 {
-    coll_poweraware_trials_agree(turns->of, NULL);
+    coll_poweraware_trials_give_up(turns->of);
     turns->of = NULL;
 }
 

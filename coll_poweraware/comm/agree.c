@@ -5,8 +5,6 @@
  */
 #include "comm/state.h"
 
-#include <string.h>
-
 #include "ompi/op/op.h"
 
 int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *m, int mine)
@@ -39,14 +37,10 @@ bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *m, uint64_t nu
     return OMPI_SUCCESS == rc && highest[0] == ~highest[1];
 }
 
-bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *m,
-                            int64_t sums[COLL_POWERAWARE_SUMS])
+bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *m, int64_t *sums, int num)
 {
-    int64_t mine[COLL_POWERAWARE_SUMS];
-    memcpy(mine, sums, sizeof mine);
-    return OMPI_SUCCESS == m->saved.coll_allreduce(mine, sums, COLL_POWERAWARE_SUMS, MPI_INT64_T,
-                                                   MPI_SUM, m->comm,
-                                                   m->saved.coll_allreduce_module);
+    return OMPI_SUCCESS == m->saved.coll_allreduce(MPI_IN_PLACE, sums, num, MPI_INT64_T, MPI_SUM,
+                                                   m->comm, m->saved.coll_allreduce_module);
 }
 
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *m, const void *mine, void *all,

@@ -66,10 +66,8 @@ int coll_poweraware_least_of_all(const mca_coll_poweraware_module_t *module, int
 bool coll_poweraware_all_same(const mca_coll_poweraware_module_t *module, uint64_t mine);
 /* The most, 0 if something failed. */
 uint64_t coll_poweraware_most_of_all(const mca_coll_poweraware_module_t *module, uint64_t mine);
-/* The sums of all ranks, in place; false after an error of the saved function. */
-enum { COLL_POWERAWARE_SUMS = 3 };
-bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module,
-                            int64_t sums[COLL_POWERAWARE_SUMS]);
+/* The sums of all ranks, [num], in place; false after an error of the saved function. */
+bool coll_poweraware_add_up(const mca_coll_poweraware_module_t *module, int64_t *sums, int num);
 /* Everybody's mine[ints] in all[size * ints]; false after an error of the saved function. */
 bool coll_poweraware_all_tell(const mca_coll_poweraware_module_t *module, const void *mine,
                               void *all, int ints);

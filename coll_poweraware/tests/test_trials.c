@@ -90,18 +90,19 @@ static bool may(void *arg, int candidate)
 /* All ranks add up what they have, or nobody has anything. */
 static void agree(program_t *p)
 {
-    int64_t all[2] = {0, 0};
+    int64_t all[COLL_POWERAWARE_TRIALS_SUMS] = {0};
     int have = 0;
     for (int r = 0; r < RANKS; r++) {
-        int64_t mine[2];
+        int64_t mine[COLL_POWERAWARE_TRIALS_SUMS];
         have += coll_poweraware_trials_have(&p->rank[r], mine);
-        all[0] += mine[0];
-        all[1] += mine[1];
+        for (int i = 0; i < COLL_POWERAWARE_TRIALS_SUMS; i++) {
+            all[i] += mine[i];
+        }
     }
     assert_true(have == 0 || have == RANKS);
     p->agreements += have != 0;
-    for (int r = 0; r < RANKS; r++) {
-        coll_poweraware_trials_agree(&p->rank[r], have ? all : NULL);
+    for (int r = 0; r < RANKS && have != 0; r++) {
+        coll_poweraware_trials_agree(&p->rank[r], all);
     }
 }
 
@@ -232,6 +233,7 @@ static void test_right_start(void **state)
         start(&p, best_first, 5, 0.1, seed);
         run(&p, 200 - COLL_POWERAWARE_TRIALS_FROM);
         assert_int_equal(p.rank[0].take_overs, 0);
+        assert_true(p.agreements <= 3); /* of the first three pairs, and of each one behind */
         /* 4 (r - 1) and 3 (r - 1) calls for each rival, in about 200 */
         assert_true((p.ns - p.best_ns) / (10.0 * US) <= 7 * (2.0 + 1.0 + 0.2 + 0.5));
         stays_with_the_first(&p);
@@ -438,6 +440,7 @@ static void test_odd_sums(void **state)
 {
     static const int64_t sums[][2] = {
         {0, 0}, {INT64_MAX / 2, 1}, {1, INT64_MAX / 2}, {INT64_MAX / 2, INT64_MAX / 2}, {1, 1}};
+    int64_t mine[COLL_POWERAWARE_TRIALS_SUMS];
     static const double cost[MOST] = {20, 10};
     (void)state;
     for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
@@ -445,6 +448,7 @@ static void test_odd_sums(void **state)
         start(&p, cost, 2, 0.0, 1);
         coll_poweraware_trials_find_rival(&p.rank[0], may, &p);
         pwr_schedule_at(&p.rank[0].at, 64);
+        assert_true(coll_poweraware_trials_have(&p.rank[0], mine));
         coll_poweraware_trials_agree(&p.rank[0], sums[i]);
         int64_t d = p.rank[0].candidates[1].d_ppm;
         assert_true(d >= -COLL_POWERAWARE_PPM && d <= COLL_POWERAWARE_PPM);
@@ -453,12 +457,12 @@ static void test_odd_sums(void **state)
     program_t p;
     start(&p, cost, 2, 0.0, 1);
     coll_poweraware_trials_find_rival(&p.rank[0], may, &p);
+    p.rank[0].ns[0] = UINT64_MAX;
+    assert_true(coll_poweraware_trials_have(&p.rank[0], mine));
+    assert_true(mine[0] > 0);
     assert_false(coll_poweraware_trials_agree(&p.rank[0], NULL));
     assert_int_equal(p.rank[0].pairs, 0);
-    p.rank[0].ns[0] = UINT64_MAX;
-    int64_t mine[2];
-    coll_poweraware_trials_have(&p.rank[0], mine);
-    assert_true(mine[0] > 0);
+    assert_false(coll_poweraware_trials_have(&p.rank[0], mine));
 }
 
 int main(void)

@@ -78,9 +78,10 @@ static void call(program_t *p, int class)
     coll_poweraware_trials_t *t = &p->trials[class];
     bool waits = false;
     if (coll_poweraware_trials_meet(t)) {
-        int64_t sums[2];
-        bool have = coll_poweraware_trials_have(t, sums);
-        coll_poweraware_trials_agree(t, have ? sums : NULL);
+        int64_t sums[COLL_POWERAWARE_TRIALS_SUMS];
+        if (coll_poweraware_trials_have(t, sums)) {
+            coll_poweraware_trials_agree(t, sums);
+        }
         coll_poweraware_turns_end(&p->turns, t);
     }
     if (coll_poweraware_trials_begin(t)) {
