@@ -137,23 +137,35 @@ void pwr_boxes_join(pwr_boxes_t *b, int error)
     set_flag(b, &post->flag);
 }
 
-int pwr_boxes_wait_all(pwr_boxes_t *b)
+/* The first num ranks of the node.  Returns the error of the first one that joined with one. */
+static int wait_for_first(const pwr_boxes_t *b, int num, int last)
 {
     bool counted = pwr_boxes_are_crowded(b);
     int error = 0;
-    if (counted) {
+    if (counted && num > 0) {
         unsigned set = set_of(b->round);
         wait_for_flag(b, PWR_BOX_JOINED, &b->control->joined[set], b->joined[set], true);
     }
-    for (int i = 0; i < b->num_local; ++i) {
+    for (int i = 0; i < num; ++i) {
         pwr_post_t *post = post_of(b, i);
         if (!counted) {
-            wait_for_flag(b, PWR_BOX_JOINED, &post->flag, b->round, i == last_other(b));
+            wait_for_flag(b, PWR_BOX_JOINED, &post->flag, b->round, i == last);
         }
         error = 0 == error ? post->with.error : error;
     }
+    return error;
+}
+
+int pwr_boxes_wait_all(pwr_boxes_t *b)
+{
+    int error = wait_for_first(b, b->num_local, last_other(b));
     learn(b, b->round);
     return error;
+}
+
+int pwr_boxes_wait_below(const pwr_boxes_t *b)
+{
+    return wait_for_first(b, b->my_local, b->my_local - 1);
 }
 
 const unsigned char *pwr_boxes_read(const pwr_boxes_t *b, int local, size_t bytes)

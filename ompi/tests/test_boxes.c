@@ -144,6 +144,18 @@ static void play_together(player_t *p, size_t bytes, int reader)
     }
 }
 
+/* Everybody reads of those before it. */
+static void play_below(player_t *p, size_t bytes)
+{
+    pwr_boxes_t *b = &p->node->rank[p->me];
+    write_message(pwr_boxes_fill(b, bytes), b->round, p->me, bytes);
+    pwr_boxes_join(b, error_of(b->round, p->me));
+    p->wrong += first_error(b->round, p->me) != pwr_boxes_wait_below(b);
+    for (int i = 0; i < p->me; ++i) {
+        p->wrong += wrong_bytes(pwr_boxes_read(b, i, bytes), b->round, i, bytes);
+    }
+}
+
 static void play_one(player_t *p, size_t bytes, int poster)
 {
     pwr_boxes_t *b = &p->node->rank[p->me];
@@ -190,7 +202,7 @@ static void *play(void *arg)
         }
         dawdle(dice, p->me);
         pwr_boxes_begin(&p->node->rank[p->me], wait_in_earnest, p);
-        switch (dice % 5) {
+        switch (dice % 6) {
         case 0:
             play_together(p, bytes, -1);
             continue; /* needs no end */
@@ -199,6 +211,9 @@ static void *play(void *arg)
             break;
         case 2:
             play_through_leader(p, bytes, someone);
+            break;
+        case 3:
+            play_below(p, bytes);
             break;
         default:
             play_one(p, BOX_BYTES == bytes ? bytes * (size_t)p->node->num : bytes, someone);
@@ -304,6 +319,32 @@ static void rank_reads(node_t *node, int rank, int poster)
     pwr_boxes_begin(b, note_wait, NULL);
     pwr_boxes_wait_for(b, poster, note_wait, NULL);
     pwr_boxes_end(b);
+}
+
+/* Rank 0 runs ahead of rank 1, which waits for it alone. */
+static void nobody_waits_for_those_behind(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 3, false, 100);
+    waits = 0;
+    for (int i = 1; i < SETS; ++i) {
+        for (int rank = 0; rank < 2; ++rank) {
+            pwr_boxes_t *b = &node.rank[rank];
+            pwr_boxes_begin(b, note_wait, NULL);
+            pwr_boxes_fill(b, 8);
+            pwr_boxes_join(b, 0);
+            assert_int_equal(pwr_boxes_wait_below(b), 0);
+            pwr_boxes_end(b);
+        }
+    }
+    assert_int_equal(waits, 0);
+    pwr_boxes_t *last = &node.rank[2];
+    pwr_boxes_begin(last, note_wait, NULL);
+    node.lines[1].posted[101 % SETS].flag.value = 100 - SETS + 1; /* as if it had not joined */
+    pwr_boxes_wait_below(last);
+    assert_int_equal(waits, 1);
+    assert_ptr_equal(waited_for, &node.lines[1].posted[101 % SETS].flag);
 }
 
 /* The invariant: a box is not written before everybody has ended the round that it was used for. */
@@ -453,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_arrives),
+        cmocka_unit_test(nobody_waits_for_those_behind),
         cmocka_unit_test(a_writer_waits_for_the_slowest),
         cmocka_unit_test(no_more_is_known_than_the_slowest_has_ended),
         cmocka_unit_test(who_heard_of_all_asks_nobody),

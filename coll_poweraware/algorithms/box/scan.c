@@ -4,7 +4,8 @@
  * Scan and Exscan through boxes.
  *
  * 1. everybody puts its operand into its box;
- * 2. everybody combines the operands of its node up to its own (Exscan: before its own);
+ * 2. everybody combines the operands of its node up to its own (Exscan: before its own), and waits
+ *    for no others: who is late keeps only ranks after it waiting;
  * on several nodes, whose ranks must be runs of ranks:
  * 3. the leader combines all operands of its node; leaders exchange what their nodes come to, so
  *    that each has what all nodes before it come to; the others rest;
@@ -79,13 +80,14 @@ int coll_poweraware_box_scan(coll_poweraware_call_t *call, args_t *args)
     bool exclusive = COLL_POWERAWARE_EXSCAN == call->collective;
     reduction_t r = coll_poweraware_box_reduction(call, args, args->rcount);
     int leader = coll_poweraware_my_leader(call, COLL_POWERAWARE_NO_RANK);
+    bool leading = h->num_nodes > 1 && h->my_rank == leader;
     int rc = coll_poweraware_box_contribute(&r, true); /* 1 */
     int rc_lead = OMPI_SUCCESS;
     const unsigned char *set = NULL;
-    rc = coll_poweraware_first_error(rc, pwr_boxes_wait_all(call->boxes));
+    int rc_joined = leading ? pwr_boxes_wait_all(call->boxes) : pwr_boxes_wait_below(call->boxes);
+    rc = coll_poweraware_first_error(rc, rc_joined);
     bool has_some = combine_mine(&r, exclusive ? h->my_local : h->my_local + 1, &rc);
     if (h->num_nodes > 1) {
-        bool leading = h->my_rank == leader;
         if (!leading) {
             pwr_boxes_end(call->boxes);
         }

@@ -130,6 +130,9 @@ unsigned char *pwr_boxes_fill(pwr_boxes_t *boxes, size_t bytes);
 void pwr_boxes_join(pwr_boxes_t *boxes, int error);
 /* Returns the error of the first rank that joined with one. */
 int pwr_boxes_wait_all(pwr_boxes_t *boxes);
+/* The same of those before mine alone; the round then needs an end.  Where ranks share CPUs they
+   are counted, and it waits for all. */
+int pwr_boxes_wait_below(const pwr_boxes_t *boxes);
 /* The box of a rank that has joined; bytes as it said to fill. */
 const unsigned char *pwr_boxes_read(const pwr_boxes_t *boxes, int local, size_t bytes);
 /* The same of the round before this one, which has not been ended. */
