@@ -30,13 +30,15 @@ typedef struct run {
 } run_t;
 
 /* Of a message shorter than that many chunks. */
-enum { FEWEST_PIECES = 8, SMALLEST_PIECE = 8 * 1024 };
+enum { FEWEST_PIECES = 8, SMALLEST_PIECE = 8 * 1024, SMALLEST_CROWDED = 64 * 1024 };
 
 size_t coll_poweraware_piece_bytes(const coll_poweraware_call_t *call, size_t message_bytes)
 {
     size_t most = coll_poweraware_chunk_bytes(call);
+    bool crowded = call->crowded && call->hierarchy->num_nodes > 1;
+    size_t least = crowded ? SMALLEST_CROWDED : SMALLEST_PIECE;
     size_t share = message_bytes / FEWEST_PIECES;
-    share = share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
+    share = share < least ? least : share;
     return share < most ? share : most;
 }
 

@@ -62,7 +62,8 @@ int coll_poweraware_pipeline_run(const coll_poweraware_pipeline_t *pipeline, voi
                                  coll_poweraware_call_t *call, size_t num_pieces, int leader);
 
 /* A good size of pieces for a message of so many bytes: coll_poweraware_chunk_bytes or, so that a
-   shorter one has some pieces to overlap, less. */
+   shorter one has some pieces to overlap, less.  Where ranks share CPUs on several nodes little
+   overlaps, and each piece is a change of process in each leader. */
 size_t coll_poweraware_piece_bytes(const coll_poweraware_call_t *call, size_t message_bytes);
 
 #endif
