@@ -121,16 +121,22 @@ static bool is_for_later(const asked_t *asked, int candidate, algorithm_t *a)
            !is_in_table(asked, t->candidates[candidate].algorithm);
 }
 
-/* What would do the same as the best is no rival now: the table's choice and its algorithm. */
-static bool may_be_rival(void *arg, int candidate)
+/* What would do the same as the best is no rival: the table's choice and its algorithm.  *a: the
+   candidate's. */
+static bool is_rival(const asked_t *asked, int candidate, algorithm_t **a)
 {
-    const asked_t *asked = arg;
     const trials_t *t = asked->trials;
     bool can_do;
     bool can_best;
-    algorithm_t *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
-    algorithm_t *best = algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
-    return can_do && a != best && !is_for_later(asked, candidate, a);
+    *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
+    return can_do && *a != algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
+}
+
+static bool may_be_rival(void *arg, int candidate)
+{
+    const asked_t *asked = arg;
+    algorithm_t *a;
+    return is_rival(asked, candidate, &a) && !is_for_later(asked, candidate, a);
 }
 
 /* ---- the experiments of a class ---- */
@@ -185,12 +191,14 @@ static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
     return state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
 }
 
+/* Without those of other components. */
 static unsigned num_rivals(asked_t asked, const trials_t *t)
 {
     unsigned num = 0;
     asked.trials = t;
     for (int i = 0; i < t->num_candidates; ++i) {
-        num += i != t->best && may_be_rival(&asked, i);
+        algorithm_t *a;
+        num += is_rival(&asked, i, &a) && (NULL == a || coll_poweraware_is_ours(a));
     }
     return num;
 }
@@ -326,13 +334,13 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
     pwr_operation_choice(operation, &choice);
 }
 
+/* What ranks add up behind pairs. */
+enum { GPU_WANTED = COLL_POWERAWARE_TRIALS_SUMS, SUMS };
+
 static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t *class,
-                   const int64_t mine[COLL_POWERAWARE_TRIALS_SUMS])
+                   int64_t sums[SUMS])
 {
-    enum { GPU_WANTED = COLL_POWERAWARE_TRIALS_SUMS, SUMS };
     trials_t *t = class->trials;
-    int64_t sums[SUMS];
-    memcpy(sums, mine, COLL_POWERAWARE_TRIALS_SUMS * sizeof *mine);
     sums[GPU_WANTED] = asked->module->gpu.wanted;
     pwr_operation_set_up_begin(operation);
     bool added_up = coll_poweraware_add_up(asked->module, sums, SUMS);
@@ -352,9 +360,9 @@ static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t 
 /* Behind a pair. */
 static void meet(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
-    int64_t mine[COLL_POWERAWARE_TRIALS_SUMS];
-    if (coll_poweraware_trials_have(class->trials, mine)) {
-        add_up(asked, operation, class, mine);
+    int64_t sums[SUMS];
+    if (coll_poweraware_trials_have(class->trials, sums)) {
+        add_up(asked, operation, class, sums);
     }
     report(operation, class->trials);
 }

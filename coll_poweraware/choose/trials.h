@@ -113,9 +113,9 @@ void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *al
    pairs: above 0. */
 void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm, uint32_t pairs);
 
-/* Two things come before some calls.  In the first one behind a pair: whether the ranks have to add
-   up their sums, and those of this one: rival, best, in ns, of each pair, then zeros.  Where they
-   have to, agree follows. */
+/* Two things come before some calls.  In the first one behind a pair: that pair is kept.  Whether
+   the ranks now have to add up their sums, and those of this one: rival, best, in ns, of each pair
+   that is kept, then zeros.  Where they have to, agree follows. */
 static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
 {
     return PWR_SCHEDULE_CHOICE_END == trials->at.stretch &&
