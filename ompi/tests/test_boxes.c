@@ -130,12 +130,18 @@ static int first_error(uint32_t round, int num)
     return error;
 }
 
-/* reader: -1 for everybody */
-static void play_together(player_t *p, size_t bytes, int reader)
+static pwr_boxes_t *contribute(player_t *p, size_t bytes)
 {
     pwr_boxes_t *b = &p->node->rank[p->me];
     write_message(pwr_boxes_fill(b, bytes), b->round, p->me, bytes);
     pwr_boxes_join(b, error_of(b->round, p->me));
+    return b;
+}
+
+/* reader: -1 for everybody */
+static void play_together(player_t *p, size_t bytes, int reader)
+{
+    pwr_boxes_t *b = contribute(p, bytes);
     if (reader < 0 || p->me == reader) {
         p->wrong += first_error(b->round, p->node->num) != pwr_boxes_wait_all(b);
         for (int i = 0; i < p->node->num; ++i) {
@@ -147,9 +153,7 @@ static void play_together(player_t *p, size_t bytes, int reader)
 /* Everybody reads of those before it. */
 static void play_below(player_t *p, size_t bytes)
 {
-    pwr_boxes_t *b = &p->node->rank[p->me];
-    write_message(pwr_boxes_fill(b, bytes), b->round, p->me, bytes);
-    pwr_boxes_join(b, error_of(b->round, p->me));
+    pwr_boxes_t *b = contribute(p, bytes);
     p->wrong += first_error(b->round, p->me) != pwr_boxes_wait_below(b);
     for (int i = 0; i < p->me; ++i) {
         p->wrong += wrong_bytes(pwr_boxes_read(b, i, bytes), b->round, i, bytes);
@@ -321,7 +325,16 @@ static void rank_reads(node_t *node, int rank, int poster)
     pwr_boxes_end(b);
 }
 
-/* Rank 0 runs ahead of rank 1, which waits for it alone. */
+static pwr_boxes_t *rank_joins(node_t *node, int rank)
+{
+    pwr_boxes_t *b = &node->rank[rank];
+    pwr_boxes_begin(b, note_wait, NULL);
+    pwr_boxes_fill(b, 8);
+    pwr_boxes_join(b, 0);
+    return b;
+}
+
+/* Ranks 0 and 1 run ahead of rank 2, which waits for them alone. */
 static void nobody_waits_for_those_behind(void **state)
 {
     (void)state;
@@ -330,10 +343,7 @@ static void nobody_waits_for_those_behind(void **state)
     waits = 0;
     for (int i = 1; i < SETS; ++i) {
         for (int rank = 0; rank < 2; ++rank) {
-            pwr_boxes_t *b = &node.rank[rank];
-            pwr_boxes_begin(b, note_wait, NULL);
-            pwr_boxes_fill(b, 8);
-            pwr_boxes_join(b, 0);
+            pwr_boxes_t *b = rank_joins(&node, rank);
             assert_int_equal(pwr_boxes_wait_below(b), 0);
             pwr_boxes_end(b);
         }
@@ -390,9 +400,7 @@ static void who_heard_of_all_asks_nobody(void **state)
     waits = 0;
     for (int i = 0; i < 20; ++i) {
         for (int rank = 0; rank < 3; ++rank) {
-            pwr_boxes_begin(&node.rank[rank], note_wait, NULL);
-            pwr_boxes_fill(&node.rank[rank], 8);
-            pwr_boxes_join(&node.rank[rank], 0);
+            rank_joins(&node, rank);
             node.lines[rank].left.value = UINT32_MAX - 7; /* as if nobody ever said */
         }
         for (int rank = 0; rank < 3; ++rank) {
@@ -453,9 +461,7 @@ static void an_old_end_is_not_misread(void **state)
     for (int i = 0; i < LEAPS; ++i) {
         leap(&node, false);
         for (int rank = 0; rank < 2; ++rank) {
-            pwr_boxes_begin(&node.rank[rank], note_wait, NULL);
-            pwr_boxes_fill(&node.rank[rank], 8);
-            pwr_boxes_join(&node.rank[rank], 0);
+            rank_joins(&node, rank);
         }
         pwr_boxes_wait_all(&node.rank[0]);
         pwr_boxes_wait_all(&node.rank[1]);
