@@ -6,7 +6,8 @@
 2. An algorithm pays where it is faster by more than the margin and was slower in a quarter of the blocks at most, or
    where it saves CPU time and is at most the margin slower.  It must not be worse than a given bound in more than a
    tenth of the documents, which may come from different days and placements of the ranks.  Where bytes are not known to
-   all ranks, one answer has to do for all sizes: it must pay on average and keep to the same bound everywhere.
+   all ranks, one answer has to do for all sizes: it must pay on average and keep to the same bound everywhere.  The
+   fastest comes first; but of those that are at most the margin slower than it, the one that takes the least CPU time.
 3. What pays at a point holds for its neighbourhood: up to the geometric middle between it and the next point that was
    measured, for bytes, ranks per node and nodes alike.  Beyond the largest it goes on; below the fewest nodes or ranks
    that were measured nothing is said.  One node tells nothing about several.  What other components of Open MPI do is
@@ -91,12 +92,18 @@ def _stays(result: Result, rules: Rules) -> bool:
 
 
 def _paying(point: Point, rules: Rules, before: TableBefore) -> List[Tuple[str, float]]:
-    """Algorithms and their times, the fastest first."""
+    """Algorithms and their times, in the order in which they are tried."""
     known = [name for name in before.algorithms(point) if name in point.results]
     most = 1 - rules.new_margin if before.rows and not known else math.inf
-    found = [(name, result.time) for name, result in point.results.items()
-             if (_pays(result, rules) and result.time <= most) or (name in known and _stays(result, rules))]  # fmt: skip
-    return sorted(found, key=lambda each: each[1])[:_ALGORITHMS_MOST]
+    found = {name: result for name, result in point.results.items()
+             if (_pays(result, rules) and result.time <= most) or (name in known and _stays(result, rules))}  # fmt: skip
+    alike = min((result.time for result in found.values()), default=0.0) * (1 + rules.margin)
+
+    def order(name: str) -> Tuple[bool, float]:
+        result = found[name]
+        return result.time > alike, result.time if result.time > alike else result.cpu
+
+    return [(name, found[name].time) for name in sorted(found, key=order)][:_ALGORITHMS_MOST]
 
 
 # ---- step 3 ----

@@ -55,6 +55,13 @@ def test_the_fastest_comes_first() -> None:
         "bcast 1..1 2.. 0..15 box; bcast 1..1 2.. 0..15 leader; bcast 1..1 2.. 16.. leader; bcast 1..1 2.. 16.. box")
 
 
+@pytest.mark.parametrize("us, first", [(51.4, "leader"), (51.6, "box")])
+def test_of_equally_fast_ones_the_one_with_less_cpu_time_comes_first(us: float, first: str) -> None:
+    rows = decided(document(call("bcast", 1, 2, 8, variant("node", 80, 10), variant("box", 50, 130), variant("leader", us, 100))))
+    second = "box" if first == "leader" else "leader"
+    assert rows == "; ".join(f"bcast 1..1 2.. 0.. {name}" for name in (first, second, "node"))
+
+
 def test_sizes_go_to_the_middle() -> None:
     any_order = (point("bcast", 1, 2, 64, 150, 50), point("bcast", 1, 2, 8, 150, 50), point("bcast", 1, 2, 4096, 150, 150),
                  point("bcast", 1, 2, 1 << 20, 50, 150))  # fmt: skip
