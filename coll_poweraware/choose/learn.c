@@ -106,19 +106,19 @@ static bool is_in_table(const asked_t *asked, int candidate)
     return candidate < 0 || candidate == *next;
 }
 
-/* Those of other components, and what was slower than the stock function where the table was
-   measured, as long as nothing says that it is wrong here. */
+/* What the table does not have, as long as nothing says that it is wrong here: those of other
+   components, and what was slower than the stock function where the table was measured. */
 static bool is_for_later(const asked_t *asked, int candidate, algorithm_t *a)
 {
     const trials_t *t = asked->trials;
-    if (NULL == a || 0 != t->candidates[candidate].pairs) {
+    const coll_poweraware_candidate_t *c = &t->candidates[candidate];
+    if (NULL == a || 0 != c->pairs || is_in_table(asked, c->algorithm)) {
         return false;
     }
     if (!coll_poweraware_is_ours(a)) {
         return t->at.call < COLL_POWERAWARE_OTHERS_FROM;
     }
-    return t->at.call < COLL_POWERAWARE_UNLIKELY_FROM && !t->long_calls && !t->surprised &&
-           !is_in_table(asked, t->candidates[candidate].algorithm);
+    return t->at.call < COLL_POWERAWARE_UNLIKELY_FROM && !t->long_calls && !t->surprised;
 }
 
 /* What would do the same as the best is no rival: the table's choice and its algorithm.  *a: the
@@ -191,14 +191,15 @@ static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
     return state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
 }
 
-/* Without those of other components. */
+/* Without those of other components that the table has not. */
 static unsigned num_rivals(asked_t asked, const trials_t *t)
 {
     unsigned num = 0;
     asked.trials = t;
     for (int i = 0; i < t->num_candidates; ++i) {
         algorithm_t *a;
-        num += is_rival(&asked, i, &a) && (NULL == a || coll_poweraware_is_ours(a));
+        num += is_rival(&asked, i, &a) && (NULL == a || coll_poweraware_is_ours(a) ||
+                                           is_in_table(&asked, t->candidates[i].algorithm));
     }
     return num;
 }
