@@ -97,13 +97,16 @@ static const int *of_table(const asked_t *asked)
                : coll_poweraware_choices_find(choices, asked->collective, asked->bytes)->algorithms;
 }
 
+/* And is believed in what it says of it, as in coll_poweraware_by_table. */
 static bool is_in_table(const asked_t *asked, int candidate)
 {
     const int *next = of_table(asked);
+    bool trusted = candidate < 0 || asked->module->state->trusts_others ||
+                   coll_poweraware_is_ours(&coll_poweraware_algorithms[candidate]);
     while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
         ++next;
     }
-    return candidate < 0 || candidate == *next;
+    return trusted && (candidate < 0 || candidate == *next);
 }
 
 /* What the table does not have, as long as nothing says that it is wrong here: those of other
