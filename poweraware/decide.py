@@ -99,9 +99,9 @@ def _paying(point: Point, rules: Rules, before: TableBefore) -> List[Tuple[str, 
              if (_pays(result, rules) and result.time <= most) or (name in known and _stays(result, rules))}  # fmt: skip
     alike = min((result.time for result in found.values()), default=0.0) * (1 + rules.margin)
 
-    def order(name: str) -> Tuple[bool, float]:
+    def order(name: str) -> Tuple[int, float]:
         result = found[name]
-        return result.time > alike, result.time if result.time > alike else result.cpu
+        return (0, result.cpu) if result.time <= alike else (1, result.time)
 
     return [(name, found[name].time) for name in sorted(found, key=order)][:_ALGORITHMS_MOST]
 

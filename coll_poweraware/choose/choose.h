@@ -43,6 +43,9 @@ bool coll_poweraware_table_is_builtin(const coll_poweraware_decision_t *decision
 /* The table all ranks of the communicator use.  Collective where the user has named one. */
 const coll_poweraware_table_t *
 coll_poweraware_table_agreed(const mca_coll_poweraware_module_t *module);
+/* Whether its rows of this algorithm count on a communicator. */
+bool coll_poweraware_table_is_believed(const struct coll_poweraware_state *state,
+                                       const coll_poweraware_algorithm_t *algorithm);
 /* The algorithm that it gives to a call, NULL for the stock function. */
 const coll_poweraware_algorithm_t *
 coll_poweraware_by_table(const struct coll_poweraware_state *state,

@@ -97,31 +97,35 @@ static const int *of_table(const asked_t *asked)
                : coll_poweraware_choices_find(choices, asked->collective, asked->bytes)->algorithms;
 }
 
-/* And is believed in what it says of it, as in coll_poweraware_by_table. */
+/* And is believed in it; so are the stock function, and the table's choice itself. */
 static bool is_in_table(const asked_t *asked, int candidate)
 {
     const int *next = of_table(asked);
-    bool trusted = candidate < 0 || asked->module->state->trusts_others ||
-                   coll_poweraware_is_ours(&coll_poweraware_algorithms[candidate]);
     while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
         ++next;
     }
-    return trusted && (candidate < 0 || candidate == *next);
+    return candidate < 0 || (candidate == *next &&
+                             coll_poweraware_table_is_believed(
+                                 asked->module->state, &coll_poweraware_algorithms[candidate]));
 }
 
-/* What the table does not have, as long as nothing says that it is wrong here: those of other
-   components, and what was slower than the stock function where the table was measured. */
+/* The call from which on it may be a rival.  What the table does not have comes later: what was
+   slower than the stock function where it was measured, and those of other components. */
+static uint64_t comes_from(const asked_t *asked, int candidate, algorithm_t *a)
+{
+    return NULL == a || is_in_table(asked, candidate) ? 0
+           : coll_poweraware_is_ours(a)               ? COLL_POWERAWARE_UNLIKELY_FROM
+                                                      : COLL_POWERAWARE_OTHERS_FROM;
+}
+
+/* Ours do not wait where calls are long, or once something says that the table is wrong here. */
 static bool is_for_later(const asked_t *asked, int candidate, algorithm_t *a)
 {
     const trials_t *t = asked->trials;
     const coll_poweraware_candidate_t *c = &t->candidates[candidate];
-    if (NULL == a || 0 != c->pairs || is_in_table(asked, c->algorithm)) {
-        return false;
-    }
-    if (!coll_poweraware_is_ours(a)) {
-        return t->at.call < COLL_POWERAWARE_OTHERS_FROM;
-    }
-    return t->at.call < COLL_POWERAWARE_UNLIKELY_FROM && !t->long_calls && !t->surprised;
+    uint64_t from = comes_from(asked, c->algorithm, a);
+    bool hurries = COLL_POWERAWARE_UNLIKELY_FROM == from && (t->long_calls || t->surprised);
+    return 0 == c->pairs && t->at.call < from && !hurries;
 }
 
 /* What would do the same as the best is no rival: the table's choice and its algorithm.  *a: the
@@ -194,15 +198,15 @@ static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
     return state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
 }
 
-/* Without those of other components that the table has not. */
+/* Without those that come last. */
 static unsigned num_rivals(asked_t asked, const trials_t *t)
 {
     unsigned num = 0;
     asked.trials = t;
     for (int i = 0; i < t->num_candidates; ++i) {
         algorithm_t *a;
-        num += is_rival(&asked, i, &a) && (NULL == a || coll_poweraware_is_ours(a) ||
-                                           is_in_table(&asked, t->candidates[i].algorithm));
+        num += is_rival(&asked, i, &a) &&
+               COLL_POWERAWARE_OTHERS_FROM != comes_from(&asked, t->candidates[i].algorithm, a);
     }
     return num;
 }

@@ -106,6 +106,12 @@ bool coll_poweraware_table_is_builtin(const coll_poweraware_decision_t *decision
     return decision == builtin_table.decision;
 }
 
+bool coll_poweraware_table_is_believed(const coll_poweraware_state_t *state,
+                                       const coll_poweraware_algorithm_t *algorithm)
+{
+    return coll_poweraware_is_ours(algorithm) || state->trusts_others;
+}
+
 const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_poweraware_state_t *state,
                                                             coll_poweraware_collective_t collective,
                                                             const coll_poweraware_args_t *args,
@@ -117,8 +123,8 @@ const coll_poweraware_algorithm_t *coll_poweraware_by_table(const coll_powerawar
     const int *next = coll_poweraware_choices_find(state->choices, collective, bytes)->algorithms;
     for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
         const coll_poweraware_algorithm_t *a = &coll_poweraware_algorithms[*next];
-        bool trusted = coll_poweraware_is_ours(a) || state->trusts_others;
-        if (trusted && coll_poweraware_can(a, state->call, args, bytes)) {
+        if (coll_poweraware_table_is_believed(state, a) &&
+            coll_poweraware_can(a, state->call, args, bytes)) {
             return a;
         }
     }
