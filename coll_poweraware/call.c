@@ -53,6 +53,7 @@ int coll_poweraware_run(mca_coll_poweraware_module_t *m, pwr_operation_t *operat
 {
     coll_poweraware_call_t *call = m->state->call;
     jmp_buf way_out;
+    call->slot_bytes = call->segment->slot_bytes;
     call->way_out = NULL;
     if (operation->may_end) {
         call->way_out = &way_out;

@@ -147,24 +147,46 @@ static algorithm_t *first_that_can(const coll_poweraware_call_t *call,
 }
 
 static bool has_part(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
-                     pwr_segment_part_t part)
+                     pwr_segment_part_t part, size_t slot_bytes)
 {
-    coll_poweraware_shared_t known = m->state->shared[part];
-    if (COLL_POWERAWARE_SHARED == known || COLL_POWERAWARE_NOT_SHARED == known) {
-        return COLL_POWERAWARE_SHARED == known;
+    const coll_poweraware_state_t *state = m->state;
+    if (coll_poweraware_is_shared(state, part, slot_bytes) ||
+        COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
+        return COLL_POWERAWARE_NOT_SHARED != state->shared[part];
     }
     pwr_operation_set_up_begin(operation);
-    bool shared = coll_poweraware_share(m, operation, part);
+    bool shared = coll_poweraware_share(m, operation, part, slot_bytes);
     pwr_operation_set_up_end(operation);
     return shared;
 }
 
+/* It can do the call in the longest slots: whether in those that there are. */
+static bool fits(coll_poweraware_call_t *call, algorithm_t *a, const coll_poweraware_args_t *args,
+                 size_t bytes)
+{
+    call->slot_bytes = call->segment->slot_bytes;
+    bool can = coll_poweraware_can(a, call, args, bytes);
+    call->slot_bytes = call->segment->shape.slot_bytes;
+    return can;
+}
+
+static bool has_slots(mca_coll_poweraware_module_t *m, pwr_operation_t *operation, algorithm_t *a,
+                      const coll_poweraware_args_t *args, size_t bytes)
+{
+    const coll_poweraware_state_t *state = m->state;
+    size_t wanted = coll_poweraware_wanted_slots(state, a->collective, operation->own_bytes);
+    return has_part(m, operation, PWR_SEGMENT_CHUNKS, wanted) &&
+           (fits(state->call, a, args, bytes) ||
+            has_part(m, operation, PWR_SEGMENT_CHUNKS, state->segment->shape.slot_bytes));
+}
+
 /* The memory it runs in; where there is none, the stock function. */
-static bool has_memory(mca_coll_poweraware_module_t *m, pwr_operation_t *operation, algorithm_t *a)
+static bool has_memory(mca_coll_poweraware_module_t *m, pwr_operation_t *operation, algorithm_t *a,
+                       const coll_poweraware_args_t *args, size_t bytes)
 {
     return !coll_poweraware_is_ours(a) ||
-           (has_part(m, operation, PWR_SEGMENT_BOXES) &&
-            (PWR_SEGMENT_BOXES == a->memory || has_part(m, operation, PWR_SEGMENT_CHUNKS)));
+           (has_part(m, operation, PWR_SEGMENT_BOXES, 0) &&
+            (PWR_SEGMENT_BOXES == a->memory || has_slots(m, operation, a, args, bytes)));
 }
 
 /* A communicator whose calls are all left to stock functions is set up only if it is used a lot. */
@@ -241,7 +263,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
     } else {
         a = first_that_can(call, collective, args, bytes);
     }
-    if (NULL != a && !has_memory(m, operation, a)) {
+    if (NULL != a && !has_memory(m, operation, a, args, bytes)) {
         m->choice_stays = false;
         return NULL;
     }

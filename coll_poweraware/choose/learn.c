@@ -385,7 +385,7 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
         return true;
     }
     algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
-    return NULL == a || !can_do || has_memory(asked->module, operation, a);
+    return NULL == a || !can_do || has_memory(asked->module, operation, a, asked->args, asked->bytes);
 }
 
 /* Before a call that may begin a block, or belong to an experiment.  Returns false: it has to wait
@@ -425,7 +425,7 @@ static algorithm_t *experiment(const asked_t *asked, pwr_operation_t *operation,
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
     algorithm_t *a = algorithm_of(asked, candidate, &can_do);
     if (coll_poweraware_trials_measure(t) &&
-        (!can_do || (NULL != a && !has_memory(m, operation, a)))) {
+        (!can_do || (NULL != a && !has_memory(m, operation, a, asked->args, asked->bytes)))) {
         coll_poweraware_trials_spoil(t);
     }
     return a;

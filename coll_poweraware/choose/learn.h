@@ -60,10 +60,11 @@ coll_poweraware_learning_t *coll_poweraware_learning_new(const pwr_hierarchy_t *
 int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
                                  const pwr_scheme_t *scheme);
 
-/* Whether a candidate's algorithm has the memory it runs in. */
+/* Whether a candidate's algorithm has the memory in which it does this call. */
 typedef bool coll_poweraware_has_memory_t(mca_coll_poweraware_module_t *module,
                                           pwr_operation_t *operation,
-                                          const coll_poweraware_algorithm_t *algorithm);
+                                          const coll_poweraware_algorithm_t *algorithm,
+                                          const coll_poweraware_args_t *args, size_t bytes);
 
 /* The algorithm of a call whose class learns; NULL: the stock function.  Collective; the same on
    all ranks.  coll_poweraware_learn_end follows after the call. */

@@ -13,10 +13,14 @@
  * most: to build the state, to share the boxes, or a step towards the slots, whose 4 MiB would take
  * milliseconds at once.  For them step 1 makes a file without memory, and:
  *
- * 5. In each further call that wants the slots all ranks touch the same some pages more.  How many,
- *    all know equally.  Who comes first gets the memory; the kernel says if there is none, and
- * never by SIGBUS, so nobody has to wait for anybody.  These calls are stock's.
+ * 5. In each further call that wants the slots all ranks touch the same some pages more: a few
+ *    already between steps 2 and 3.  How many, all know equally.  Who comes first gets the memory;
+ *    the kernel says if there is none, and never by SIGBUS, so nobody has to wait for anybody.
+ *    These calls are stock's.
  * 6. When that was the last page, all agree that everybody has touched all (one Allreduce).
+ *
+ * The last page is that of slots which are long enough for the call.  Longer messages make them
+ * longer by 5 and 6: where many ranks share a CPU, all pages take as long as a hundred short calls.
  *
  * Where somebody fails, the communicator does without this part for ever.
  */
@@ -28,7 +32,9 @@
 #include <unistd.h>
 
 #include "choose/learn.h"
+#include "primitives/primitives.h"
 #include "pwr_ompi/process.h"
+#include "repeat.h"
 
 static void part_name(char *name, const coll_poweraware_state_t *state, pwr_segment_part_t part)
 {
@@ -100,8 +106,21 @@ static bool create(const mca_coll_poweraware_module_t *m, pwr_segment_part_t par
     return true;
 }
 
-/* Steps 1 to 4. */
-static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, bool backed)
+/* Step 5.  Returns whether all went well so far. */
+static bool touch(const mca_coll_poweraware_module_t *m, size_t bytes)
+{
+    pwr_segment_t *segment = m->state->segment;
+    bool went_well = PWR_OK == segment->touch;
+    bool ok = PWR_OK == pwr_segment_touch_slots(segment, bytes);
+    if (went_well && !ok) {
+        say_no_segment(pwr_segment_part_bytes(&segment->shape, PWR_SEGMENT_CHUNKS), segment->touch);
+    }
+    return ok;
+}
+
+/* Steps 1 to 5; few: bytes. */
+static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, bool backed,
+                       size_t few)
 {
     coll_poweraware_state_t *state = m->state;
     bool leading = 0 == state->hierarchy->my_local;
@@ -115,6 +134,7 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
             pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
                               state->hierarchy->my_local, pwr_process_wait_policy().oversubscribed);
         }
+        ok = ok && (0 == few || touch(m, few));
         ok = coll_poweraware_all_agree(m, ok); /* 3 */
     }
     if (created) {
@@ -127,6 +147,18 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
 static size_t known_bytes(unsigned collective, size_t own_bytes)
 {
     return coll_poweraware_bytes_known[collective] ? own_bytes : 0;
+}
+
+size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, unsigned collective,
+                                    size_t own_bytes)
+{
+    enum { SHORTEST = 4096, PIECES = 4 };
+    size_t most = state->segment->shape.slot_bytes;
+    if (!coll_poweraware_bytes_known[collective] || own_bytes >= most) {
+        return most;
+    }
+    size_t wanted = SHORTEST + PIECES * (size_t)(state->hierarchy->max_local + 1) * own_bytes;
+    return wanted < most / 2 ? wanted : most;
 }
 
 /* Who names an algorithm gets it in his first call.  And in long calls nothing is seen of it: those
@@ -153,32 +185,51 @@ static size_t bytes_per_call(const mca_coll_poweraware_module_t *m, unsigned col
            (m->state->hierarchy->num_nodes > 1 ? NODES_TIMES * bytes : bytes / ONE_NODE_SHARE);
 }
 
-/* Steps 5 and 6. */
-static coll_poweraware_shared_t touch(const mca_coll_poweraware_module_t *m, size_t bytes)
+/* Step 6. */
+static coll_poweraware_shared_t agree_on_slots(const mca_coll_poweraware_module_t *m, bool ok)
 {
-    pwr_segment_t *segment = m->state->segment;
-    bool went_well = PWR_OK == segment->touch;
-    bool ok = PWR_OK == pwr_segment_touch_slots(segment, bytes);
-    if (went_well && !ok) {
-        say_no_segment(pwr_segment_part_bytes(&segment->shape, PWR_SEGMENT_CHUNKS), segment->touch);
-    }
-    if (!pwr_segment_slots_are_touched(segment)) {
-        return COLL_POWERAWARE_COMING;
-    }
-    return coll_poweraware_all_agree(m, ok) ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_NOT_SHARED;
-}
-
-static coll_poweraware_shared_t share(const mca_coll_poweraware_module_t *m,
-                                      pwr_segment_part_t part, size_t bytes)
-{
-    bool at_once = PWR_SEGMENT_BOXES == part || SIZE_MAX == bytes;
-    if (COLL_POWERAWARE_COMING == m->state->shared[part]) {
-        return touch(m, bytes);
-    }
-    if (!attach_all(m, part, at_once)) {
+    if (!coll_poweraware_all_agree(m, ok)) {
         return COLL_POWERAWARE_NOT_SHARED;
     }
-    return at_once ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_COMING;
+    pwr_segment_use_touched(m->state->segment);
+    return COLL_POWERAWARE_SHARED;
+}
+
+/* Steps 5 and 6.  wanted: bytes of all slots. */
+static coll_poweraware_shared_t lengthen(const mca_coll_poweraware_module_t *m, size_t bytes,
+                                         size_t wanted)
+{
+    const coll_poweraware_state_t *state = m->state;
+    size_t left = wanted > state->segment->touched ? wanted - state->segment->touched : 0;
+    bool ok = touch(m, bytes < left ? bytes : left);
+    return state->segment->touched < wanted ? state->shared[PWR_SEGMENT_CHUNKS]
+                                            : agree_on_slots(m, ok);
+}
+
+static coll_poweraware_shared_t share_slots(const mca_coll_poweraware_module_t *m, size_t bytes,
+                                            size_t slot_bytes)
+{
+    enum { FEW = 64 * 1024 };
+    pwr_segment_t *segment = m->state->segment;
+    size_t wanted = pwr_segment_bytes_of_slots(segment, slot_bytes);
+    bool at_once = SIZE_MAX == bytes;
+    size_t few = at_once || wanted > FEW ? 0 : wanted;
+    if (COLL_POWERAWARE_NOT_TRIED != m->state->shared[PWR_SEGMENT_CHUNKS]) {
+        return lengthen(m, bytes, wanted);
+    }
+    if (!attach_all(m, PWR_SEGMENT_CHUNKS, at_once, few)) {
+        return COLL_POWERAWARE_NOT_SHARED;
+    }
+    if (few > 0) {
+        pwr_segment_use_touched(segment);
+    }
+    return at_once || few > 0 ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_COMING;
+}
+
+static coll_poweraware_shared_t share_boxes(const mca_coll_poweraware_module_t *m)
+{
+    return attach_all(m, PWR_SEGMENT_BOXES, true, 0) ? COLL_POWERAWARE_SHARED
+                                                     : COLL_POWERAWARE_NOT_SHARED;
 }
 
 static void give_back(coll_poweraware_state_t *state, size_t bytes)
@@ -197,21 +248,25 @@ static void drop(coll_poweraware_state_t *state, pwr_segment_part_t part)
 }
 
 bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_t *operation,
-                           pwr_segment_part_t part)
+                           pwr_segment_part_t part, size_t slot_bytes)
 {
     coll_poweraware_state_t *state = m->state;
     unsigned collective = operation->name - m->operations.first;
     if (operation->was_set_up && !is_at_once(m, collective, operation->own_bytes)) {
         return false;
     }
-    state->shared[part] = share(m, part, bytes_per_call(m, collective, operation->own_bytes));
+    state->shared[part] =
+        PWR_SEGMENT_BOXES == part
+            ? share_boxes(m)
+            : share_slots(m, bytes_per_call(m, collective, operation->own_bytes), slot_bytes);
     if (COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
+        coll_poweraware_end_all_repeats(m);
         drop(state, part);
     } else if (PWR_SEGMENT_BOXES == part) {
         m->operations.positions = state->segment->positions;
         m->operations.owner_copy = &state->segment->control->owner_copy;
     }
-    return COLL_POWERAWARE_SHARED == state->shared[part];
+    return coll_poweraware_is_shared(state, part, slot_bytes);
 }
 
 void coll_poweraware_unshare(coll_poweraware_state_t *state)

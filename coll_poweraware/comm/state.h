@@ -18,8 +18,8 @@ struct coll_poweraware_learning; /* choose/learn.h */
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
-    COLL_POWERAWARE_COMING, /* bit by bit, stock functions meanwhile */
-    COLL_POWERAWARE_SHARED,
+    COLL_POWERAWARE_COMING,    /* bit by bit, stock functions meanwhile */
+    COLL_POWERAWARE_SHARED,    /* slots: perhaps short ones */
     COLL_POWERAWARE_NOT_SHARED /* no room, no right: for ever */
 } coll_poweraware_shared_t;
 
@@ -48,11 +48,21 @@ coll_poweraware_state_t *coll_poweraware_state_build(mca_coll_poweraware_module_
 /* NULL is allowed. */
 void coll_poweraware_state_free(coll_poweraware_state_t *state);
 
-/* share.c: a part of the state's segment that was not tried so far, or is coming; whether it is
-   there now, the same on every rank.  Collective.  operation: the call, which may be told to do
-   without it. */
+/* share.c: a part of the state's segment that was not tried so far, or is coming, or whose slots
+   are too short; whether it is there now, the same on every rank.  Collective.  operation: the
+   call, which may be told to do without it.  slot_bytes: what it needs, at most the shape's. */
 bool coll_poweraware_share(mca_coll_poweraware_module_t *module, const pwr_operation_t *operation,
-                           pwr_segment_part_t part);
+                           pwr_segment_part_t part, size_t slot_bytes);
+static inline bool coll_poweraware_is_shared(const coll_poweraware_state_t *state,
+                                             pwr_segment_part_t part, size_t slot_bytes)
+{
+    return COLL_POWERAWARE_SHARED == state->shared[part] &&
+           (PWR_SEGMENT_BOXES == part || state->segment->slot_bytes >= slot_bytes);
+}
+/* How long slots are to be for a call of an algorithm that has several pieces of a short message of
+   each rank in a slot.  The same on all ranks. */
+size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, unsigned collective,
+                                    size_t own_bytes);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
 
 /* agree.c: what ranks tell each other to set a communicator up, by the saved functions, so that

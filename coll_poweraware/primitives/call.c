@@ -28,6 +28,7 @@ coll_poweraware_call_t *coll_poweraware_call_new(struct ompi_communicator_t *com
     call->settings = settings;
     call->hierarchy = h;
     call->segment = segment;
+    call->slot_bytes = segment->shape.slot_bytes;
     call->boxes = &segment->boxes;
     call->messages = calloc((size_t)coll_poweraware_first_message(h, COLL_POWERAWARE_LANES),
                             sizeof *call->messages);
@@ -56,6 +57,7 @@ void coll_poweraware_call_begin(coll_poweraware_call_t *call, pwr_operation_t *o
                                 coll_poweraware_collective_t collective)
 {
     call->operation = operation;
+    call->slot_bytes = call->segment->shape.slot_bytes;
     call->collective = collective;
     call->tag = tags[collective];
     call->lane = 0;

@@ -37,7 +37,7 @@ void coll_poweraware_release_chunk(const coll_poweraware_call_t *call,
  */
 static size_t place(const coll_poweraware_call_t *call, pwr_slot_expect_t *expect, size_t bytes)
 {
-    size_t slot_bytes = call->segment->slot_bytes;
+    size_t slot_bytes = call->slot_bytes;
     size_t first = expect->next;
     if (first + bytes > expect->in_use) {
         first = 0;
@@ -77,5 +77,5 @@ size_t coll_poweraware_chunk_bytes(const coll_poweraware_call_t *call)
     size_t wanted = call->settings->chunk_bytes;
     size_t message = coll_poweraware_message_bytes(call);
     wanted = message < wanted ? message : wanted;
-    return wanted < call->segment->slot_bytes ? wanted : call->segment->slot_bytes;
+    return wanted < call->slot_bytes ? wanted : call->slot_bytes;
 }

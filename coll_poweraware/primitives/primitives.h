@@ -69,6 +69,8 @@ typedef struct coll_poweraware_call {
     const pwr_hierarchy_t *hierarchy;
     const struct coll_poweraware_others *others; /* comm/components.h */
     pwr_segment_t *segment;
+    size_t slot_bytes;  /* of its slots: while algorithms are chosen what they can be, then as they
+                           are */
     pwr_boxes_t *boxes; /* the segment's */
     bool crowded;       /* on every node ranks share CPUs */
     size_t eager_bytes; /* of a message to another node, on all ranks (pwr_ompi/eager.h) */
@@ -249,7 +251,7 @@ const unsigned char *coll_poweraware_rest_for_set(coll_poweraware_call_t *call, 
 typedef struct coll_poweraware_chunk {
     pwr_slot_t *slot;
     pwr_slot_expect_t *expect;
-    unsigned char *data; /* [segment->slot_bytes] */
+    unsigned char *data; /* [call->slot_bytes] */
 } coll_poweraware_chunk_t;
 
 coll_poweraware_chunk_t coll_poweraware_next_chunk(coll_poweraware_call_t *call);
@@ -271,7 +273,7 @@ typedef struct coll_poweraware_claim {
     uint32_t gone;       /* `released` when all readers are through */
 } coll_poweraware_claim_t;
 
-/* bytes: at most segment->slot_bytes. */
+/* bytes: at most call->slot_bytes. */
 coll_poweraware_claim_t coll_poweraware_claim(coll_poweraware_call_t *call, size_t bytes,
                                               int fillers, int readers);
 

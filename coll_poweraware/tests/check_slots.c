@@ -11,6 +11,10 @@
  *   named    whose algorithm is named has them in its first call, also in the middle
  *   fails    the first, a middle, the last populating fails on one rank: calls are stock's for
  *            ever, on all ranks, and the memory is given back
+ *   short    short messages have short slots; longer ones come bit by bit, and calls of short
+ *            messages are ours meanwhile
+ *   shrinks  as these come, populating fails on one rank: the calls of short messages are stock's
+ *            then, also those that repeat others
  *   freed    communicators are freed after 0, 1, 2, ... calls: nothing is kept
  *   full     two communicators, with room for one: calls are right
  * Each call has a result that is known.  Exits with 77 where the kernel cannot populate.
@@ -26,7 +30,7 @@
 #include "faults.h"
 
 /* Bcasts of a node; the decision table of the job gives them to an algorithm with slots. */
-enum { COUNT = 25000, MOST_CALLS = 200, MOST_BYTES_PER_CALL = 256 * 1024 };
+enum { COUNT = 25000, FEW = 16, MOST_CALLS = 200, MOST_BYTES_PER_CALL = 256 * 1024 };
 
 static int rank;
 static int size;
@@ -63,20 +67,40 @@ static unsigned long long num_handled(void)
 }
 
 /* Returns whether an algorithm of ours did it. */
-static bool call(MPI_Comm comm, int seed)
+static bool bcast(MPI_Comm comm, int seed, int count)
 {
     static int message[COUNT];
     int root = seed % size;
     unsigned long long before = num_handled();
-    for (int i = 0; i < COUNT; ++i) {
+    for (int i = 0; i < count; ++i) {
         message[i] = rank == root ? seed + i : -1;
     }
-    MPI_Bcast(message, COUNT, MPI_INT, root, comm);
-    for (int i = 0; i < COUNT; ++i) {
+    MPI_Bcast(message, count, MPI_INT, root, comm);
+    for (int i = 0; i < count; ++i) {
         if (message[i] != seed + i) {
             expect(false, "a result is wrong");
             break;
         }
+    }
+    return num_handled() > before;
+}
+
+static bool call(MPI_Comm comm, int seed)
+{
+    return bcast(comm, seed, COUNT);
+}
+
+static bool short_sum(MPI_Comm comm)
+{
+    int mine[FEW], sum[FEW];
+    unsigned long long before = num_handled();
+    for (int i = 0; i < FEW; ++i) {
+        mine[i] = rank + i;
+        sum[i] = -1;
+    }
+    MPI_Allreduce(mine, sum, FEW, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < FEW; ++i) {
+        expect(sum[i] == size * i + size * (size - 1) / 2, "a sum is wrong");
     }
     return num_handled() > before;
 }
@@ -214,6 +238,60 @@ static void fails(void)
     }
 }
 
+/* Both kinds of short calls are ours. */
+static MPI_Comm open_with_short_slots(void)
+{
+    MPI_Comm comm = open_communicator("choose");
+    int calls = 0;
+    size_t before = faults_populated;
+    while (calls < MOST_CALLS && !(bcast(comm, calls, FEW) && short_sum(comm))) {
+        ++calls;
+    }
+    expect(calls < 4, "short slots do not come soon");
+    expect(faults_populated - before <= 64 * 1024, "much is populated for short messages");
+    return comm;
+}
+
+static void with_short_slots(void)
+{
+    MPI_Comm comm = open_with_short_slots();
+    int calls = 0;
+    while (calls < MOST_CALLS && !call(comm, calls)) {
+        expect(bcast(comm, calls, FEW) && short_sum(comm), "short calls are not ours meanwhile");
+        ++calls;
+    }
+    expect(calls > 1 && calls < MOST_CALLS, "longer slots never come, or at once");
+    expect(is_same_everywhere(calls), "they come in another call on another rank");
+    for (int i = 0; i < 20; ++i) {
+        expect(call(comm, i) && bcast(comm, i, FEW) && short_sum(comm), "they go again");
+    }
+    MPI_Comm_free(&comm);
+}
+
+static void shrink(int where, long n)
+{
+    MPI_Comm comm = open_with_short_slots();
+    bool ours = true;
+    faults_arm(rank == where ? FAULTS_PAGES : 0, n);
+    for (int i = 0; i < MOST_CALLS; ++i) {
+        expect(!call(comm, i), "a call is ours although there is no memory");
+        ours = short_sum(comm);
+    }
+    expect(faults_disarm() == (rank == where), "it did not fail");
+    expect(!ours && !bcast(comm, 0, FEW), "short calls are ours although the memory is gone");
+    expect(mapped(SLOTS) == 0 && mapped(BOXES) > 0, "the memory is not given back");
+    MPI_Comm_free(&comm);
+}
+
+static void shrinks(void)
+{
+    for (int where = 0; where < size; ++where) {
+        shrink(where, 1);
+        shrink(where, 2);
+        shrink(where, 5);
+    }
+}
+
 static void freed(void)
 {
     bool ours = false;
@@ -256,6 +334,8 @@ static const struct {
     {"comes", comes_on_each_kernel},
     {"named", named},
     {"fails", fails},
+    {"short", with_short_slots},
+    {"shrinks", shrinks},
     {"freed", freed},
     {"full", full},
 };

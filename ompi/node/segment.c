@@ -226,14 +226,9 @@ static pwr_status_t touch(unsigned char *from, size_t bytes, bool backed)
     return PWR_OK;
 }
 
-static size_t untouched(const pwr_segment_t *s)
+static size_t all_slots(const pwr_segment_t *s)
 {
-    return pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS) - s->touched;
-}
-
-bool pwr_segment_slots_are_touched(const pwr_segment_t *s)
-{
-    return 0 == untouched(s);
+    return pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS);
 }
 
 /* Each rank begins with a share of its own: who brings a page pays for it, and two who bring the
@@ -250,7 +245,7 @@ static pwr_status_t touch_all(const pwr_segment_t *s, unsigned char *from, size_
 pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t left = untouched(s);
+    size_t left = all_slots(s) - s->touched;
     size_t some = bytes < left ? round_up(bytes, page) : left;
     some = some < left ? some : left;
     unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
@@ -259,6 +254,29 @@ pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
     }
     s->touched += some;
     return s->touch;
+}
+
+void pwr_segment_touch_used(pwr_segment_t *s)
+{
+    size_t used = PWR_SEGMENT_SLOTS * s->slot_bytes;
+    if (s->touched < used) {
+        pwr_segment_touch_slots(s, used - s->touched);
+    }
+}
+
+size_t pwr_segment_bytes_of_slots(const pwr_segment_t *s, size_t slot_bytes)
+{
+    size_t bytes = PWR_SEGMENT_SLOTS * round_up(slot_bytes, PWR_CACHE_LINE);
+    return slot_bytes < s->shape.slot_bytes ? bytes : all_slots(s);
+}
+
+void pwr_segment_use_touched(pwr_segment_t *s)
+{
+    s->slot_bytes = s->touched / PWR_SEGMENT_SLOTS / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    point_into_chunks(s, s->part[PWR_SEGMENT_CHUNKS]);
+    for (int i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
+        s->expect[i].next = s->expect[i].in_use = 0;
+    }
 }
 
 void pwr_segment_unmap(pwr_segment_t *segment, pwr_segment_part_t part)

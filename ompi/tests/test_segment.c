@@ -193,7 +193,7 @@ static void more_than_is_free_is_refused(void **state)
 static unsigned touches(pwr_segment_t *s, size_t bytes)
 {
     unsigned calls = 0;
-    while (!pwr_segment_slots_are_touched(s)) {
+    while (s->touched < pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_CHUNKS)) {
         assert_int_equal(pwr_segment_touch_slots(s, bytes), PWR_OK);
         ++calls;
     }
@@ -232,7 +232,53 @@ static void no_memory_is_no_memory_for_ever(void **state)
     populated = 0;
     assert_int_equal(pwr_segment_touch_slots(first, SIZE_MAX), PWR_ERR_NOMEM);
     assert_int_equal(populated, 0);
-    assert_true(pwr_segment_slots_are_touched(first)); /* as on all others */
+    assert_int_equal(first->touched, pwr_segment_part_bytes(&shape, PWR_SEGMENT_CHUNKS)); /* as on
+                                                                                  all others */
+}
+
+static void use(pwr_segment_t *s, size_t slot_bytes)
+{
+    size_t wanted = pwr_segment_bytes_of_slots(s, slot_bytes);
+    assert_int_equal(pwr_segment_touch_slots(s, wanted - s->touched), PWR_OK);
+    s->expect[1].next = s->expect[1].in_use = 1;
+    pwr_segment_use_touched(s);
+    assert_int_equal(s->expect[1].next, 0);
+    assert_int_equal(s->expect[1].in_use, 0);
+}
+
+static void both_use(size_t slot_bytes)
+{
+    use(first, slot_bytes);
+    use(other, slot_bytes);
+    assert_int_equal(first->slot_bytes, other->slot_bytes);
+    assert_true(first->slot_bytes >= slot_bytes);
+    for (size_t i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
+        memset(first->data[i], (int)i + 1, first->slot_bytes);
+    }
+    for (size_t i = 0; i < PWR_SEGMENT_SLOTS; ++i) {
+        assert_int_equal(other->data[i][0], i + 1);
+        assert_int_equal(other->data[i][first->slot_bytes - 1], i + 1);
+    }
+}
+
+static void slots_are_short_at_first(void **state)
+{
+    (void)state;
+    share_slots();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t all = pwr_segment_part_bytes(&shape, PWR_SEGMENT_CHUNKS);
+    assert_int_equal(first->slot_bytes, shape.slot_bytes); /* until somebody uses them */
+    assert_int_equal(pwr_segment_bytes_of_slots(first, 1), PWR_SEGMENT_SLOTS * PWR_CACHE_LINE);
+    assert_int_equal(pwr_segment_bytes_of_slots(first, shape.slot_bytes), all);
+    populated = 0;
+    both_use(page);
+    assert_int_equal(populated, 2 * PWR_SEGMENT_SLOTS * page);
+    pwr_segment_touch_used(first);
+    assert_int_equal(populated, 2 * PWR_SEGMENT_SLOTS * page); /* it was */
+    both_use(page + 1);
+    both_use(shape.slot_bytes);
+    assert_int_equal(first->slot_bytes, shape.slot_bytes);
+    assert_int_equal(populated, 2 * all);
 }
 
 /* All memory is there from the beginning then, for both. */
@@ -249,7 +295,8 @@ static void an_old_kernel_touches_by_hand(void **state)
     assert_true(first->slots_backed);
     assert_true(other->slots_backed);
     first->data[1][3] = 9;
-    assert_int_equal(touches(first, SIZE_MAX), 1);
+    pwr_segment_touch_used(first);
+    assert_int_equal(first->touched, pwr_segment_part_bytes(&shape, PWR_SEGMENT_CHUNKS));
     assert_int_equal(touches(other, SIZE_MAX), 1);
     assert_int_equal(other->data[1][3], 9);
 }
@@ -285,6 +332,7 @@ int main(void)
         SEGMENT_TEST(more_than_is_free_is_refused),
         SEGMENT_TEST(pages_come_bit_by_bit),
         SEGMENT_TEST(no_memory_is_no_memory_for_ever),
+        SEGMENT_TEST(slots_are_short_at_first),
         SEGMENT_TEST(an_old_kernel_touches_by_hand),
         SEGMENT_TEST(what_is_unmapped_is_not_unmapped_again),
     };

@@ -47,7 +47,7 @@ typedef struct combined {
 static size_t cell_bytes_of(const coll_poweraware_call_t *call)
 {
     size_t cells = 2 * (size_t)call->hierarchy->num_nodes;
-    return call->segment->slot_bytes / cells / PWR_CACHE_LINE * PWR_CACHE_LINE;
+    return call->slot_bytes / cells / PWR_CACHE_LINE * PWR_CACHE_LINE;
 }
 
 /* Between two nodes, at most. */

@@ -26,7 +26,7 @@ enum { SHORTEST_BUFFER = 512 };
 /* The same on all ranks of all nodes, so that both ends of a pair cut alike. */
 static size_t buffer_bytes(const coll_poweraware_call_t *call)
 {
-    size_t share = call->segment->slot_bytes / (size_t)call->hierarchy->max_local;
+    size_t share = call->slot_bytes / (size_t)call->hierarchy->max_local;
     return share / PWR_CACHE_LINE * PWR_CACHE_LINE;
 }
 

@@ -19,7 +19,7 @@ static size_t area_bytes_of(const coll_poweraware_call_t *call, int num_slots)
 {
     const pwr_hierarchy_t *h = call->hierarchy;
     size_t areas = (size_t)h->max_local + (h->num_nodes > 1);
-    return (size_t)num_slots * call->segment->slot_bytes / areas / COLL_POWERAWARE_ALIGNMENT *
+    return (size_t)num_slots * call->slot_bytes / areas / COLL_POWERAWARE_ALIGNMENT *
            COLL_POWERAWARE_ALIGNMENT;
 }
 

@@ -78,7 +78,7 @@ bool coll_poweraware_expose_all(coll_poweraware_call_t *call, coll_poweraware_ex
         coll_poweraware_end_single_copy(call);
     }
     if (!exposes) {
-        pwr_segment_touch_slots(call->segment, SIZE_MAX); /* the other way needs them */
+        pwr_segment_touch_used(call->segment); /* the other way needs them */
     }
     return exposes;
 }

@@ -82,7 +82,7 @@ bool coll_poweraware_rooted_single_copy(coll_poweraware_call_t *call, message_t 
         coll_poweraware_end_single_copy(call);
     }
     if (0 == exposed.memory) {
-        pwr_segment_touch_slots(call->segment, SIZE_MAX); /* the other way needs them */
+        pwr_segment_touch_used(call->segment); /* the other way needs them */
         return false;
     }
     bool root = call->hierarchy->my_rank == message->root;

@@ -7,8 +7,9 @@
  *          part 2: slots
  *
  * The parts are mapped one by one, when an algorithm first needs them.  All memory is backed before
- * it is used, which costs about 0.4 ms per MiB: a communicator that lives for a few small messages
- * must not pay for slots.  Slots may be backed bit by bit, so that no call is seen to take long.
+ * it is used, which costs about 0.4 ms per MiB and more the more ranks share a CPU: a communicator
+ * that lives for a few small messages must not pay for slots.  Slots may be backed bit by bit, so
+ * that no call is seen to take long, and be short until longer ones are needed.
  *
  * Every rank keeps the counts it expects privately: all ranks of a node make the same calls in the
  * same order, so their expectations agree without talking.  Flags only count up.
@@ -113,7 +114,7 @@ typedef struct pwr_segment {
     pwr_positions_t positions;              /* PWR_SEGMENT_BOXES */
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
-    size_t slot_bytes;
+    size_t slot_bytes;    /* as they are now: shape.slot_bytes at most */
     int name_fd;          /* holds the name of the part that was created last; -1: it is removed */
     bool slots_backed;    /* from the beginning, as far as this process knows */
     size_t touched;       /* bytes of the slots */
@@ -146,7 +147,12 @@ pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part,
    whether that went well so far: where it did not (NOMEM), nobody may use the slots, nor is more
    backed. */
 pwr_status_t pwr_segment_touch_slots(pwr_segment_t *segment, size_t bytes);
-bool pwr_segment_slots_are_touched(const pwr_segment_t *segment);
+/* The same for what is in use of slots that were backed from the beginning. */
+void pwr_segment_touch_used(pwr_segment_t *segment);
+/* What has to be touched before slots of so many bytes can be used. */
+size_t pwr_segment_bytes_of_slots(const pwr_segment_t *segment, size_t slot_bytes);
+/* From now on all that is touched is used, by all ranks: none has a chunk in a slot. */
+void pwr_segment_use_touched(pwr_segment_t *segment);
 /* Without effect on a part that is not mapped. */
 void pwr_segment_unmap(pwr_segment_t *segment, pwr_segment_part_t part);
 /* Unmaps what is mapped.  segment may be NULL. */
