@@ -238,9 +238,11 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
         return;
     }
     trials_t *t = malloc(sizeof *t);
+    uint64_t begin_ns = pwr_env_now_ns(&pwr_process.env);
     pwr_operation_set_up_begin(operation);
     class->fixed = !coll_poweraware_all_agree(m, NULL != t);
     pwr_operation_set_up_end(operation);
+    uint64_t sum_ns = pwr_env_now_ns(&pwr_process.env) - begin_ns;
     if (class->fixed) {
         free(t);
         return;
@@ -248,6 +250,11 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     coll_poweraware_trials_init(
         t, candidates.all, candidates.num, m->state->explores_ppm, long_calls,
         (uint64_t)asked->collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
+    t->sum_ns = sum_ns;
+    /* what the table says of other components' functions holds there, and of ours */
+    if (m->state->call->crowded && COLL_POWERAWARE_BY_TABLE == class->best) {
+        coll_poweraware_trials_expect(t);
+    }
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
     }
@@ -349,10 +356,12 @@ static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t 
                    int64_t sums[SUMS])
 {
     trials_t *t = class->trials;
+    uint64_t begin_ns = pwr_env_now_ns(&pwr_process.env);
     sums[GPU_WANTED] = asked->module->gpu.wanted;
     pwr_operation_set_up_begin(operation);
     bool added_up = coll_poweraware_add_up(asked->module, sums, SUMS);
     pwr_operation_set_up_end(operation);
+    t->sum_ns = pwr_env_now_ns(&pwr_process.env) - begin_ns;
     if (added_up) {
         coll_poweraware_hear_gpu_wanted(asked->module, sums[GPU_WANTED]);
     }
@@ -385,7 +394,8 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
         return true;
     }
     algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
-    return NULL == a || !can_do || has_memory(asked->module, operation, a, asked->args, asked->bytes);
+    return NULL == a || !can_do ||
+           has_memory(asked->module, operation, a, asked->args, asked->bytes);
 }
 
 /* Before a call that may begin a block, or belong to an experiment.  Returns false: it has to wait
@@ -406,6 +416,8 @@ static bool has_turn(asked_t *asked, pwr_operation_t *operation, learning_t *cla
         if (coll_poweraware_turns_wait(&m->turns, t)) {
             return false;
         }
+        meet(asked, operation, class);
+        pwr_operation_number(operation, t->at.call);
         coll_poweraware_trials_find_rival(t, may_be_rival, asked);
         if (coll_poweraware_trials_experiment(t)) {
             coll_poweraware_end_all_repeats(m); /* they are not timed */

@@ -12,8 +12,8 @@
  * fastest, and may take many times as long: they wait for call COLL_POWERAWARE_OTHERS_FROM.
  * Classes take turns with them (choose/turns.h).  The ranks add up what they have measured in one
  * small Allreduce per experiment, or for the first three, by the saved function: after 42, 74 or
- * 106 calls of the class, after 138, 170, 212 .., in the end each 16,384, or later where others
- * have their turn.
+ * 106 calls of the class, after 138, 170, 212 .., in the end each 16,384; later where others have
+ * their turn, or where that Allreduce takes as long as many calls.
  *
  * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
  * ranks add up what the last one before COLL_POWERAWARE_LONG_FROM took, and if that was

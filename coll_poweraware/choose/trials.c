@@ -23,12 +23,17 @@ enum {
     SIGMAS2 = 9,            /* square of the standard errors that a rival must be ahead */
     PROMISING_PPM = -50000, /* worth another look at once */
     GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
+    EXPECTED_PPM = 100000,  /* is slower, as was expected */
     SHARE_OF_BOUND = 4,
+    SHARE_OF_SUMS = 32,     /* of calls, that adding up may take, ... */
+    SHARE_OF_MANY_SUMS = 8, /* ... once some rival was faster */
+    MOST_SUM_CALLS = 16,
     CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
     MOST_LOOKS = 5,    /* from so many on, the calls between close looks do not double any more */
     MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
     MOST_LEAST = 6     /* a call counts for at most so many of the shortest */
 };
+enum { SUM_NS = COLL_POWERAWARE_TRIALS_SUMS - 1 };               /* of what the ranks add up */
 static const int64_t least_d2_ppm2 = (int64_t)50000 * 50000 * 2; /* for pairs of one call */
 
 void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, int max_slowdown_ppm,
@@ -102,16 +107,31 @@ static bool is_kept(const trials_t *t, int candidate)
     return false;
 }
 
-bool coll_poweraware_trials_have(trials_t *t, int64_t sums[COLL_POWERAWARE_TRIALS_SUMS])
+/* Not yet, if another pair will be added up with these, or if that would take too many of the calls
+   so far. */
+static bool is_due(const trials_t *t)
+{
+    uint64_t share = t->surprised ? SHARE_OF_MANY_SUMS : SHARE_OF_SUMS;
+    bool waits = t->more && t->num_kept < COLL_POWERAWARE_TRIALS_TOGETHER;
+    return 0 != t->num_kept && !waits &&
+           share * t->sum_calls * (t->sums + UINT64_C(1)) <= t->at.call;
+}
+
+static int64_t bounded(uint64_t ns)
 {
     const uint64_t most = UINT64_C(1) << MOST_NS_BITS;
+    return (int64_t)(ns < most ? ns : most);
+}
+
+bool coll_poweraware_trials_have(trials_t *t, int64_t sums[COLL_POWERAWARE_TRIALS_SUMS])
+{
+    bool behind_pair = COLL_POWERAWARE_NO_RIVAL != t->rival; /* else only where nobody is quiet */
     keep_pair(t);
-    for (int i = 0; i < COLL_POWERAWARE_TRIALS_SUMS; ++i) {
-        uint64_t ns = i / 2 < t->num_kept ? t->kept[i / 2].ns[i % 2] : 0;
-        sums[i] = (int64_t)(ns < most ? ns : most);
+    for (int i = 0; i < SUM_NS; ++i) {
+        sums[i] = i / 2 < t->num_kept ? bounded(t->kept[i / 2].ns[i % 2]) : 0;
     }
-    bool waits = t->more && t->num_kept < COLL_POWERAWARE_TRIALS_TOGETHER;
-    return 0 != t->num_kept && !waits;
+    sums[SUM_NS] = bounded(t->sum_ns);
+    return (behind_pair || coll_poweraware_trials_begin(t)) && is_due(t);
 }
 
 /* (rival - best) / (rival + best), without overflow */
@@ -184,10 +204,13 @@ static void take_over(trials_t *t, int rival)
 static void look_closely(trials_t *t)
 {
     if (t->at.call <= CLOSE_CALL) {
-        pwr_schedule_end_block(&t->at);
+        if (!coll_poweraware_trials_begin(t)) {
+            pwr_schedule_end_block(&t->at);
+        }
     } else if (t->at.call > (uint64_t)CLOSE_CALL << t->looks) {
         t->looks += t->looks < MOST_LOOKS;
         pwr_schedule_at(&t->at, CLOSE_CALL);
+        t->sums = 0;
         for (int i = 0; i < t->num_candidates; ++i) {
             t->candidates[i].measured = CLOSE_CALL;
         }
@@ -215,12 +238,23 @@ static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
     return better || d_ppm <= PROMISING_PPM;
 }
 
-/* First pairs take over nothing, and any other one comes last: all were against the same best. */
+static void learn_what_sums_take(trials_t *t, const pair_t *pair, const int64_t *sums)
+{
+    int64_t call_ns = sums[1] / pair->take + 1;
+    int64_t calls = sums[SUM_NS] / call_ns;
+    t->sum_calls = calls < MOST_SUM_CALLS ? (uint32_t)calls : MOST_SUM_CALLS;
+    ++t->sums;
+}
+
+/* Behind a take-over there is nothing to judge: the other pairs were against the old best. */
 bool coll_poweraware_trials_agree(trials_t *t, const int64_t *sums)
 {
     uint32_t before = t->take_overs;
     bool close = false;
-    for (int i = 0; i < t->num_kept && NULL != sums; ++i) {
+    if (t->num_kept > 0 && NULL != sums) {
+        learn_what_sums_take(t, &t->kept[0], sums);
+    }
+    for (int i = 0; i < t->num_kept && NULL != sums && before == t->take_overs; ++i) {
         close |= judge(t, &t->kept[i], &sums[(size_t)i * 2]);
     }
     t->num_kept = 0;
@@ -253,7 +287,8 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     int64_t calls = may_lose * faster_ppm / (2 * c->d_ppm) / fine;
     calls -= SKIPPED;
     if (calls < least_calls(t)) {
-        bool on_credit = is_told(c) ? 0 == t->pairs : 1 == c->pairs && c->d_ppm < GROSS_PPM;
+        int64_t slow_ppm = t->expects && !t->surprised ? EXPECTED_PPM : GROSS_PPM;
+        bool on_credit = is_told(c) ? 0 == t->pairs : 1 == c->pairs && c->d_ppm < slow_ppm;
         return on_credit ? least_calls(t) : 0;
     }
     return calls < length ? (uint32_t)calls : length;
@@ -281,6 +316,10 @@ void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int c
     t->spoilt = false;
     t->ns[0] = t->ns[1] = 0;
     t->least_ns = 0;
+    t->more = false;
+    if (COLL_POWERAWARE_TRIALS_TOGETHER == t->num_kept) {
+        return;
+    }
     for (int i = 0; i < t->num_candidates; ++i) {
         const candidate_t *c = &t->candidates[i];
         uint32_t take = i == t->best || is_kept(t, i) ? 0 : affordable(t, c);

@@ -11,7 +11,9 @@
  * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
  * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
  * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
- * until some rival was faster.
+ * until some rival was faster.  From the second time on it waits until adding up has taken a 32nd
+ * of all calls at most, an 8th once some rival was faster: how long it took, the ranks add up the
+ * next time.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -31,11 +33,12 @@
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
  * (choose/learn.h) when they come.  One that seemed less than nine times as slow has a second pair
- * on credit, of 3 (r - 1) calls.  Long calls: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals
- * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
- * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
- * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
- * anew, from the next block on: after 16,384 calls at most.
+ * on credit, of 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less
+ * than a fifth.  Long calls: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose at
+ * most b / 4 of all calls, as far as the latest d of each holds.  A rival that is faster is found
+ * after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call), and until then
+ * each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins anew, from the
+ * next block on: after 16,384 calls at most.
  *
  * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
  * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
@@ -54,7 +57,7 @@ enum {
     COLL_POWERAWARE_MOST_CANDIDATES = 8,
     COLL_POWERAWARE_TRIALS_FROM = 32,    /* calls of a class before its first experiment */
     COLL_POWERAWARE_TRIALS_TOGETHER = 3, /* pairs that are added up at once */
-    COLL_POWERAWARE_TRIALS_SUMS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER,
+    COLL_POWERAWARE_TRIALS_SUMS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER + 1,
     COLL_POWERAWARE_NO_RIVAL = -1,
     COLL_POWERAWARE_PPM = 1000000
 };
@@ -84,13 +87,16 @@ typedef struct coll_poweraware_trials {
     int num_candidates;
     coll_poweraware_candidate_t candidates[COLL_POWERAWARE_MOST_CANDIDATES];
     int best;
-    int rival;      /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
-    uint32_t take;  /* calls of it that count, and of the best */
-    uint32_t skip;  /* calls of it before those */
-    bool spoilt;    /* somebody else has taken a call of the pair */
-    bool more;      /* another rival will have its first pair after it */
-    bool surprised; /* some rival was faster in a pair */
-    int num_kept;   /* pairs that are over and have not been added up */
+    int rival;          /* of this block; COLL_POWERAWARE_NO_RIVAL: none */
+    uint32_t take;      /* calls of it that count, and of the best */
+    uint32_t skip;      /* calls of it before those */
+    bool spoilt;        /* somebody else has taken a call of the pair */
+    bool more;          /* another rival will have its first pair after it */
+    bool surprised;     /* some rival was faster in a pair */
+    bool expects;       /* the first candidate to be the fastest */
+    uint32_t sum_calls; /* calls that take as long as to add up; 0: not known, or few */
+    uint32_t sums;      /* how often that was done */
+    int num_kept;       /* pairs that are over and have not been added up */
     coll_poweraware_pair_t kept[COLL_POWERAWARE_TRIALS_TOGETHER];
     uint32_t pairs; /* of all, with those of candidates that have been the best */
     uint32_t take_overs;
@@ -98,6 +104,7 @@ typedef struct coll_poweraware_trials {
     uint8_t looks;    /* close ones, since the last take-over */
     uint64_t lost_ns; /* in experiments; of all ranks */
     /* my own */
+    uint64_t sum_ns;   /* what it took me to add up, or anything like it: the caller's */
     uint64_t ns[2];    /* of this pair: rival, best */
     uint64_t least_ns; /* the shortest call of the best in this block; 0: not known */
 } coll_poweraware_trials_t;
@@ -108,14 +115,21 @@ typedef struct coll_poweraware_trials {
 void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
                                  int max_slowdown_ppm, bool long_calls, uint64_t seed);
 
+/* At once after init, the same on all ranks: the candidates are in the order of their times
+   elsewhere. */
+static inline void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials)
+{
+    trials->expects = true;
+}
 /* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
    many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;
    pairs: above 0. */
 void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm, uint32_t pairs);
 
-/* Two things come before some calls.  In the first one behind a pair: that pair is kept.  Whether
-   the ranks now have to add up their sums, and those of this one: rival, best, in ns, of each pair
-   that is kept, then zeros.  Where they have to, agree follows. */
+/* Two things come before some calls.  In the first one behind a pair: that pair is kept.  There,
+   and before the next pair: whether the ranks now have to add up their sums, and those of this one:
+   rival, best, in ns, of each pair that is kept, then zeros, at last sum_ns.  Where they have to,
+   agree follows. */
 static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
 {
     return PWR_SCHEDULE_CHOICE_END == trials->at.stretch &&

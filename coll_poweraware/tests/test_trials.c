@@ -30,6 +30,7 @@ typedef struct program {
     double ns, best_ns; /* of all calls, as they were and as the best would have been */
     bool allowed[MOST]; /* to be a rival */
     uint64_t agreements;
+    uint64_t sum_ns;         /* what they take */
     uint64_t taken[MOST];    /* calls */
     uint32_t quiet, skipped; /* of rank 1 */
     coll_poweraware_trials_t rank[RANKS];
@@ -82,6 +83,13 @@ static void tell(program_t *p, int64_t d_ppm)
     }
 }
 
+static void expect(program_t *p)
+{
+    for (int r = 0; r < RANKS; r++) {
+        coll_poweraware_trials_expect(&p->rank[r]);
+    }
+}
+
 static bool may(void *arg, int candidate)
 {
     return ((program_t *)arg)->allowed[candidate];
@@ -102,6 +110,7 @@ static void agree(program_t *p)
     assert_true(have == 0 || have == RANKS);
     p->agreements += have != 0;
     for (int r = 0; r < RANKS && have != 0; r++) {
+        p->rank[r].sum_ns = p->sum_ns;
         coll_poweraware_trials_agree(&p->rank[r], all);
     }
 }
@@ -143,7 +152,7 @@ static void wake(program_t *p)
 static void call(program_t *p)
 {
     wake(p);
-    if (coll_poweraware_trials_meet(&p->rank[0])) {
+    if (coll_poweraware_trials_meet(&p->rank[0]) || coll_poweraware_trials_begin(&p->rank[0])) {
         agree(p);
     }
     for (int r = 0; r < RANKS && coll_poweraware_trials_begin(&p->rank[0]); r++) {
@@ -186,8 +195,9 @@ static double over_best(program_t *p, uint64_t calls)
 }
 
 /* The first one is the worst of all: it is left within so many calls, and nothing is believed that
-   was told.  told_ppm: by how much each rival is said to be slower; 0: nothing is said. */
-static void leaves_the_worst(int64_t told_ppm)
+   was told.  told_ppm: by how much each rival is said to be slower; 0: nothing is said.  expected:
+   that they are. */
+static void leaves_the_worst(int64_t told_ppm, bool expected)
 {
     static const double costs[][MOST] = {
         {20, 10}, {40, 10, 20}, {30, 12, 10, 20}, {100, 50, 80, 10, 60}};
@@ -197,6 +207,9 @@ static void leaves_the_worst(int64_t told_ppm)
             start(&p, costs[k], k + 2, 0.1, seed);
             if (told_ppm > 0) {
                 tell(&p, told_ppm);
+            }
+            if (expected) {
+                expect(&p);
             }
             run(&p, k < 3 ? 200 : 300);
             double after = over_best(&p, 20000);
@@ -212,7 +225,8 @@ static void leaves_the_worst(int64_t told_ppm)
 static void test_wrong_start(void **state)
 {
     (void)state;
-    leaves_the_worst(0);
+    leaves_the_worst(0, false);
+    leaves_the_worst(0, true);
 }
 
 static const double best_first[MOST] = {10, 30, 20, 12, 15};
@@ -237,6 +251,46 @@ static void test_right_start(void **state)
         /* 4 (r - 1) and 3 (r - 1) calls for each rival, in about 200 */
         assert_true((p.ns - p.best_ns) / (10.0 * US) <= 7 * (2.0 + 1.0 + 0.2 + 0.5));
         stays_with_the_first(&p);
+    }
+}
+
+/* That was expected: one pair is enough, but for the rival that is slower by little. */
+static void test_expected(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, best_first, 5, 0.01, seed);
+        expect(&p);
+        run(&p, 1000);
+        assert_true(p.taken[1] == 4 && p.taken[2] == 4 && p.taken[4] == 4);
+        assert_true(p.taken[3] > 4);
+        stays_with_the_first(&p);
+    }
+}
+
+/* To add up takes as long as twelve calls: it is a small part of all that happens, and what is best
+   is found all the same. */
+static void test_long_sums(void **state)
+{
+    static const double cost[MOST] = {20, 10, 15};
+    enum { SUM_CALLS = 12 };
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, best_first, 5, 0.1, seed);
+        p.sum_ns = 10 * US * SUM_CALLS;
+        for (uint64_t calls = 0; calls < 5000; calls += 100) {
+            run(&p, 100);
+            assert_true(p.agreements <= 2 + p.calls / 32 / (SUM_CALLS - 1));
+        }
+        stays_with_the_first(&p);
+        start(&p, cost, 3, 0.1, seed);
+        p.sum_ns = 20 * US * SUM_CALLS;
+        run(&p, 400);
+        assert_true(p.agreements <= 2 + p.calls / 8 / (SUM_CALLS - 1));
+        run(&p, 600);
+        assert_true(over_best(&p, 20000) <= 1.02);
     }
 }
 
@@ -283,7 +337,7 @@ static void test_told(void **state)
 static void test_told_wrong(void **state)
 {
     (void)state;
-    leaves_the_worst(900000);
+    leaves_the_worst(900000, false);
 }
 
 /* It is wrong of one rival, and not of the one that is looked at first. */
@@ -470,6 +524,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_start),
         cmocka_unit_test(test_right_start),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_long_sums),
         cmocka_unit_test(test_long_calls),
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_told_wrong),
