@@ -42,6 +42,7 @@ def software(build: Path) -> doc.Software:
 
 def cluster(options: Options) -> doc.Cluster:
     """The cluster as asked for; its nodes are name spaces of this host."""
+    floor_w = None if options.machine is None else machine.floor_w(options.machine)
     return doc.Cluster(
         nodes=len(options.layout),
         layout=options.layout,
@@ -50,6 +51,7 @@ def cluster(options: Options) -> doc.Cluster:
         virtual=True,
         machine=options.machine.stem if options.machine is not None else None,
         link=doc.Link(options.rate_mbit, options.latency_us),
+        floor_w=None if floor_w is None else floor_w * len(options.layout),
     )
 
 

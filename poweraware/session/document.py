@@ -63,6 +63,7 @@ class Cluster:
     virtual: bool
     machine: Optional[str]
     link: Link
+    floor_w: Optional[float] = None
 
 
 @dataclass

@@ -15,6 +15,7 @@ from poweraware.session.document import ROOTED, Document, Row, Run
 from poweraware.wording import OUTSIDE
 
 BYTES_PER_MB = 1e6
+PLATFORM = "platform"  # the domain of a whole node
 
 RowFigure = Callable[[Document, Run, Row], Optional[float]]
 
@@ -135,6 +136,27 @@ def cell(document: Document, benchmark: str, scheme: str) -> Cell:
         energy_j=_quantity(runs, base, lambda run: energy.run_energy_j(run, nodes)),
         cpu_s=_quantity(runs, base, run_cpu_s),
     )
+
+
+def share_saved(document: Document, benchmark: str, scheme: str) -> Optional[Spread]:
+    """Of the energy that the baseline took beyond the floor, the part that the scheme did not take: 1 when it took no more than
+    sleeping cores would have, and more when it took less time.  None where the floor of what was sampled is not known."""
+    nodes, floor_w = document.cluster.nodes, document.cluster.floor_w
+    if floor_w is None:
+        return None
+    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
+    found = []
+    for run in document.good_runs(benchmark, scheme):
+        whole = [run, base[run.repetition]] if run.repetition in base else []
+        joules = [energy.run_energy_j(each, nodes) for each in whole if _samples_whole_nodes(each)]
+        if len(joules) == 2 and joules[0] is not None and joules[1] is not None:
+            savable = joules[1] - floor_w * run_time_s(base[run.repetition])
+            found += [(joules[1] - joules[0]) / savable] if savable > 0 else []
+    return spread(found)
+
+
+def _samples_whole_nodes(run: Run) -> bool:
+    return all(each.total_domains == [PLATFORM] for each in run.energy)
 
 
 def overall(document: Document, scheme: str, figure: Callable[[Run], Optional[float]]) -> Optional[Ratio]:

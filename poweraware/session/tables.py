@@ -44,6 +44,21 @@ def ratios(document: Document) -> Table:
     return Table(f"Ratios to {document.baseline()}", heads, rows, note)
 
 
+def savings(document: Document) -> Table:
+    """What was saved of what can be."""
+    rows = []
+    for benchmark in document.benchmarks():
+        for scheme in document.schemes()[1:]:
+            share = summary.share_saved(document, benchmark, scheme)
+            rows += [] if share is None else [[benchmark, scheme, words.mean_and_deviation(share)]]
+    note = (
+        f"Energy saved over the energy of {document.baseline()} beyond the floor, {document.cluster.floor_w or 0:g} W of all nodes with "
+        "every core asleep: 1 is all, and a shorter time saves of the floor, too. Mean ± standard deviation over repetitions. "
+        f"{_provenance_words(document)}"
+    )
+    return Table("Share of what can be saved", ["benchmark", "scheme", "share"], rows, note)
+
+
 def regions(document: Document) -> Table:
     """What the programs have marked, under each scheme."""
     heads = ["benchmark", "region", "scheme", "time (s)", "in collectives (%)", "CPU time (s)", "energy (J)"]
@@ -258,6 +273,7 @@ def all_tables(document: Document) -> List[Table]:
     found = [
         headline(document),
         ratios(document),
+        savings(document),
         onesided.table16(document),
         regions(document),
         region_ratios(document),

@@ -202,6 +202,20 @@ def test_machine_parameters(tmp_path: Path, text: str, scope: Optional[str]) -> 
     assert machine.parameters(tmp_path / "m.machine") == expected
 
 
+@pytest.mark.parametrize(
+    "text, floor",
+    [
+        ("cores = 4\n", None),
+        ("packages = 2\ncores = 4\npackage_static_w = 20\ndram_static_w = 14\nplatform_static_w = 100\n", 176.0),
+        ("cores = 2\ncore_idle_w = 0.5 # W\nplatform_static_w = 50\nuncore_w = 8\n", 59.0),
+        ("cores = 2\nplatform_static_w = 50\nuncore_w = 8\nuncore_min_khz = 1\nuncore_max_khz = 2\ncore_dyn_exponent = 2\n", 54.0),
+    ],
+)
+def test_machine_floor(tmp_path: Path, text: str, floor: Optional[float]) -> None:
+    (tmp_path / "m.machine").write_text(text)
+    assert machine.floor_w(tmp_path / "m.machine") == floor
+
+
 def test_progress_estimates_by_kind() -> None:
     out = io.StringIO()
     progress = Progress([("a", "off"), ("a", "dvfs"), ("a", "off")], out)

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from poweraware.session import page, summary, text, words  # noqa: E402
+from poweraware.session import energy, page, summary, tables, text, words  # noqa: E402
 from poweraware.session.document import Document, from_json  # noqa: E402
 from poweraware.session.tests.browser import screenshot  # noqa: E402
 from poweraware.session.tests.synthetic import make_applications, make_document  # noqa: E402
@@ -291,6 +291,26 @@ def test_text_holds_the_ratios(data: Json) -> None:
     ratios = shown.split("Ratios to off", 1)[1].splitlines()
     line = next(line for line in ratios if line.startswith("alltoall   throttle"))
     assert re.search(r"1\.120 \(2 runs\) +1\.120 \(2 runs\) +0\.4\d\d \(2 runs\)", line)
+
+
+def test_share_of_what_can_be_saved(data: Json) -> None:
+    """Only where the floor of what was sampled is known."""
+    changed = copy.deepcopy(data)
+    assert not tables.savings(from_json(changed, "generator")).rows
+    changed["cluster"]["floor_w"] = 100.0
+    assert not tables.savings(from_json(changed, "generator")).rows  # packages and memory are not all of a node
+    for run in changed["runs"]:
+        for each in run["energy"]:
+            each["domains"], each["total_domains"] = ["platform", *each["domains"][1:]], ["platform"]
+    document = from_json(changed, "generator")
+    share = summary.share_saved(document, "alltoall", "throttle")
+    first, base = (document.good_runs("alltoall", scheme)[0] for scheme in ("throttle", "off"))
+    joules = [energy.run_energy_j(run, document.cluster.nodes) for run in (first, base)]
+    assert share is not None and joules[0] is not None and joules[1] is not None
+    exact = (joules[1] - joules[0]) / (joules[1] - 100.0 * summary.run_time_s(base))
+    assert share.count == 2 and share.mean == pytest.approx(exact, rel=0.05)
+    assert [row[:2] for row in tables.savings(document).rows[:1]] == [["alltoall", document.schemes()[1]]]
+    assert "Share of what can be saved" in text.render(document)
 
 
 def test_chromium_renders_it(html: str, tmp_path: Path) -> None:
