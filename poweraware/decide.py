@@ -176,6 +176,7 @@ def _line(row: Row) -> str:
         "ranks_per_node": row.ranks_per_node,
         "bytes": row.bytes,
         "algorithm": row.algorithm,
+        "time": round(math.sqrt(row.best * row.worst), 3),
         "comment": f"time {row.best:.2f} to {row.worst:.2f} of stock's",
     })  # fmt: skip
 

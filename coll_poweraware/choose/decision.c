@@ -59,13 +59,21 @@ static step_t make_step(const coll_poweraware_decision_t *decision, int collecti
             break;
         }
         if (!has(&step, num, row->algorithm)) {
+            step.times_ppm[num] = row->time_ppm;
             step.algorithms[num++] = row->algorithm;
         }
     }
     for (; num <= COLL_POWERAWARE_DECISION_CHAIN; num++) {
         step.algorithms[num] = COLL_POWERAWARE_DECISION_STOCK;
+        step.times_ppm[num] = COLL_POWERAWARE_DECISION_PPM;
     }
     return step;
+}
+
+static bool is_equal(const step_t *a, const step_t *b)
+{
+    return memcmp(a->algorithms, b->algorithms, sizeof a->algorithms) == 0 &&
+           memcmp(a->times_ppm, b->times_ppm, sizeof a->times_ppm) == 0;
 }
 
 static int compare(const void *left, const void *right)
@@ -102,8 +110,7 @@ static size_t add_steps(const coll_poweraware_decision_t *decision, int collecti
     size_t num = 0;
     for (size_t i = 0; i < num_bounds; i++) {
         step_t step = make_step(decision, collective, nodes, ranks_per_node, bounds[i]);
-        if (num == 0 ||
-            memcmp(steps[num - 1].algorithms, step.algorithms, sizeof step.algorithms) != 0) {
+        if (num == 0 || !is_equal(&steps[num - 1], &step)) {
             steps[num++] = step;
         }
     }
@@ -177,6 +184,7 @@ uint64_t coll_poweraware_decision_checksum(const coll_poweraware_decision_t *dec
         row_t *row = &decision->rows[i];
         mix(&sum, (uint64_t)row->collective);
         mix(&sum, (uint64_t)(int64_t)row->algorithm);
+        mix(&sum, (uint64_t)row->time_ppm);
         for (int end = 0; end < 2; end++) {
             mix(&sum, row->nodes[end]);
             mix(&sum, row->ranks_per_node[end]);

@@ -17,6 +17,7 @@ enum {
     COLL_POWERAWARE_DECISION_STOCK = -1,
     COLL_POWERAWARE_DECISION_UNKNOWN = -2,
     COLL_POWERAWARE_DECISION_CHAIN = 4, /* algorithms that are tried before the stock function */
+    COLL_POWERAWARE_DECISION_PPM = 1000000, /* the stock function's time */
     COLL_POWERAWARE_DECISION_FILE_MAX = 1 << 20
 };
 
@@ -35,6 +36,7 @@ typedef struct coll_poweraware_decision_row {
     uint64_t nodes[2];
     uint64_t ranks_per_node[2];
     uint64_t bytes[2]; /* as all ranks know them: see collectives.h */
+    int64_t time_ppm;  /* of the stock function's, in millionths; 0: not told */
 } coll_poweraware_decision_row_t;
 
 typedef struct coll_poweraware_decision {
@@ -61,6 +63,7 @@ uint64_t coll_poweraware_decision_checksum(const coll_poweraware_decision_t *dec
 typedef struct coll_poweraware_choice {
     uint64_t from;
     int algorithms[COLL_POWERAWARE_DECISION_CHAIN + 1];
+    int64_t times_ppm[COLL_POWERAWARE_DECISION_CHAIN + 1]; /* of each, and the stock function's */
 } coll_poweraware_choice_t;
 
 typedef struct coll_poweraware_choices {

@@ -96,6 +96,18 @@ static bool read_range(const reader_t *reader, const json_t *row, const char *ke
     return true;
 }
 
+static bool read_time(const reader_t *reader, const json_t *row, int64_t *time_ppm)
+{
+    const double most = 1000.0;
+    const json_t *value = json_object_get(row, "time");
+    double time = json_number_value(value);
+    if (value && !(time * COLL_POWERAWARE_DECISION_PPM >= 1.0 && time <= most)) {
+        return refuse(reader, "\"time\" is not a number above 0, at most %g", most);
+    }
+    *time_ppm = (int64_t)(time * COLL_POWERAWARE_DECISION_PPM + 0.5);
+    return true;
+}
+
 static bool find_collective(const reader_t *reader, const char *name, int *collective)
 {
     for (int i = 0; i < reader->words->num_collectives; i++) {
@@ -120,8 +132,8 @@ static bool find_algorithm(const reader_t *reader, const char *name, const char 
 
 static bool read_row(const reader_t *reader, json_t *object, coll_poweraware_decision_row_t *row)
 {
-    static const char *const keys[] = {
-        "collective", "nodes", "ranks_per_node", "bytes", "algorithm", "comment", NULL};
+    static const char *const keys[] = {"collective", "nodes", "ranks_per_node", "bytes",
+                                       "algorithm",  "time",  "comment",        NULL};
     const char *collective = NULL;
     const char *algorithm = NULL;
     const char *comment = NULL;
@@ -136,6 +148,7 @@ static bool read_row(const reader_t *reader, json_t *object, coll_poweraware_dec
            read_range(reader, object, "nodes", 1, row->nodes) &&
            read_range(reader, object, "ranks_per_node", 1, row->ranks_per_node) &&
            read_range(reader, object, "bytes", 0, row->bytes) &&
+           read_time(reader, object, &row->time_ppm) &&
            (!json_object_get(object, "comment") || read_text(reader, object, "comment", &comment));
 }
 

@@ -227,6 +227,40 @@ static void tell(const asked_t *asked, trials_t *t, const pwr_knowledge_entry_t 
     }
 }
 
+/* In the table, of the stock function's, which is that of what the table does not have, too: such
+   algorithms were slower, or faster by little.  0: not told. */
+static int64_t time_in_table(const coll_poweraware_choice_t *choice, algorithm_t *a)
+{
+    int i = 0;
+    while (COLL_POWERAWARE_DECISION_STOCK != choice->algorithms[i] &&
+           (NULL == a || a != &coll_poweraware_algorithms[choice->algorithms[i]])) {
+        ++i;
+    }
+    return choice->times_ppm[i];
+}
+
+/* Where it is believed in other components' functions, and its choice is the best so far. */
+static void expect_what_table_says(const asked_t *asked, trials_t *t)
+{
+    const coll_poweraware_state_t *state = asked->module->state;
+    if (NULL == state->choices || !state->call->crowded ||
+        COLL_POWERAWARE_BY_TABLE != t->candidates[t->best].algorithm) {
+        return;
+    }
+    const coll_poweraware_choice_t *choice =
+        coll_poweraware_choices_find(state->choices, asked->collective, asked->bytes);
+    int64_t best = time_in_table(choice, by_table(asked));
+    for (int i = 0; i < t->num_candidates && 0 != best; ++i) {
+        bool can_do;
+        algorithm_t *a = algorithm_of(asked, t->candidates[i].algorithm, &can_do);
+        int64_t time = time_in_table(choice, a);
+        if (i != t->best && 0 != time) {
+            int64_t d_ppm = (time - best) * COLL_POWERAWARE_PPM / (time + best);
+            coll_poweraware_trials_expect(t, i, d_ppm);
+        }
+    }
+}
+
 /* All ranks have memory for it, or none has experiments. */
 static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                          learning_t *class, bool long_calls)
@@ -251,10 +285,7 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
         t, candidates.all, candidates.num, m->state->explores_ppm, long_calls,
         (uint64_t)asked->collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
     t->sum_ns = sum_ns;
-    /* what the table says of other components' functions holds there, and of ours */
-    if (m->state->call->crowded && COLL_POWERAWARE_BY_TABLE == class->best) {
-        coll_poweraware_trials_expect(t);
-    }
+    expect_what_table_says(asked, t);
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
     }

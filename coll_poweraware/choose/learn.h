@@ -9,7 +9,9 @@
  * function and with our other algorithms.  Those that the table has not were slower where it was
  * measured: unless some rival is faster than what the table says, they wait for call
  * COLL_POWERAWARE_UNLIKELY_FROM.  Functions of other components that it has not are rarely the
- * fastest, and may take many times as long: they wait for call COLL_POWERAWARE_OTHERS_FROM.
+ * fastest, and may take many times as long: they wait for call COLL_POWERAWARE_OTHERS_FROM.  Where
+ * all nodes have more ranks than CPUs, as when the built-in table was measured, the times that a
+ * table tells say how long each one waits.
  * Classes take turns with them (choose/turns.h).  The ranks add up what they have measured in one
  * small Allreduce per experiment, or for the first three, by the saved function: after 42, 74 or
  * 106 calls of the class, after 138, 170, 212 .., in the end each 16,384; later where others have

@@ -25,6 +25,8 @@ enum {
     GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
     EXPECTED_PPM = 100000,  /* is slower, as was expected */
     SHARE_OF_BOUND = 4,
+    SHARE_OF_EXPECTED = 64, /* of calls, that a first pair may lose as far as is known, ... */
+    SHARE_OF_FIRST = 16,    /* ... the very first one */
     SHARE_OF_SUMS = 32,     /* of calls, that adding up may take, ... */
     SHARE_OF_MANY_SUMS = 8, /* ... once some rival was faster */
     MOST_SUM_CALLS = 16,
@@ -267,6 +269,23 @@ bool coll_poweraware_trials_agree(trials_t *t, const int64_t *sums)
 
 /* ---- the next rival ---- */
 
+/* To be slower: what is expected holds until some rival is faster. */
+static bool is_expected(const trials_t *t, const candidate_t *c)
+{
+    return c->expected_ppm > 0 && !t->surprised;
+}
+
+/* Its first pair would lose more than it may: each call 2 d / (1 - d).  The very first one of all
+   comes earlier, for it may show that nothing is as expected. */
+static bool is_too_early(const trials_t *t, const candidate_t *c)
+{
+    bool is_first = 0 == t->pairs && 0 == t->num_kept;
+    int64_t calls =
+        (SKIPPED_FIRST + least_calls(t)) * (int64_t)(is_first ? SHARE_OF_FIRST : SHARE_OF_EXPECTED);
+    int64_t allowed_from = calls * 2 * c->expected_ppm / (PPM - c->expected_ppm);
+    return is_expected(t, c) && !t->long_calls && t->at.call < (uint64_t)allowed_from;
+}
+
 /* Calls of its next pair, so that what they will probably lose is a small part of the calls since
    the last one; 0: not now. */
 static uint32_t affordable(const trials_t *t, const candidate_t *c)
@@ -275,7 +294,7 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     const int64_t fine = 1000;
     uint32_t length = pwr_schedule_length(t->at.block);
     if (0 == c->pairs) {
-        return least_calls(t);
+        return is_too_early(t, c) ? 0 : least_calls(t);
     }
     if (c->d_ppm <= 0) {
         return length;
@@ -287,7 +306,7 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     int64_t calls = may_lose * faster_ppm / (2 * c->d_ppm) / fine;
     calls -= SKIPPED;
     if (calls < least_calls(t)) {
-        int64_t slow_ppm = t->expects && !t->surprised ? EXPECTED_PPM : GROSS_PPM;
+        int64_t slow_ppm = is_expected(t, c) ? EXPECTED_PPM : GROSS_PPM;
         bool on_credit = is_told(c) ? 0 == t->pairs : 1 == c->pairs && c->d_ppm < slow_ppm;
         return on_credit ? least_calls(t) : 0;
     }

@@ -32,13 +32,15 @@
  *
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
- * (choose/learn.h) when they come.  One that seemed less than nine times as slow has a second pair
- * on credit, of 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less
- * than a fifth.  Long calls: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose at
- * most b / 4 of all calls, as far as the latest d of each holds.  A rival that is faster is found
- * after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call), and until then
- * each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins anew, from the
- * next block on: after 16,384 calls at most.
+ * (choose/learn.h) when they come.  One that is expected to be r times as slow waits until that is
+ * a 64th of the calls so far, the first one of all a 16th, unless some rival was faster.  One that
+ * seemed less than nine times as slow has a second pair on credit, of 3 (r - 1) calls; one that is
+ * expected to be slower, only if it seemed so by less than a fifth.  Long calls, which do not wait:
+ * 3 (r - 1) and 2 (r - 1). Later pairs of all rivals together lose at most b / 4 of all calls, as
+ * far as the latest d of each holds.  A rival that is faster is found after 9 (v + 0.005) / d^2
+ * calls of pairs (v: variance of d in pairs of one call), and until then each call of the best
+ * loses 2 d / (1 + d) of itself.  When costs change, it begins anew, from the next block on: after
+ * 16,384 calls at most.
  *
  * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
  * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
@@ -63,12 +65,13 @@ enum {
 };
 
 typedef struct coll_poweraware_candidate {
-    int algorithm;     /* the caller's */
-    uint32_t pairs;    /* measured against the best, or told */
-    int64_t calls;     /* of those measured, on each side; older ones fade */
-    int64_t d_ppm;     /* mean, in millionths */
-    int64_t d2_ppm2;   /* its variance, for a pair of one call */
-    uint64_t measured; /* the call behind the last pair */
+    int algorithm;        /* the caller's */
+    uint32_t pairs;       /* measured against the best, or told */
+    int64_t calls;        /* of those measured, on each side; older ones fade */
+    int64_t expected_ppm; /* its d, as far as is known before; 0: nothing is, or faster */
+    int64_t d_ppm;        /* mean, in millionths */
+    int64_t d2_ppm2;      /* its variance, for a pair of one call */
+    uint64_t measured;    /* the call behind the last pair */
 } coll_poweraware_candidate_t;
 
 /* One that is over. */
@@ -93,7 +96,6 @@ typedef struct coll_poweraware_trials {
     bool spoilt;        /* somebody else has taken a call of the pair */
     bool more;          /* another rival will have its first pair after it */
     bool surprised;     /* some rival was faster in a pair */
-    bool expects;       /* the first candidate to be the fastest */
     uint32_t sum_calls; /* calls that take as long as to add up; 0: not known, or few */
     uint32_t sums;      /* how often that was done */
     int num_kept;       /* pairs that are over and have not been added up */
@@ -115,11 +117,12 @@ typedef struct coll_poweraware_trials {
 void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *algorithms, int num,
                                  int max_slowdown_ppm, bool long_calls, uint64_t seed);
 
-/* At once after init, the same on all ranks: the candidates are in the order of their times
-   elsewhere. */
-static inline void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials)
+/* At once after init: the d of a candidate, to be expected from its time elsewhere; below
+   COLL_POWERAWARE_PPM.  The same on all ranks. */
+static inline void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials, int candidate,
+                                                 int64_t d_ppm)
 {
-    trials->expects = true;
+    trials->candidates[candidate].expected_ppm = d_ppm > 0 ? d_ppm : 0;
 }
 /* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
    many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;

@@ -46,6 +46,10 @@ static const coll_poweraware_decision_words_t words = {collectives, NUM, algorit
     "{\"collective\": \"" collective "\", \"nodes\": " nodes ", \"ranks_per_node\": " ranks        \
     ", \"bytes\": " bytes ", \"algorithm\": \"" algorithm "\"}"
 #define ANY "[1, null]"
+#define TIMED_FROM(bytes, algorithm, time)                                                         \
+    "{\"collective\": \"bcast\", \"nodes\": [1, null], \"ranks_per_node\": [1, null], \"bytes\": " \
+    "[" bytes ", null], \"algorithm\": \"" algorithm "\", \"time\": " time "}"
+#define TIMED(time) TIMED_FROM("0", "box", time)
 
 static coll_poweraware_decision_t *parse(const char *text)
 {
@@ -95,6 +99,11 @@ static void wrong_tables_are_named(void **state)
         {ROW("bcast", ANY, ANY, "[0]", "box"), "\"bytes\" is not [FROM, TO]"},
         {ROW("bcast", ANY, ANY, "{}", "box"), "\"bytes\" is not [FROM, TO]"},
         {ROW("bcast", ANY, ANY, "[null, 3]", "box"), "\"bytes\" is not [FROM, TO]"},
+        {TIMED("\"fast\""), "row 2: \"time\" is not a number above 0, at most 1000"},
+        {TIMED("0"), "\"time\" is not a number"},
+        {TIMED("-0.5"), "\"time\" is not a number"},
+        {TIMED("1e-9"), "\"time\" is not a number"},
+        {TIMED("1001"), "\"time\" is not a number"},
         {"{\"collective\": \"bcast\", \"algorithm\": \"box\"}", "row 2: \"nodes\" is missing"},
         {"{\"collective\": 7}", "row 2: \"collective\" is not a text"},
         {"{\"colective\": \"bcast\"}", "row 2: \"colective\" is not a key"},
@@ -204,6 +213,24 @@ static void rows_are_tried_in_order_until_stock(void **state)
     coll_poweraware_choices_free(choices);
 }
 
+/* Where only times differ, too. */
+static void times_are_of_algorithms(void **state)
+{
+    (void)state;
+    coll_poweraware_choices_t *choices =
+        compile(TABLE(ROW("bcast", ANY, ANY, "[0, 7]", "box") ", " TIMED_FROM(
+                    "8", "box", "0.25") ", " TIMED_FROM("64", "leader", "1.5")),
+                2, 2);
+    const int64_t *few = coll_poweraware_choices_find(choices, BCAST, 7)->times_ppm;
+    const int64_t *some = coll_poweraware_choices_find(choices, BCAST, 8)->times_ppm;
+    const int64_t *many = coll_poweraware_choices_find(choices, BCAST, 64)->times_ppm;
+    assert_true(few[0] == 0 && few[1] == COLL_POWERAWARE_DECISION_PPM);
+    assert_true(some[0] == 250000 && some[1] == COLL_POWERAWARE_DECISION_PPM);
+    assert_true(many[0] == 250000 && many[1] == 1500000);
+    assert_int_equal(many[2], COLL_POWERAWARE_DECISION_PPM);
+    coll_poweraware_choices_free(choices);
+}
+
 static uint64_t checksum(const char *text)
 {
     coll_poweraware_decision_t *decision = parse(text);
@@ -224,6 +251,7 @@ static void checksum_is_of_the_rows(void **state)
     assert_true(sum != checksum(TABLE(ROW("bcast", "[1, 2]", ANY, "[0, 9]", "box"))));
     assert_true(sum != checksum(TABLE(ROW("bcast", ANY, "[2, null]", "[0, 9]", "box"))));
     assert_true(sum != checksum(TABLE(ROW("barrier", ANY, ANY, "[0, 9]", "box"))));
+    assert_true(checksum(TABLE(TIMED("0.5"))) != checksum(TABLE(TIMED("0.6"))));
 }
 
 /* Bytes changed at random: refused or read, never a crash (valgrind looks closer). */
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_row_holds_for_its_layout_and_size),
         cmocka_unit_test(any_layout_is_the_union),
         cmocka_unit_test(rows_are_tried_in_order_until_stock),
+        cmocka_unit_test(times_are_of_algorithms),
         cmocka_unit_test(checksum_is_of_the_rows),
         cmocka_unit_test(damaged_tables),
         cmocka_unit_test(files),

@@ -83,10 +83,15 @@ static void tell(program_t *p, int64_t d_ppm)
     }
 }
 
-static void expect(program_t *p)
+/* Each candidate, compared with the first one, to take so many times as long. */
+static void expect(program_t *p, const double *times)
 {
     for (int r = 0; r < RANKS; r++) {
-        coll_poweraware_trials_expect(&p->rank[r]);
+        for (int i = 1; i < p->num; i++) {
+            int64_t d_ppm =
+                (int64_t)((times[i] - times[0]) / (times[i] + times[0]) * COLL_POWERAWARE_PPM);
+            coll_poweraware_trials_expect(&p->rank[r], i, d_ppm);
+        }
     }
 }
 
@@ -201,6 +206,7 @@ static void leaves_the_worst(int64_t told_ppm, bool expected)
 {
     static const double costs[][MOST] = {
         {20, 10}, {40, 10, 20}, {30, 12, 10, 20}, {100, 50, 80, 10, 60}};
+    static const double slow[MOST] = {1, 1.2, 1.3, 1.4, 1.5};
     for (int k = 0; k < 4; k++) {
         for (uint64_t seed = 0; seed < 100; seed++) {
             program_t p;
@@ -209,7 +215,7 @@ static void leaves_the_worst(int64_t told_ppm, bool expected)
                 tell(&p, told_ppm);
             }
             if (expected) {
-                expect(&p);
+                expect(&p, slow);
             }
             run(&p, k < 3 ? 200 : 300);
             double after = over_best(&p, 20000);
@@ -254,18 +260,40 @@ static void test_right_start(void **state)
     }
 }
 
-/* That was expected: one pair is enough, but for the rival that is slower by little. */
+/* That was expected: pairs wait until they lose a 64th of the calls at most, and one is enough, but
+   for the rival that is slower by little. */
 static void test_expected(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         program_t p;
         start(&p, best_first, 5, 0.01, seed);
-        expect(&p);
-        run(&p, 1000);
+        expect(&p, best_first);
+        run(&p, 120 - p.calls);
+        assert_true(p.taken[1] == 0 && p.taken[2] == 0 && p.taken[4] == 0 && p.taken[3] > 0);
+        run(&p, 250 - p.calls);
+        assert_true(p.taken[1] == 0 && p.taken[2] == 0 && p.taken[4] == 4);
+        run(&p, 500 - p.calls);
+        assert_true(p.taken[1] == 0 && p.taken[2] == 4 && p.taken[4] == 4);
+        run(&p, 2000);
         assert_true(p.taken[1] == 4 && p.taken[2] == 4 && p.taken[4] == 4);
         assert_true(p.taken[3] > 4);
         stays_with_the_first(&p);
+    }
+}
+
+/* All rivals are faster than was expected, the best one was expected last. */
+static void test_expected_wrongly(void **state)
+{
+    static const double cost[MOST] = {40, 30, 10}, expected[MOST] = {10, 20, 60};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, cost, 3, 0.1, seed);
+        expect(&p, expected);
+        run(&p, 300);
+        assert_true(over_best(&p, 20000) <= 1.02);
+        assert_int_equal(p.rank[0].best, 2);
     }
 }
 
@@ -525,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_wrong_start),
         cmocka_unit_test(test_right_start),
         cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_expected_wrongly),
         cmocka_unit_test(test_long_sums),
         cmocka_unit_test(test_long_calls),
         cmocka_unit_test(test_told),

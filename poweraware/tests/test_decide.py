@@ -120,9 +120,9 @@ def test_the_table_has_a_line_per_row() -> None:
     assert decide.table(rows, 'say "x"') == (
         '{\n  "format_version": 1,\n  "source": "say \\"x\\"",\n  "rows": [\n'
         '    {"collective": "bcast", "nodes": [1, 1], "ranks_per_node": [2, null], "bytes": [0, 63], "algorithm": "box", '
-        '"comment": "time 0.50 to 0.75 of stock\'s"},\n'
+        '"time": 0.612, "comment": "time 0.50 to 0.75 of stock\'s"},\n'
         '    {"collective": "barrier", "nodes": [2, null], "ranks_per_node": [1, 4], "bytes": [0, null], "algorithm": "box", '
-        '"comment": "time 0.90 to 0.90 of stock\'s"}\n  ]\n}\n')  # fmt: skip
+        '"time": 0.9, "comment": "time 0.90 to 0.90 of stock\'s"}\n  ]\n}\n')  # fmt: skip
     assert decide.table([], "") == '{\n  "format_version": 1,\n  "source": "",\n  "rows": []\n}\n'
 
 
