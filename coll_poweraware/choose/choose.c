@@ -174,7 +174,7 @@ static bool has_slots(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
                       const coll_poweraware_args_t *args, size_t bytes)
 {
     const coll_poweraware_state_t *state = m->state;
-    size_t wanted = coll_poweraware_wanted_slots(state, a->collective, operation->own_bytes);
+    size_t wanted = coll_poweraware_wanted_slots(state, bytes);
     return has_part(m, operation, PWR_SEGMENT_CHUNKS, wanted) &&
            (fits(state->call, a, args, bytes) ||
             has_part(m, operation, PWR_SEGMENT_CHUNKS, state->segment->shape.slot_bytes));

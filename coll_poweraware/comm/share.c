@@ -149,15 +149,14 @@ static size_t known_bytes(unsigned collective, size_t own_bytes)
     return coll_poweraware_bytes_known[collective] ? own_bytes : 0;
 }
 
-size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, unsigned collective,
-                                    size_t own_bytes)
+size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, size_t bytes)
 {
     enum { SHORTEST = 4096, PIECES = 4 };
     size_t most = state->segment->shape.slot_bytes;
-    if (!coll_poweraware_bytes_known[collective] || own_bytes >= most) {
+    if (bytes >= most) {
         return most;
     }
-    size_t wanted = SHORTEST + PIECES * (size_t)(state->hierarchy->max_local + 1) * own_bytes;
+    size_t wanted = SHORTEST + PIECES * (size_t)(state->hierarchy->max_local + 1) * bytes;
     return wanted < most / 2 ? wanted : most;
 }
 

@@ -59,10 +59,9 @@ static inline bool coll_poweraware_is_shared(const coll_poweraware_state_t *stat
     return COLL_POWERAWARE_SHARED == state->shared[part] &&
            (PWR_SEGMENT_BOXES == part || state->segment->slot_bytes >= slot_bytes);
 }
-/* How long slots are to be for a call of an algorithm that has several pieces of a short message of
-   each rank in a slot.  The same on all ranks. */
-size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, unsigned collective,
-                                    size_t own_bytes);
+/* How long slots are to be for a call of so many bytes, as all ranks know them: several pieces of a
+   short message of each rank in a slot.  Longer messages move in more pieces. */
+size_t coll_poweraware_wanted_slots(const coll_poweraware_state_t *state, size_t bytes);
 void coll_poweraware_unshare(coll_poweraware_state_t *state);
 
 /* agree.c: what ranks tell each other to set a communicator up, by the saved functions, so that
