@@ -13,10 +13,10 @@ from bench.common import processes
 from bench.common.countdown import Countdown
 from bench.run.cluster import Cluster
 from poweraware.session.document import NodeEnergy, Samples
+from poweraware.session.energy import WHOLE_NODE
 
 _FIRST_SAMPLE_S = 20.0
 _STOP_GRACE_S = 10.0
-_WHOLE_NODE = "platform"
 _PARTS_OF_PACKAGES = "core"
 _GPU_SOURCE = "nvml"
 
@@ -107,8 +107,8 @@ def parse(text: str, covers: List[int], emulated: bool = False) -> NodeEnergy:
 def total_domains(domains: List[str]) -> List[str]:
     """Domains that add up to the node: the whole-node meter alone where there is one, else
     everything but core domains, which are parts of packages."""
-    if _WHOLE_NODE in domains:
-        return [_WHOLE_NODE]
+    if WHOLE_NODE in domains:
+        return [WHOLE_NODE]
     return [name for name in domains if not name.startswith(_PARTS_OF_PACKAGES)]
 
 

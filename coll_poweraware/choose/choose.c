@@ -150,9 +150,11 @@ static bool has_part(mca_coll_poweraware_module_t *m, pwr_operation_t *operation
                      pwr_segment_part_t part, size_t slot_bytes)
 {
     const coll_poweraware_state_t *state = m->state;
-    if (coll_poweraware_is_shared(state, part, slot_bytes) ||
-        COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
-        return COLL_POWERAWARE_NOT_SHARED != state->shared[part];
+    if (COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
+        return false;
+    }
+    if (coll_poweraware_is_shared(state, part, slot_bytes)) {
+        return true;
     }
     pwr_operation_set_up_begin(operation);
     bool shared = coll_poweraware_share(m, operation, part, slot_bytes);

@@ -87,20 +87,22 @@ static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_
     return by_table(asked);
 }
 
-/* The algorithms that the table has for such calls, the probably best first. */
-static const int *of_table(const asked_t *asked)
+/* What the table has for such calls. */
+static const coll_poweraware_choice_t *choice_of_table(const asked_t *asked)
 {
-    static const int none[] = {COLL_POWERAWARE_DECISION_STOCK};
+    static const coll_poweraware_choice_t none = {
+        .algorithms = {COLL_POWERAWARE_DECISION_STOCK},
+        .times_ppm = {COLL_POWERAWARE_DECISION_PPM},
+    };
     const coll_poweraware_choices_t *choices = asked->module->state->choices;
-    return NULL == choices
-               ? none
-               : coll_poweraware_choices_find(choices, asked->collective, asked->bytes)->algorithms;
+    return NULL == choices ? &none
+                           : coll_poweraware_choices_find(choices, asked->collective, asked->bytes);
 }
 
 /* And is believed in it; so are the stock function, and the table's choice itself. */
 static bool is_in_table(const asked_t *asked, int candidate)
 {
-    const int *next = of_table(asked);
+    const int *next = choice_of_table(asked)->algorithms;
     while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
         ++next;
     }
@@ -171,7 +173,8 @@ static candidates_t find_candidates(const asked_t *asked, int known)
 {
     candidates_t found = {.all = {known}, .num = 1};
     add_candidate(asked, &found, COLL_POWERAWARE_BY_TABLE);
-    for (const int *next = of_table(asked); COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
+    const int *next = choice_of_table(asked)->algorithms;
+    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
         add_candidate(asked, &found, *next);
     }
     add_candidate(asked, &found, COLL_POWERAWARE_STOCK);
@@ -239,16 +242,15 @@ static int64_t time_in_table(const coll_poweraware_choice_t *choice, algorithm_t
     return choice->times_ppm[i];
 }
 
-/* Where it is believed in other components' functions, and its choice is the best so far. */
+/* Where all nodes have more ranks than CPUs: experiments take longest there, and the built-in table
+   was measured so.  Nothing, where its choice is not the best so far. */
 static void expect_what_table_says(const asked_t *asked, trials_t *t)
 {
-    const coll_poweraware_state_t *state = asked->module->state;
-    if (NULL == state->choices || !state->call->crowded ||
+    if (!asked->module->state->call->crowded ||
         COLL_POWERAWARE_BY_TABLE != t->candidates[t->best].algorithm) {
         return;
     }
-    const coll_poweraware_choice_t *choice =
-        coll_poweraware_choices_find(state->choices, asked->collective, asked->bytes);
+    const coll_poweraware_choice_t *choice = choice_of_table(asked);
     int64_t best = time_in_table(choice, by_table(asked));
     for (int i = 0; i < t->num_candidates && 0 != best; ++i) {
         bool can_do;

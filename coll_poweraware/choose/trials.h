@@ -36,7 +36,7 @@
  * a 64th of the calls so far, the first one of all a 16th, unless some rival was faster.  One that
  * seemed less than nine times as slow has a second pair on credit, of 3 (r - 1) calls; one that is
  * expected to be slower, only if it seemed so by less than a fifth.  Long calls, which do not wait:
- * 3 (r - 1) and 2 (r - 1). Later pairs of all rivals together lose at most b / 4 of all calls, as
+ * 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose at most b / 4 of all calls, as
  * far as the latest d of each holds.  A rival that is faster is found after 9 (v + 0.005) / d^2
  * calls of pairs (v: variance of d in pairs of one call), and until then each call of the best
  * loses 2 d / (1 + d) of itself.  When costs change, it begins anew, from the next block on: after

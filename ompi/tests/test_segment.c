@@ -232,8 +232,8 @@ static void no_memory_is_no_memory_for_ever(void **state)
     populated = 0;
     assert_int_equal(pwr_segment_touch_slots(first, SIZE_MAX), PWR_ERR_NOMEM);
     assert_int_equal(populated, 0);
-    assert_int_equal(first->touched, pwr_segment_part_bytes(&shape, PWR_SEGMENT_CHUNKS)); /* as on
-                                                                                  all others */
+    size_t all = pwr_segment_part_bytes(&shape, PWR_SEGMENT_CHUNKS);
+    assert_int_equal(first->touched, all); /* as on all others */
 }
 
 static void use(pwr_segment_t *s, size_t slot_bytes)

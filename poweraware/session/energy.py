@@ -14,6 +14,7 @@ from poweraware.session.document import NodeEnergy, Row, Run
 
 UJ_PER_J = 1e6
 NS_PER_S = 1e9
+WHOLE_NODE = "platform"  # the domain that has all others of a node
 
 # An interval shorter than this many samples is mostly interpolation: its energy is not shown.
 RESOLVED_SAMPLES = 4

@@ -15,7 +15,6 @@ from poweraware.session.document import ROOTED, Document, Row, Run
 from poweraware.wording import OUTSIDE
 
 BYTES_PER_MB = 1e6
-PLATFORM = "platform"  # the domain of a whole node
 
 RowFigure = Callable[[Document, Run, Row], Optional[float]]
 
@@ -122,7 +121,7 @@ def cell(document: Document, benchmark: str, scheme: str) -> Cell:
     """The headline figures of one benchmark under one scheme."""
     nodes = document.cluster.nodes
     runs = document.good_runs(benchmark, scheme)
-    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
+    base = _baseline_runs(document, benchmark)
     made = [r for r in document.runs if (r.benchmark, r.scheme) == (benchmark, scheme)]
     latency = [latency_ratio(run, base[run.repetition]) for run in runs if run.repetition in base]
     return Cell(
@@ -144,7 +143,7 @@ def share_saved(document: Document, benchmark: str, scheme: str) -> Optional[Spr
     nodes, floor_w = document.cluster.nodes, document.cluster.floor_w
     if floor_w is None:
         return None
-    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
+    base = _baseline_runs(document, benchmark)
     found = []
     for run in document.good_runs(benchmark, scheme):
         whole = [run, base[run.repetition]] if run.repetition in base else []
@@ -155,8 +154,13 @@ def share_saved(document: Document, benchmark: str, scheme: str) -> Optional[Spr
     return spread(found)
 
 
+def _baseline_runs(document: Document, benchmark: str) -> Dict[int, Run]:
+    """By repetition."""
+    return {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
+
+
 def _samples_whole_nodes(run: Run) -> bool:
-    return all(each.total_domains == [PLATFORM] for each in run.energy)
+    return all(each.total_domains == [energy.WHOLE_NODE] for each in run.energy)
 
 
 def overall(document: Document, scheme: str, figure: Callable[[Run], Optional[float]]) -> Optional[Ratio]:
@@ -202,7 +206,7 @@ def _regions(document: Document, benchmark: str) -> List[str]:
 
 def _region_cell(document: Document, benchmark: str, region: str, scheme: str) -> RegionCell:
     runs = document.good_runs(benchmark, scheme)
-    base = {run.repetition: run for run in document.good_runs(benchmark, document.baseline())}
+    base = _baseline_runs(document, benchmark)
     known = [jobs.regions(run)[region] for run in runs if region in jobs.regions(run)]
     shares = [100 * each.in_calls_s / each.seconds for each in known if each.in_calls_s is not None and each.seconds > 0]
 
