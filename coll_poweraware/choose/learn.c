@@ -294,8 +294,20 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     class->trials = t;
 }
 
+/* Of a class before its experiments, behind so many calls: how many more there are to come of which
+   nothing is to be known. */
+static uint32_t quiet_first_calls(uint32_t calls, int size_class)
+{
+    bool may_be_long = pwr_size_class_bytes(size_class) >= COLL_POWERAWARE_LONG_BYTES;
+    uint32_t next = !may_be_long || calls > COLL_POWERAWARE_LONG_FROM ? COLL_POWERAWARE_TRIALS_FROM
+                    : calls == COLL_POWERAWARE_LONG_FROM ? COLL_POWERAWARE_LONG_FROM
+                                                         : COLL_POWERAWARE_LONG_FROM - 1;
+    return next - calls;
+}
+
 /* A call before the experiments is timed if it is the one that shows whether they are long. */
-static void number_first_call(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
+static void number_first_call(const asked_t *asked, pwr_operation_t *operation, int size_class,
+                              learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     pwr_operation_number(operation, class->calls);
@@ -304,6 +316,7 @@ static void number_first_call(const asked_t *asked, pwr_operation_t *operation, 
         m->learning = class;
     }
     ++class->calls;
+    class->quiet = class->skipped = quiet_first_calls(class->calls, size_class);
 }
 
 static void begin_class(const asked_t *asked, pwr_operation_t *operation, int size_class,
@@ -342,13 +355,15 @@ static bool are_long(const asked_t *asked, pwr_operation_t *operation, const lea
 static bool begins_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                           learning_t *class)
 {
+    class->calls += class->skipped;
+    class->skipped = 0;
     if (0 == class->calls) {
         begin_class(asked, operation, size_class, class);
     }
     bool long_calls =
         COLL_POWERAWARE_LONG_FROM == class->calls && are_long(asked, operation, class);
     if (!long_calls && class->calls < COLL_POWERAWARE_TRIALS_FROM) {
-        number_first_call(asked, operation, class);
+        number_first_call(asked, operation, size_class, class);
         return false;
     }
     begin_trials(asked, operation, size_class, class, long_calls);
@@ -488,10 +503,11 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
     if (0 != class->quiet) {
         --class->quiet;
     } else if (!class->fixed) {
-        m->choice_stays = false;
-        if ((NULL != class->trials || begins_trials(&asked, operation, size_class, class)) &&
-            has_turn(&asked, operation, class)) {
-            return experiment(&asked, operation, class, has_memory);
+        if (NULL != class->trials || begins_trials(&asked, operation, size_class, class)) {
+            m->choice_stays = false;
+            if (has_turn(&asked, operation, class)) {
+                return experiment(&asked, operation, class, has_memory);
+            }
         }
     }
     bool can_do;

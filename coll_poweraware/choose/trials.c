@@ -432,15 +432,6 @@ uint32_t coll_poweraware_trials_quiet(const trials_t *t)
         return t->at.left - length;
     }
     return behind || COLL_POWERAWARE_NO_RIVAL == t->rival
-               ? t->at.left + (PWR_SCHEDULE_STRETCHES - 1U - t->at.stretch) * length
+               ? pwr_schedule_until(&t->at, PWR_SCHEDULE_STRETCHES)
                : 0;
-}
-
-void coll_poweraware_trials_skip(trials_t *t, uint32_t calls)
-{
-    while (calls >= t->at.left) {
-        calls -= t->at.left;
-        pwr_schedule_end_stretch(&t->at);
-    }
-    pwr_schedule_skip(&t->at, calls);
 }

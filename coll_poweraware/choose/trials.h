@@ -176,6 +176,9 @@ static inline void coll_poweraware_trials_spoil(coll_poweraware_trials_t *trials
 void coll_poweraware_trials_over(coll_poweraware_trials_t *trials);
 /* Calls to come that the best takes, and that nobody times.  They need not be told one by one. */
 uint32_t coll_poweraware_trials_quiet(const coll_poweraware_trials_t *trials);
-void coll_poweraware_trials_skip(coll_poweraware_trials_t *trials, uint32_t calls);
+static inline void coll_poweraware_trials_skip(coll_poweraware_trials_t *trials, uint32_t calls)
+{
+    pwr_schedule_skip(&trials->at, calls);
+}
 
 #endif

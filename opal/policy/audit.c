@@ -369,6 +369,18 @@ void pwr_audit_end_stretch(pwr_audit_t *a, const pwr_audit_clock_t *clock)
     begin_part(a, measures);
 }
 
+uint32_t pwr_audit_quiet(const pwr_audit_t *audit)
+{
+    const pwr_schedule_t *at = &audit->at;
+    if (audit->measures) {
+        return 0;
+    }
+    return audit->suspicious ? at->left - 1
+           : at->stretch < PWR_SCHEDULE_DEPTH
+               ? pwr_schedule_until(at, PWR_SCHEDULE_DEPTH) - 1
+               : pwr_schedule_until(at, PWR_SCHEDULE_STRETCHES) - 1;
+}
+
 pwr_audit_result_t pwr_audit_result(const pwr_audit_t *audit)
 {
     return (pwr_audit_result_t){

@@ -52,6 +52,16 @@ void pwr_schedule_turn(pwr_schedule_t *at)
     at->left = length_of(at->block, at->stretch);
 }
 
+void pwr_schedule_skip(pwr_schedule_t *at, uint32_t calls)
+{
+    while (calls >= at->left) {
+        calls -= at->left;
+        pwr_schedule_end_stretch(at);
+    }
+    at->call += calls;
+    at->left -= calls;
+}
+
 void pwr_schedule_at(pwr_schedule_t *at, uint64_t call)
 {
     uint64_t begin = 0;

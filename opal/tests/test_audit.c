@@ -69,8 +69,7 @@ static void start(program_t *p, double noise, double ladder, uint64_t seed)
     pwr_audit_init(&p->audit, &p->clock, 0.01, PWR_AUDIT_LADDER, PWR_AUDIT_LADDER, seed);
 }
 
-/* Returns whether the audit changed its mind. */
-static bool call(program_t *p)
+static void make_call(program_t *p)
 {
     pwr_audit_depth_t depth = pwr_audit_depth(&p->audit);
     double factor = 1.0 + p->extra[depth] + p->noise * normal(p);
@@ -79,6 +78,12 @@ static bool call(program_t *p)
     p->cpu_ns += depth == PWR_AUDIT_REFERENCE ? took : took / 4;
     p->calls_at[depth]++;
     pwr_audit_late(&p->audit, depth == PWR_AUDIT_REFERENCE ? 0 : p->late_ns);
+}
+
+/* Returns whether the audit changed its mind. */
+static bool call(program_t *p)
+{
+    make_call(p);
     return pwr_audit_call_over(&p->audit, &p->clock);
 }
 
@@ -182,6 +187,45 @@ static void test_calls_counted_by_others(void **state)
 }
 
 /* What is probably right comes first; what is deeper is tried once that has been measured. */
+/* An audit that is not told of quiet calls does as one that is told of each. */
+static void follow(double noise, double ladder, uint64_t late_ns)
+{
+    enum { CALLS = 40000 };
+    program_t told, quiet;
+    uint32_t skipped = 0, left = 0, most = 0;
+    start(&told, noise, ladder, 3);
+    start(&quiet, noise, ladder, 3);
+    told.late_ns = quiet.late_ns = late_ns;
+    for (int i = 0; i < CALLS; i++) {
+        call(&told);
+        if (left > 0) {
+            left--;
+            make_call(&quiet);
+        } else {
+            pwr_audit_skip(&quiet.audit, skipped);
+            call(&quiet);
+            assert_int_equal(quiet.audit.at.call, told.audit.at.call);
+            left = skipped = pwr_audit_quiet(&quiet.audit);
+            most = left > most ? left : most;
+        }
+        assert_int_equal(pwr_audit_depth(&quiet.audit), pwr_audit_depth(&told.audit));
+        assert_int_equal(quiet.now_ns, told.now_ns);
+    }
+    assert_int_equal(quiet.audit.pairs, told.audit.pairs);
+    assert_int_equal(quiet.audit.changes, told.audit.changes);
+    assert_int_equal(quiet.audit.last.call, told.audit.last.call);
+    assert_true(most > PWR_SCHEDULE_LONGEST * (PWR_SCHEDULE_STRETCHES / 2));
+}
+
+static void test_quiet_calls(void **state)
+{
+    (void)state;
+    follow(0.0, 0.0, 0);
+    follow(0.1, 0.0, PWR_AUDIT_LATE_UNKNOWN_NS);
+    follow(0.3, 0.2, PWR_AUDIT_LATE_UNKNOWN_NS);
+    follow(0.3, 2.0, PWR_AUDIT_LATE_UNKNOWN_NS);
+}
+
 static void test_start(void **state)
 {
     program_t p;
@@ -452,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_price_of_measuring),
         cmocka_unit_test(test_sleeps_that_keep_the_bound),
         cmocka_unit_test(test_calls_counted_by_others),
+        cmocka_unit_test(test_quiet_calls),
         cmocka_unit_test(test_start),
         cmocka_unit_test(test_brief_calls),
         cmocka_unit_test(test_brief_calls_that_need_not_linger),

@@ -78,12 +78,35 @@ static void test_ends(void **state)
     }
 }
 
+/* Beyond any number of calls, and until each stretch. */
+static void test_skip(void **state)
+{
+    (void)state;
+    for (uint64_t call = 0; call < 5000; call += 7) {
+        pwr_schedule_t at, jumped;
+        pwr_schedule_at(&at, call);
+        for (unsigned stretch = at.stretch + 1u; stretch <= PWR_SCHEDULE_STRETCHES; stretch++) {
+            pwr_schedule_t next = at;
+            pwr_schedule_skip(&next, pwr_schedule_until(&at, stretch));
+            assert_int_equal(next.stretch, stretch % PWR_SCHEDULE_STRETCHES);
+            pwr_schedule_at(&jumped, next.call);
+            assert_int_equal(next.left, jumped.left);
+            pwr_schedule_skip(&next, next.left - 1);
+            assert_int_equal(next.left, 1);
+            pwr_schedule_at(&jumped, next.call);
+            assert_int_equal(jumped.left, 1);
+            assert_int_equal(next.block, jumped.block);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jump_and_step),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_skip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,12 +72,13 @@ static inline bool pwr_schedule_next(pwr_schedule_t *at)
     return false;
 }
 
-/* Beyond calls of this stretch, of which at least one is left. */
-static inline void pwr_schedule_skip(pwr_schedule_t *at, uint32_t calls)
+/* Calls until a later stretch of this block; PWR_SCHEDULE_STRETCHES: until the next block. */
+static inline uint32_t pwr_schedule_until(const pwr_schedule_t *at, unsigned stretch)
 {
-    at->call += calls;
-    at->left -= calls;
+    return at->left + (stretch - 1 - at->stretch) * pwr_schedule_length(at->block);
 }
+/* Beyond so many calls. */
+void pwr_schedule_skip(pwr_schedule_t *at, uint32_t calls);
 
 /* The number that decides about the order of a pair's stretches. */
 uint64_t pwr_schedule_scrambled(uint64_t x);
