@@ -21,17 +21,33 @@ static bool within(const uint64_t range[2], uint64_t value)
     return range[0] <= value && value <= range[1];
 }
 
+/* Rows in their order. */
+typedef struct rows {
+    row_t **row;
+    size_t num;
+} rows_t;
+
 /* nodes 0: any layout, for which rows that say stock tell nothing */
-static bool applies(row_t *row, int collective, int nodes, int ranks_per_node)
+static bool applies(row_t *row, int nodes, int ranks_per_node)
 {
-    if (row->collective != collective) {
-        return false;
-    }
     if (nodes == 0) {
         return row->algorithm != COLL_POWERAWARE_DECISION_STOCK;
     }
     return within(row->nodes, (uint64_t)nodes) &&
            within(row->ranks_per_node, (uint64_t)ranks_per_node);
+}
+
+/* Those of a layout: few of all.  row, [decision->num_rows]: room for them. */
+static rows_t find_rows(const coll_poweraware_decision_t *decision, int nodes, int ranks_per_node,
+                        row_t **row)
+{
+    rows_t found = {.row = row};
+    for (size_t i = 0; i < decision->num_rows; i++) {
+        if (applies(&decision->rows[i], nodes, ranks_per_node)) {
+            row[found.num++] = &decision->rows[i];
+        }
+    }
+    return found;
 }
 
 static bool has(const step_t *step, int num, int algorithm)
@@ -45,14 +61,13 @@ static bool has(const step_t *step, int num, int algorithm)
 }
 
 /* What rows say of a size, in their order. */
-static step_t make_step(const coll_poweraware_decision_t *decision, int collective, int nodes,
-                        int ranks_per_node, uint64_t from)
+static step_t make_step(const rows_t *rows, int collective, uint64_t from)
 {
     step_t step = {.from = from};
     int num = 0;
-    for (size_t i = 0; i < decision->num_rows && num < COLL_POWERAWARE_DECISION_CHAIN; i++) {
-        row_t *row = &decision->rows[i];
-        if (!applies(row, collective, nodes, ranks_per_node) || !within(row->bytes, from)) {
+    for (size_t i = 0; i < rows->num && num < COLL_POWERAWARE_DECISION_CHAIN; i++) {
+        row_t *row = rows->row[i];
+        if (row->collective != collective || !within(row->bytes, from)) {
             continue;
         }
         if (row->algorithm == COLL_POWERAWARE_DECISION_STOCK) {
@@ -84,14 +99,13 @@ static int compare(const void *left, const void *right)
 }
 
 /* Sizes at which the answer may change, ascending; returns their number. */
-static size_t find_bounds(const coll_poweraware_decision_t *decision, int collective, int nodes,
-                          int ranks_per_node, uint64_t *bounds)
+static size_t find_bounds(const rows_t *rows, int collective, uint64_t *bounds)
 {
     size_t num = 0;
     bounds[num++] = 0;
-    for (size_t i = 0; i < decision->num_rows; i++) {
-        row_t *row = &decision->rows[i];
-        if (applies(row, collective, nodes, ranks_per_node)) {
+    for (size_t i = 0; i < rows->num; i++) {
+        row_t *row = rows->row[i];
+        if (row->collective == collective) {
             bounds[num++] = row->bytes[0];
             if (row->bytes[1] != UINT64_MAX) {
                 bounds[num++] = row->bytes[1] + 1;
@@ -103,13 +117,15 @@ static size_t find_bounds(const coll_poweraware_decision_t *decision, int collec
 }
 
 /* Adds the steps of one collective behind those that are there; equal neighbours are one step. */
-static size_t add_steps(const coll_poweraware_decision_t *decision, int collective, int nodes,
-                        int ranks_per_node, uint64_t *bounds, step_t *steps)
+static size_t add_steps(const rows_t *rows, int collective, uint64_t *bounds, step_t *steps)
 {
-    size_t num_bounds = find_bounds(decision, collective, nodes, ranks_per_node, bounds);
+    size_t num_bounds = find_bounds(rows, collective, bounds);
     size_t num = 0;
     for (size_t i = 0; i < num_bounds; i++) {
-        step_t step = make_step(decision, collective, nodes, ranks_per_node, bounds[i]);
+        if (i > 0 && bounds[i] == bounds[i - 1]) {
+            continue;
+        }
+        step_t step = make_step(rows, collective, bounds[i]);
         if (num == 0 || !is_equal(&steps[num - 1], &step)) {
             steps[num++] = step;
         }
@@ -122,27 +138,28 @@ coll_poweraware_decision_compile(const coll_poweraware_decision_t *decision, int
                                  int ranks_per_node)
 {
     size_t num_collectives = (size_t)decision->num_collectives;
-    /* a row adds at most two bounds */
-    size_t most = 2 * decision->num_rows + num_collectives;
     coll_poweraware_choices_t *choices = calloc(1, sizeof *choices);
-    uint64_t *bounds = calloc(2 * decision->num_rows + 1, sizeof *bounds);
-    step_t *steps = calloc(most, sizeof *steps);
+    row_t **row = calloc(decision->num_rows + 1, sizeof(row_t *));
+    rows_t rows = row ? find_rows(decision, nodes, ranks_per_node, row) : (rows_t){0};
+    /* a row adds at most two bounds */
+    uint64_t *bounds = calloc(2 * rows.num + 1, sizeof *bounds);
+    step_t *steps = calloc(2 * rows.num + num_collectives, sizeof *steps);
     size_t *first = calloc(num_collectives + 1, sizeof *first);
-    if (choices && bounds && steps && first) {
+    bool has_memory = choices && row && bounds && steps && first;
+    if (has_memory) {
         for (int c = 0; c < decision->num_collectives; c++) {
-            first[c + 1] =
-                first[c] + add_steps(decision, c, nodes, ranks_per_node, bounds, steps + first[c]);
+            first[c + 1] = first[c] + add_steps(&rows, c, bounds, steps + first[c]);
         }
         step_t *fitting = realloc(steps, first[num_collectives] * sizeof *steps);
         *choices = (coll_poweraware_choices_t){first, fitting ? fitting : steps};
-        free(bounds);
-        return choices;
+    } else {
+        free(choices);
+        free(steps);
+        free(first);
     }
-    free(choices);
+    free(row);
     free(bounds);
-    free(steps);
-    free(first);
-    return NULL;
+    return has_memory ? choices : NULL;
 }
 
 void coll_poweraware_choices_free(coll_poweraware_choices_t *choices)

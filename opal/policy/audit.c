@@ -375,10 +375,9 @@ uint32_t pwr_audit_quiet(const pwr_audit_t *audit)
     if (audit->measures) {
         return 0;
     }
-    return audit->suspicious ? at->left - 1
-           : at->stretch < PWR_SCHEDULE_DEPTH
-               ? pwr_schedule_until(at, PWR_SCHEDULE_DEPTH) - 1
-               : pwr_schedule_until(at, PWR_SCHEDULE_STRETCHES) - 1;
+    return audit->suspicious                  ? at->left - 1
+           : at->stretch < PWR_SCHEDULE_DEPTH ? pwr_schedule_until(at, PWR_SCHEDULE_DEPTH) - 1
+                                              : pwr_schedule_until(at, PWR_SCHEDULE_STRETCHES) - 1;
 }
 
 pwr_audit_result_t pwr_audit_result(const pwr_audit_t *audit)

@@ -142,7 +142,7 @@ static inline bool pwr_audit_call_over(pwr_audit_t *audit, const pwr_audit_clock
     return changes != audit->changes;
 }
 
-/* After a call: so many calls to come need not be told one by one, as long as their sleeps are.  The
+/* After a call: so many calls to come need not be told one by one, as long as their sleeps are. The
    next one is the last before a pair. */
 uint32_t pwr_audit_quiet(const pwr_audit_t *audit);
 /* Before a call: so many of those were made. */
