@@ -4,14 +4,15 @@
  * The shared memory of a communicator, part by part, each when the first algorithm needs it.
  *
  * 1. The lowest rank of each node creates the part, unless its budget is spent; its process and a
- *    serial number, which all know from the state, are the name.
- * 2. All agree that every node has it (one Allreduce); the others attach.
+ *    serial number, which all know from the state, are the name.  All agree that every node has it
+ *    (one Allreduce).
+ * 2. The others attach.
  * 3. All agree that everybody is attached (one Allreduce).
  * 4. The name is removed: from here on the kernel frees the memory with the last process.
  *
  * With scheme auto no short call is to be seen that sets something up.  So each does one of these at
- * most: to build the state, to share the boxes, or a step towards the slots, whose 4 MiB would take
- * milliseconds at once.  For them step 1 makes a file without memory, and:
+ * most: to build the state, steps 1 or 2 to 4 for the boxes, or a step towards the slots, whose 4
+ * MiB would take milliseconds at once.  For them step 1 makes a file without memory, and:
  *
  * 5. In each further call that wants the slots all ranks touch the same some pages more: a few
  *    already between steps 2 and 3.  How many, all know equally.  Who comes first gets the memory;
@@ -85,25 +86,36 @@ static void say_no_segment(size_t bytes, pwr_status_t status)
 
 /* ---- the steps ---- */
 
-/* Step 1. */
-static bool create(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, const char *name,
-                   bool backed)
+static void give_back(coll_poweraware_state_t *state, pwr_segment_part_t part)
+{
+    atomic_fetch_sub(&spent_bytes, state->spent_bytes[part]);
+    state->spent_bytes[part] = 0;
+}
+
+static bool create(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, bool backed)
 {
     coll_poweraware_state_t *state = m->state;
+    char name[PWR_SEGMENT_NAME_MAX];
+    part_name(name, state, part);
     size_t total_bytes = m->settings->segments_total_bytes;
     size_t bytes = pwr_segment_part_bytes(&state->segment->shape, part);
     if (!spend(bytes, total_bytes)) {
         say_over_budget(bytes, total_bytes);
         return false;
     }
+    state->spent_bytes[part] = bytes;
     pwr_status_t status = pwr_segment_create(state->segment, part, name, backed);
     if (PWR_OK != status) {
-        atomic_fetch_sub(&spent_bytes, bytes);
         say_no_segment(bytes, status);
-        return false;
     }
-    state->spent_bytes += bytes;
-    return true;
+    return PWR_OK == status;
+}
+
+/* Step 1. */
+static bool create_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, bool backed)
+{
+    bool leading = 0 == m->state->hierarchy->my_local;
+    return coll_poweraware_all_agree(m, !leading || create(m, part, backed));
 }
 
 /* Step 5.  Returns whether all went well so far. */
@@ -118,28 +130,21 @@ static bool touch(const mca_coll_poweraware_module_t *m, size_t bytes)
     return ok;
 }
 
-/* Steps 1 to 5; few: bytes. */
-static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, bool backed,
-                       size_t few)
+/* Steps 2 to 5; few: bytes. */
+static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t part, size_t few)
 {
     coll_poweraware_state_t *state = m->state;
     bool leading = 0 == state->hierarchy->my_local;
     char name[PWR_SEGMENT_NAME_MAX];
     part_name(name, state, part);
-    bool created = leading && create(m, part, name, backed); /* 1 */
-    bool ok = coll_poweraware_all_agree(m, created || !leading);
-    if (ok) { /* 2 */
-        ok = leading || PWR_OK == pwr_segment_attach(state->segment, part, name);
-        if (ok) {
-            pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
-                              state->hierarchy->my_local, pwr_process_wait_policy().oversubscribed);
-        }
-        ok = ok && (0 == few || touch(m, few));
-        ok = coll_poweraware_all_agree(m, ok); /* 3 */
+    bool ok = leading || PWR_OK == pwr_segment_attach(state->segment, part, name); /* 2 */
+    if (ok) {
+        pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
+                          state->hierarchy->my_local, pwr_process_wait_policy().oversubscribed);
     }
-    if (created) {
-        pwr_segment_remove_name(state->segment, name); /* 4 */
-    }
+    ok = ok && (0 == few || touch(m, few));
+    ok = coll_poweraware_all_agree(m, ok);   /* 3 */
+    pwr_segment_remove_name(state->segment); /* 4 */
     return ok;
 }
 
@@ -216,7 +221,7 @@ static coll_poweraware_shared_t share_slots(const mca_coll_poweraware_module_t *
     if (COLL_POWERAWARE_NOT_TRIED != m->state->shared[PWR_SEGMENT_CHUNKS]) {
         return lengthen(m, bytes, wanted);
     }
-    if (!attach_all(m, PWR_SEGMENT_CHUNKS, at_once, few)) {
+    if (!create_all(m, PWR_SEGMENT_CHUNKS, at_once) || !attach_all(m, PWR_SEGMENT_CHUNKS, few)) {
         return COLL_POWERAWARE_NOT_SHARED;
     }
     if (few > 0) {
@@ -225,25 +230,24 @@ static coll_poweraware_shared_t share_slots(const mca_coll_poweraware_module_t *
     return at_once || few > 0 ? COLL_POWERAWARE_SHARED : COLL_POWERAWARE_COMING;
 }
 
-static coll_poweraware_shared_t share_boxes(const mca_coll_poweraware_module_t *m)
+static coll_poweraware_shared_t share_boxes(const mca_coll_poweraware_module_t *m, bool at_once)
 {
-    return attach_all(m, PWR_SEGMENT_BOXES, true, 0) ? COLL_POWERAWARE_SHARED
-                                                     : COLL_POWERAWARE_NOT_SHARED;
-}
-
-static void give_back(coll_poweraware_state_t *state, size_t bytes)
-{
-    atomic_fetch_sub(&spent_bytes, bytes);
-    state->spent_bytes -= bytes;
+    bool created = COLL_POWERAWARE_COMING == m->state->shared[PWR_SEGMENT_BOXES];
+    if (!created && !create_all(m, PWR_SEGMENT_BOXES, true)) {
+        return COLL_POWERAWARE_NOT_SHARED;
+    }
+    if (!created && !at_once) {
+        return COLL_POWERAWARE_COMING;
+    }
+    return attach_all(m, PWR_SEGMENT_BOXES, 0) ? COLL_POWERAWARE_SHARED
+                                               : COLL_POWERAWARE_NOT_SHARED;
 }
 
 static void drop(coll_poweraware_state_t *state, pwr_segment_part_t part)
 {
-    pwr_segment_t *segment = state->segment;
-    if (0 == state->hierarchy->my_local && NULL != segment->part[part]) {
-        give_back(state, pwr_segment_part_bytes(&segment->shape, part));
-    }
-    pwr_segment_unmap(segment, part);
+    pwr_segment_remove_name(state->segment);
+    pwr_segment_unmap(state->segment, part);
+    give_back(state, part);
 }
 
 bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_t *operation,
@@ -251,17 +255,18 @@ bool coll_poweraware_share(mca_coll_poweraware_module_t *m, const pwr_operation_
 {
     coll_poweraware_state_t *state = m->state;
     unsigned collective = operation->name - m->operations.first;
-    if (operation->was_set_up && !is_at_once(m, collective, operation->own_bytes)) {
+    bool at_once = is_at_once(m, collective, operation->own_bytes);
+    if (operation->was_set_up && !at_once) {
         return false;
     }
     state->shared[part] =
         PWR_SEGMENT_BOXES == part
-            ? share_boxes(m)
+            ? share_boxes(m, at_once)
             : share_slots(m, bytes_per_call(m, collective, operation->own_bytes), slot_bytes);
     if (COLL_POWERAWARE_NOT_SHARED == state->shared[part]) {
         coll_poweraware_end_all_repeats(m);
         drop(state, part);
-    } else if (PWR_SEGMENT_BOXES == part) {
+    } else if (PWR_SEGMENT_BOXES == part && COLL_POWERAWARE_SHARED == state->shared[part]) {
         m->operations.positions = state->segment->positions;
         m->operations.owner_copy = &state->segment->control->owner_copy;
     }
@@ -272,5 +277,7 @@ void coll_poweraware_unshare(coll_poweraware_state_t *state)
 {
     pwr_segment_free(state->segment);
     state->segment = NULL;
-    give_back(state, state->spent_bytes);
+    for (int part = 0; part < PWR_SEGMENT_PARTS; ++part) {
+        give_back(state, (pwr_segment_part_t)part);
+    }
 }

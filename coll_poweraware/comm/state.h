@@ -18,7 +18,7 @@ struct coll_poweraware_learning; /* choose/learn.h */
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
-    COLL_POWERAWARE_COMING,    /* bit by bit, stock functions meanwhile */
+    COLL_POWERAWARE_COMING,    /* in several calls, stock functions meanwhile */
     COLL_POWERAWARE_SHARED,    /* slots: perhaps short ones */
     COLL_POWERAWARE_NOT_SHARED /* no room, no right: for ever */
 } coll_poweraware_shared_t;
@@ -27,7 +27,7 @@ typedef struct coll_poweraware_state {
     pwr_hierarchy_t *hierarchy;
     pwr_segment_t *segment;
     coll_poweraware_shared_t shared[PWR_SEGMENT_PARTS]; /* the same on all ranks */
-    size_t spent_bytes;                                 /* of my budget */
+    size_t spent_bytes[PWR_SEGMENT_PARTS];              /* of my budget */
     int leader_pid;                                     /* of my node's lowest rank, ... */
     int leader_serial;                                  /* ... who creates the segment */
     coll_poweraware_choices_t *choices;                 /* with scheme auto */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -107,15 +108,10 @@ static void point_into_chunks(pwr_segment_t *s, unsigned char *base)
     }
 }
 
-/* Boxes of few ranks are small: to map all of their pages takes 20 us, and each first touch of one
-   as long as several calls. */
-enum { MOST_AT_ONCE = 256 * 1024 };
-
 static pwr_status_t map(int fd, pwr_segment_t *s, pwr_segment_part_t part)
 {
     size_t bytes = pwr_segment_part_bytes(&s->shape, part);
-    int at_once = PWR_SEGMENT_BOXES == part && bytes <= MOST_AT_ONCE ? MAP_POPULATE : 0;
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | at_once, fd, 0);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (MAP_FAILED == base) {
         return pwr_status_from_errno(errno);
     }
@@ -179,16 +175,19 @@ pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part,
     status = 0 == err ? map(fd, segment, part) : full ? PWR_ERR_NOMEM : pwr_status_from_errno(err);
     segment->slots_backed = backed && PWR_SEGMENT_CHUNKS == part;
     segment->name_fd = fd;
+    snprintf(segment->name, sizeof segment->name, "%s", name);
     if (PWR_OK != status) {
-        pwr_segment_remove_name(segment, name);
+        pwr_segment_remove_name(segment);
     }
     return status;
 }
 
-void pwr_segment_remove_name(pwr_segment_t *segment, const char *name)
+void pwr_segment_remove_name(pwr_segment_t *segment)
 {
-    pwr_shm_remove(name, segment->name_fd);
-    segment->name_fd = -1;
+    if (segment->name_fd >= 0) {
+        pwr_shm_remove(segment->name, segment->name_fd);
+        segment->name_fd = -1;
+    }
 }
 
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name)
@@ -295,5 +294,6 @@ void pwr_segment_free(pwr_segment_t *segment)
     for (int part = 0; part < PWR_SEGMENT_PARTS; ++part) {
         pwr_segment_unmap(segment, (pwr_segment_part_t)part);
     }
+    pwr_segment_remove_name(segment);
     free(segment);
 }

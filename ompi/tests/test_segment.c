@@ -93,7 +93,7 @@ static void share_slots(void)
 {
     assert_int_equal(create(PWR_SEGMENT_BOXES), PWR_OK);
     assert_int_equal(pwr_segment_attach(other, PWR_SEGMENT_BOXES, name), PWR_OK);
-    pwr_segment_remove_name(first, name);
+    pwr_segment_remove_name(first);
     assert_false(is_named());
     pwr_segment_enter(first, PWR_SEGMENT_BOXES, 2, 0, false);
     pwr_segment_enter(other, PWR_SEGMENT_BOXES, 2, 1, false);
@@ -126,7 +126,7 @@ static void parts_do_not_overlap(void **state)
         pwr_segment_t *s = pwr_segment_new(&wide);
         assert_non_null(s);
         assert_int_equal(pwr_segment_create(s, PWR_SEGMENT_BOXES, name, true), PWR_OK);
-        pwr_segment_remove_name(s, name);
+        pwr_segment_remove_name(s);
         unsigned char *base = s->part[PWR_SEGMENT_BOXES];
         unsigned char *lines = (unsigned char *)s->boxes.lines;
         unsigned char *costs = (unsigned char *)s->copier.costs;
@@ -161,7 +161,6 @@ static void a_name_that_is_taken_stays_its_owners(void **state)
     assert_null(other->part[PWR_SEGMENT_BOXES]);
 }
 
-/* By a little: a file with holes would have room for it. */
 /* The descriptor of a segment that was never made is nobody's. */
 static void a_name_that_was_not_made_closes_nothing(void **state)
 {
@@ -169,10 +168,23 @@ static void a_name_that_was_not_made_closes_nothing(void **state)
     if (fcntl(STDIN_FILENO, F_GETFD) < 0) {
         assert_int_equal(open("/dev/null", O_RDONLY), STDIN_FILENO);
     }
-    pwr_segment_remove_name(first, name);
+    pwr_segment_remove_name(first);
     assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
 }
 
+/* Its communicator goes before anybody is attached. */
+static void a_name_goes_with_its_segment(void **state)
+{
+    (void)state;
+    pwr_segment_t *s = pwr_segment_new(&shape);
+    assert_non_null(s);
+    assert_int_equal(pwr_segment_create(s, PWR_SEGMENT_BOXES, name, true), PWR_OK);
+    assert_true(is_named());
+    pwr_segment_free(s);
+    assert_false(is_named());
+}
+
+/* By a little: a file with holes would have room for it. */
 static void more_than_is_free_is_refused(void **state)
 {
     struct statvfs fs;
@@ -329,6 +341,7 @@ int main(void)
         SEGMENT_TEST(parts_do_not_overlap),
         SEGMENT_TEST(a_name_that_is_taken_stays_its_owners),
         SEGMENT_TEST(a_name_that_was_not_made_closes_nothing),
+        SEGMENT_TEST(a_name_goes_with_its_segment),
         SEGMENT_TEST(more_than_is_free_is_refused),
         SEGMENT_TEST(pages_come_bit_by_bit),
         SEGMENT_TEST(no_memory_is_no_memory_for_ever),

@@ -114,13 +114,14 @@ typedef struct pwr_segment {
     pwr_positions_t positions;              /* PWR_SEGMENT_BOXES */
     unsigned char *data[PWR_SEGMENT_SLOTS]; /* PWR_SEGMENT_CHUNKS */
     size_t box_bytes;
-    size_t slot_bytes;    /* as they are now: shape.slot_bytes at most */
-    int name_fd;          /* holds the name of the part that was created last; -1: it is removed */
-    bool slots_backed;    /* from the beginning, as far as this process knows */
-    size_t touched;       /* bytes of the slots */
-    pwr_status_t touch;   /* PWR_OK, or what was wrong with some of them */
-    uint32_t next_chunk;  /* private: chunks so far, modulo 2^32 */
-    uint32_t expect_turn; /* private: steps of this node completed by earlier calls */
+    size_t slot_bytes;               /* as they are now: shape.slot_bytes at most */
+    char name[PWR_SEGMENT_NAME_MAX]; /* of the part that this process created last, ... */
+    int name_fd;                     /* ... and holds; -1: none, it is removed */
+    bool slots_backed;               /* from the beginning, as far as this process knows */
+    size_t touched;                  /* bytes of the slots */
+    pwr_status_t touch;              /* PWR_OK, or what was wrong with some of them */
+    uint32_t next_chunk;             /* private: chunks so far, modulo 2^32 */
+    uint32_t expect_turn;            /* private: steps of this node completed by earlier calls */
     pwr_slot_expect_t expect[PWR_SEGMENT_SLOTS];
 } pwr_segment_t;
 
@@ -133,13 +134,13 @@ size_t pwr_segment_part_bytes(const pwr_segment_shape_t *shape, pwr_segment_part
 void pwr_segment_enter(pwr_segment_t *segment, pwr_segment_part_t part, int num_local, int my_local,
                        bool crowded);
 
-/* Creates a part (mode 0600) and maps it; mappings stay when its name goes, which must be before
-   the next part is created.  backed: at once, so that a full /dev/shm is an error here and not a
-   SIGBUS later; else by touching, where the kernel can say then that there is no memory.  Errors:
-   PERM, NOMEM (file system full), IO. */
+/* Creates a part (mode 0600) and maps it.  backed: at once, so that a full /dev/shm is an error
+   here and not a SIGBUS later; else by touching, where the kernel can say then that there is no
+   memory. Errors: PERM, NOMEM (file system full), IO. */
 pwr_status_t pwr_segment_create(pwr_segment_t *segment, pwr_segment_part_t part, const char *name,
                                 bool backed);
-void pwr_segment_remove_name(pwr_segment_t *segment, const char *name);
+/* Of the part that this process created, before it creates the next one.  Mappings stay. */
+void pwr_segment_remove_name(pwr_segment_t *segment);
 /* Maps what another rank of this node created with the same shape. */
 pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part, const char *name);
 /* Touches some bytes more of the slots, whole pages: they are backed then, and this process's first
@@ -155,7 +156,7 @@ size_t pwr_segment_bytes_of_slots(const pwr_segment_t *segment, size_t slot_byte
 void pwr_segment_use_touched(pwr_segment_t *segment);
 /* Without effect on a part that is not mapped. */
 void pwr_segment_unmap(pwr_segment_t *segment, pwr_segment_part_t part);
-/* Unmaps what is mapped.  segment may be NULL. */
+/* Unmaps what is mapped, and removes the name.  segment may be NULL. */
 void pwr_segment_free(pwr_segment_t *segment);
 
 #endif
