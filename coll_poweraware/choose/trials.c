@@ -30,6 +30,7 @@ enum {
     SHARE_OF_SUMS = 32,     /* of calls, that adding up may take, ... */
     SHARE_OF_MANY_SUMS = 8, /* ... once some rival was faster */
     MOST_SUM_CALLS = 16,
+    MOST_WAIT = 4096, /* calls between pairs of a rival that is as fast */
     CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
     MOST_LOOKS = 5,    /* from so many on, the calls between close looks do not double any more */
     MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
@@ -286,6 +287,14 @@ static bool is_too_early(const trials_t *t, const candidate_t *c)
     return is_expected(t, c) && !t->long_calls && t->at.call < (uint64_t)allowed_from;
 }
 
+/* Seems as fast as the best: short pairs say no more of it.  Its next one comes when there are twice
+   as many calls, so it is longer. */
+static bool is_equal_still(const trials_t *t, const candidate_t *c)
+{
+    uint64_t wait = c->measured < MOST_WAIT ? c->measured : MOST_WAIT;
+    return c->d_ppm > PROMISING_PPM && t->at.call - c->measured < wait;
+}
+
 /* Calls of its next pair, so that what they will probably lose is a small part of the calls since
    the last one; 0: not now. */
 static uint32_t affordable(const trials_t *t, const candidate_t *c)
@@ -297,7 +306,7 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
         return is_too_early(t, c) ? 0 : least_calls(t);
     }
     if (c->d_ppm <= 0) {
-        return length;
+        return is_equal_still(t, c) ? 0 : length;
     }
     int64_t since = (int64_t)(t->at.call - c->measured < most ? t->at.call - c->measured : most);
     int64_t may_lose = since * t->bound_ppm / (t->num_candidates - 1) / (PPM / fine);

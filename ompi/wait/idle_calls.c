@@ -175,13 +175,16 @@ static int req_wait_some(size_t count, ompi_request_t **all, int *num_over, int 
 
 /* ---- pml ---- */
 
-/* Blocking calls leave no request behind, whatever happened. */
+/* Blocking calls leave no request behind, whatever happened.  Of many, the message is there. */
 static int finish(int rc, ompi_request_t *request, ompi_status_public_t *status)
 {
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = req_wait(&request, status);
+    if (!pwr_ompi_request_is_complete(request)) {
+        wait_for_requests(all_over, 1, &request);
+    }
+    rc = saved.requests.req_wait(&request, status);
     if (MPI_REQUEST_NULL == request || OMPI_SUCCESS == rc) {
         return rc;
     }
