@@ -300,7 +300,7 @@ static uint32_t quiet_first_calls(uint32_t calls, int size_class)
 {
     bool may_be_long = pwr_size_class_bytes(size_class) >= COLL_POWERAWARE_LONG_BYTES;
     uint32_t next = !may_be_long || calls > COLL_POWERAWARE_LONG_FROM ? COLL_POWERAWARE_TRIALS_FROM
-                    : calls == COLL_POWERAWARE_LONG_FROM ? COLL_POWERAWARE_LONG_FROM
+                    : calls == COLL_POWERAWARE_LONG_FROM              ? COLL_POWERAWARE_LONG_FROM
                                                          : COLL_POWERAWARE_LONG_FROM - 1;
     return next - calls;
 }

@@ -23,14 +23,14 @@ enum {
     SIGMAS2 = 9,            /* square of the standard errors that a rival must be ahead */
     PROMISING_PPM = -50000, /* worth another look at once */
     GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
-    EXPECTED_PPM = 100000,  /* is slower, as was expected */
+    EXPECTED_PPM = 100000,  /* is slower, as was expected; faster: that was not */
+    PAIR_CALLS = 4,         /* that a pair takes besides, where ranks share CPUs */
     SHARE_OF_BOUND = 4,
-    SHARE_OF_EXPECTED = 64, /* of calls, that a first pair may lose as far as is known, ... */
+    SHARE_OF_EXPECTED = 64, /* of calls, that a pair may lose as far as is known, ... */
     SHARE_OF_FIRST = 16,    /* ... the very first one */
     SHARE_OF_SUMS = 32,     /* of calls, that adding up may take, ... */
     SHARE_OF_MANY_SUMS = 8, /* ... once some rival was faster */
     MOST_SUM_CALLS = 16,
-    MOST_WAIT = 4096, /* calls between pairs of a rival that is as fast */
     CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
     MOST_LOOKS = 5,    /* from so many on, the calls between close looks do not double any more */
     MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
@@ -87,6 +87,12 @@ static void forget_told(trials_t *t)
             t->candidates[i] = (candidate_t){.algorithm = t->candidates[i].algorithm};
         }
     }
+}
+
+/* The caller has told its time: what is expected holds until some rival is faster. */
+static bool is_expected(const trials_t *t, const candidate_t *c)
+{
+    return c->expected_ppm > 0 && !t->surprised;
 }
 
 /* ---- results ---- */
@@ -225,6 +231,7 @@ static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
 {
     candidate_t *rival = &t->candidates[pair->rival];
     int64_t d_ppm = d_of(sums);
+    bool surprises = d_ppm <= (is_expected(t, rival) ? -EXPECTED_PPM : PROMISING_PPM);
     if (d_ppm <= PROMISING_PPM && is_told(rival)) {
         forget_told(t);
     } else if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
@@ -238,7 +245,7 @@ static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
     if (better) {
         take_over(t, pair->rival);
     }
-    return better || d_ppm <= PROMISING_PPM;
+    return better || surprises;
 }
 
 static void learn_what_sums_take(trials_t *t, const pair_t *pair, const int64_t *sums)
@@ -270,29 +277,18 @@ bool coll_poweraware_trials_agree(trials_t *t, const int64_t *sums)
 
 /* ---- the next rival ---- */
 
-/* To be slower: what is expected holds until some rival is faster. */
-static bool is_expected(const trials_t *t, const candidate_t *c)
-{
-    return c->expected_ppm > 0 && !t->surprised;
-}
-
-/* Its first pair would lose more than it may: each call 2 d / (1 - d).  The very first one of all
-   comes earlier, for it may show that nothing is as expected. */
+/* Of a rival whose time was told: its next pair would lose more than it may, each call 2 d / (1 -
+   d) and some calls besides.  The very first pair of all comes earlier, for it may show that
+   nothing is as expected. */
 static bool is_too_early(const trials_t *t, const candidate_t *c)
 {
     bool is_first = 0 == t->pairs && 0 == t->num_kept;
-    int64_t calls =
-        (SKIPPED_FIRST + least_calls(t)) * (int64_t)(is_first ? SHARE_OF_FIRST : SHARE_OF_EXPECTED);
-    int64_t allowed_from = calls * 2 * c->expected_ppm / (PPM - c->expected_ppm);
-    return is_expected(t, c) && !t->long_calls && t->at.call < (uint64_t)allowed_from;
-}
-
-/* Seems as fast as the best: short pairs say no more of it.  Its next one comes when there are twice
-   as many calls, so it is longer. */
-static bool is_equal_still(const trials_t *t, const candidate_t *c)
-{
-    uint64_t wait = c->measured < MOST_WAIT ? c->measured : MOST_WAIT;
-    return c->d_ppm > PROMISING_PPM && t->at.call - c->measured < wait;
+    int64_t share = is_first ? SHARE_OF_FIRST : SHARE_OF_EXPECTED;
+    int64_t besides = is_first ? 0 : PAIR_CALLS;
+    int64_t d_ppm = 0 == c->pairs ? c->expected_ppm : 0; /* else affordable takes care of it */
+    int64_t slower = (SKIPPED_FIRST + least_calls(t)) * 2 * d_ppm * share / (PPM - d_ppm);
+    uint64_t wait = (uint64_t)(slower + besides * share);
+    return is_expected(t, c) && !t->long_calls && t->at.call - c->measured < wait;
 }
 
 /* Calls of its next pair, so that what they will probably lose is a small part of the calls since
@@ -302,11 +298,14 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
     const uint64_t most = 1000 * 1000 * 1000;
     const int64_t fine = 1000;
     uint32_t length = pwr_schedule_length(t->at.block);
+    if (is_too_early(t, c)) {
+        return 0;
+    }
     if (0 == c->pairs) {
-        return is_too_early(t, c) ? 0 : least_calls(t);
+        return least_calls(t);
     }
     if (c->d_ppm <= 0) {
-        return is_equal_still(t, c) ? 0 : length;
+        return length;
     }
     int64_t since = (int64_t)(t->at.call - c->measured < most ? t->at.call - c->measured : most);
     int64_t may_lose = since * t->bound_ppm / (t->num_candidates - 1) / (PPM / fine);

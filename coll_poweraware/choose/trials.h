@@ -32,15 +32,16 @@
  *
  * Regret.  Let a rival take r times as long as the best.  Its first pair loses 4 (r - 1) calls;
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
- * (choose/learn.h) when they come.  One that is expected to be r times as slow waits until that is
- * a 64th of the calls so far, the first one of all a 16th, unless some rival was faster.  One that
- * seemed less than nine times as slow has a second pair on credit, of 3 (r - 1) calls; one that is
- * expected to be slower, only if it seemed so by less than a fifth.  Long calls, which do not wait:
- * 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose at most b / 4 of all calls, as
- * far as the latest d of each holds.  A rival that is faster is found after 9 (v + 0.005) / d^2
- * calls of pairs (v: variance of d in pairs of one call), and until then each call of the best
- * loses 2 d / (1 + d) of itself.  When costs change, it begins anew, from the next block on: after
- * 16,384 calls at most.
+ * (choose/learn.h) when they come.  One that is expected to be r times as slow, or equal, waits
+ * until that, and four calls for the pair itself, are a 64th of the calls so far; the first one of
+ * all until 4 (r - 1) are a 16th.  That ends when some rival was faster: by a fifth, if it was not
+ * expected to be.  One that seemed less than nine times as slow has a second pair on credit, of
+ * 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less than a fifth.
+ * Long calls, which do not wait: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose
+ * at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is faster is
+ * found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call), and until
+ * then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins anew,
+ * from the next block on: after 16,384 calls at most.
  *
  * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
  * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
@@ -68,7 +69,7 @@ typedef struct coll_poweraware_candidate {
     int algorithm;        /* the caller's */
     uint32_t pairs;       /* measured against the best, or told */
     int64_t calls;        /* of those measured, on each side; older ones fade */
-    int64_t expected_ppm; /* its d, as far as is known before; 0: nothing is, or faster */
+    int64_t expected_ppm; /* its d, as far as is known before: above 0; 0: nothing is */
     int64_t d_ppm;        /* mean, in millionths */
     int64_t d2_ppm2;      /* its variance, for a pair of one call */
     uint64_t measured;    /* the call behind the last pair */
@@ -122,7 +123,7 @@ void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *al
 static inline void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials, int candidate,
                                                  int64_t d_ppm)
 {
-    trials->candidates[candidate].expected_ppm = d_ppm > 0 ? d_ppm : 0;
+    trials->candidates[candidate].expected_ppm = d_ppm > 0 ? d_ppm : 1;
 }
 /* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
    many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;

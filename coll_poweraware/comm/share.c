@@ -142,6 +142,9 @@ static bool attach_all(const mca_coll_poweraware_module_t *m, pwr_segment_part_t
         pwr_segment_enter(state->segment, part, state->hierarchy->num_local,
                           state->hierarchy->my_local, pwr_process_wait_policy().oversubscribed);
     }
+    if (ok && PWR_SEGMENT_BOXES == part) {
+        pwr_segment_touch_boxes(state->segment);
+    }
     ok = ok && (0 == few || touch(m, few));
     ok = coll_poweraware_all_agree(m, ok);   /* 3 */
     pwr_segment_remove_name(state->segment); /* 4 */

@@ -233,12 +233,12 @@ static size_t all_slots(const pwr_segment_t *s)
 /* Each rank begins with a share of its own: who brings a page pays for it, and two who bring the
    same one both do. */
 static pwr_status_t touch_all(const pwr_segment_t *s, unsigned char *from, size_t bytes,
-                              size_t page)
+                              size_t page, bool backed)
 {
     size_t share = bytes / (size_t)s->copier.num_local * (size_t)s->copier.my_local;
     share = share / page * page;
-    pwr_status_t status = touch(from + share, bytes - share, s->slots_backed);
-    return PWR_OK == status && share > 0 ? touch(from, share, s->slots_backed) : status;
+    pwr_status_t status = touch(from + share, bytes - share, backed);
+    return PWR_OK == status && share > 0 ? touch(from, share, backed) : status;
 }
 
 pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
@@ -249,7 +249,7 @@ pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
     some = some < left ? some : left;
     unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
     if (PWR_OK == s->touch && NULL != slots && some > 0) {
-        s->touch = touch_all(s, slots + s->touched, some, page);
+        s->touch = touch_all(s, slots + s->touched, some, page, s->slots_backed);
     }
     s->touched += some;
     return s->touch;
@@ -260,6 +260,15 @@ void pwr_segment_touch_used(pwr_segment_t *s)
     size_t used = PWR_SEGMENT_SLOTS * s->slot_bytes;
     if (s->touched < used) {
         pwr_segment_touch_slots(s, used - s->touched);
+    }
+}
+
+void pwr_segment_touch_boxes(pwr_segment_t *s)
+{
+    enum { MOST = 256 * 1024 };
+    size_t bytes = pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_BOXES);
+    if (bytes <= MOST) {
+        (void)touch_all(s, s->part[PWR_SEGMENT_BOXES], bytes, (size_t)sysconf(_SC_PAGESIZE), true);
     }
 }
 

@@ -117,6 +117,30 @@ static void what_one_writes_the_other_reads(void **state)
     assert_ptr_equal(first->boxes.control, &first->control->boxes);
 }
 
+/* Boxes of few ranks: a process has all of their pages before it uses them.  Of many: none. */
+static size_t populated_boxes(int ranks)
+{
+    pwr_segment_shape_t some = pwr_segment_shape(4 * BYTES, ranks);
+    pwr_segment_t *s = pwr_segment_new(&some);
+    assert_non_null(s);
+    assert_int_equal(pwr_segment_create(s, PWR_SEGMENT_BOXES, name, true), PWR_OK);
+    pwr_segment_enter(s, PWR_SEGMENT_BOXES, ranks, 1, false);
+    populated = 0;
+    pwr_segment_touch_boxes(s);
+    size_t boxes = pwr_segment_part_bytes(&some, PWR_SEGMENT_BOXES);
+    assert_true(populated == 0 || populated == boxes);
+    pwr_segment_free(s);
+    return populated;
+}
+
+static void boxes_of_few_ranks_are_touched_at_once(void **state)
+{
+    (void)state;
+    assert_true(populated_boxes(2) > 0);
+    assert_true(populated_boxes(3) > 0);
+    assert_int_equal(populated_boxes(64), 0);
+}
+
 /* All of them are in what is mapped, one behind the other, and asked for bytes are about kept. */
 static void parts_do_not_overlap(void **state)
 {
@@ -338,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SEGMENT_TEST(what_one_writes_the_other_reads),
+        SEGMENT_TEST(boxes_of_few_ranks_are_touched_at_once),
         SEGMENT_TEST(parts_do_not_overlap),
         SEGMENT_TEST(a_name_that_is_taken_stays_its_owners),
         SEGMENT_TEST(a_name_that_was_not_made_closes_nothing),

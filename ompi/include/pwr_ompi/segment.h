@@ -150,6 +150,8 @@ pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part,
 pwr_status_t pwr_segment_touch_slots(pwr_segment_t *segment, size_t bytes);
 /* The same for what is in use of slots that were backed from the beginning. */
 void pwr_segment_touch_used(pwr_segment_t *segment);
+/* Once they are entered: boxes of few ranks.  First calls need not wait for each of their pages. */
+void pwr_segment_touch_boxes(pwr_segment_t *segment);
 /* What has to be touched before slots of so many bytes can be used. */
 size_t pwr_segment_bytes_of_slots(const pwr_segment_t *segment, size_t slot_bytes);
 /* From now on all that is touched is used, by all ranks: none has a chunk in a slot. */
