@@ -209,7 +209,15 @@ pwr_status_t pwr_segment_attach(pwr_segment_t *segment, pwr_segment_part_t part,
     return status;
 }
 
-/* What is backed cannot be missing: an older kernel may have each page touched by hand. */
+/* What is backed cannot be missing.  Others may be at work. */
+static void touch_by_hand(unsigned char *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        __atomic_fetch_or(&from[at], 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* An older kernel may have each page of what is backed touched by hand. */
 static pwr_status_t touch(unsigned char *from, size_t bytes, bool backed)
 {
     int rc;
@@ -219,9 +227,7 @@ static pwr_status_t touch(unsigned char *from, size_t bytes, bool backed)
     if (0 == rc || !backed) {
         return 0 == rc ? PWR_OK : PWR_ERR_NOMEM;
     }
-    for (size_t at = 0; at < bytes; at += PAGE) {
-        __atomic_fetch_or(&from[at], 0, __ATOMIC_RELAXED); /* others may be at work */
-    }
+    touch_by_hand(from, bytes);
     return PWR_OK;
 }
 
@@ -232,13 +238,17 @@ static size_t all_slots(const pwr_segment_t *s)
 
 /* Each rank begins with a share of its own: who brings a page pays for it, and two who bring the
    same one both do. */
-static pwr_status_t touch_all(const pwr_segment_t *s, unsigned char *from, size_t bytes,
-                              size_t page, bool backed)
+static size_t my_share(const pwr_segment_t *s, size_t bytes, size_t page)
 {
-    size_t share = bytes / (size_t)s->copier.num_local * (size_t)s->copier.my_local;
-    share = share / page * page;
-    pwr_status_t status = touch(from + share, bytes - share, backed);
-    return PWR_OK == status && share > 0 ? touch(from, share, backed) : status;
+    return bytes / (size_t)s->copier.num_local * (size_t)s->copier.my_local / page * page;
+}
+
+static pwr_status_t touch_all(const pwr_segment_t *s, unsigned char *from, size_t bytes,
+                              size_t page)
+{
+    size_t share = my_share(s, bytes, page);
+    pwr_status_t status = touch(from + share, bytes - share, s->slots_backed);
+    return PWR_OK == status && share > 0 ? touch(from, share, s->slots_backed) : status;
 }
 
 pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
@@ -249,7 +259,7 @@ pwr_status_t pwr_segment_touch_slots(pwr_segment_t *s, size_t bytes)
     some = some < left ? some : left;
     unsigned char *slots = s->part[PWR_SEGMENT_CHUNKS];
     if (PWR_OK == s->touch && NULL != slots && some > 0) {
-        s->touch = touch_all(s, slots + s->touched, some, page, s->slots_backed);
+        s->touch = touch_all(s, slots + s->touched, some, page);
     }
     s->touched += some;
     return s->touch;
@@ -266,9 +276,12 @@ void pwr_segment_touch_used(pwr_segment_t *s)
 void pwr_segment_touch_boxes(pwr_segment_t *s)
 {
     enum { MOST = 256 * 1024 };
+    unsigned char *boxes = s->part[PWR_SEGMENT_BOXES];
     size_t bytes = pwr_segment_part_bytes(&s->shape, PWR_SEGMENT_BOXES);
     if (bytes <= MOST) {
-        (void)touch_all(s, s->part[PWR_SEGMENT_BOXES], bytes, (size_t)sysconf(_SC_PAGESIZE), true);
+        size_t share = my_share(s, bytes, PAGE);
+        touch_by_hand(boxes + share, bytes - share);
+        touch_by_hand(boxes, share);
     }
 }
 
