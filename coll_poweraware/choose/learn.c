@@ -294,15 +294,16 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     class->trials = t;
 }
 
-/* Of a class before its experiments, behind so many calls: how many more there are to come of which
-   nothing is to be known. */
+/* Of a class before its experiments, behind so many calls: how many come before the next one that
+   is timed, or decides. */
 static uint32_t quiet_first_calls(uint32_t calls, int size_class)
 {
     bool may_be_long = pwr_size_class_bytes(size_class) >= COLL_POWERAWARE_LONG_BYTES;
-    uint32_t next = !may_be_long || calls > COLL_POWERAWARE_LONG_FROM ? COLL_POWERAWARE_TRIALS_FROM
-                    : calls == COLL_POWERAWARE_LONG_FROM              ? COLL_POWERAWARE_LONG_FROM
-                                                         : COLL_POWERAWARE_LONG_FROM - 1;
-    return next - calls;
+    if (may_be_long && calls < COLL_POWERAWARE_LONG_FROM) {
+        return COLL_POWERAWARE_LONG_FROM - 1 - calls;
+    }
+    return may_be_long && calls == COLL_POWERAWARE_LONG_FROM ? 0
+                                                             : COLL_POWERAWARE_TRIALS_FROM - calls;
 }
 
 /* A call before the experiments is timed if it is the one that shows whether they are long. */

@@ -23,8 +23,8 @@ enum {
     SIGMAS2 = 9,            /* square of the standard errors that a rival must be ahead */
     PROMISING_PPM = -50000, /* worth another look at once */
     GROSS_PPM = 800000,     /* nine times as slow: one pair is enough to believe it */
-    EXPECTED_PPM = 100000,  /* is slower, as was expected; faster: that was not */
-    PAIR_CALLS = 4,         /* that a pair takes besides, where ranks share CPUs */
+    EXPECTED_PPM = 100000,  /* slower by this: as was expected; faster by this: not at all */
+    PAIR_CALLS = 4,         /* what a pair takes besides its rival's slower calls */
     SHARE_OF_BOUND = 4,
     SHARE_OF_EXPECTED = 64, /* of calls, that a pair may lose as far as is known, ... */
     SHARE_OF_FIRST = 16,    /* ... the very first one */
