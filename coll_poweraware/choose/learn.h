@@ -47,7 +47,7 @@ typedef struct coll_poweraware_learning {
     uint32_t calls;                   /* before the experiments */
     uint64_t timed_ns;                /* what the last one of these took here */
     uint32_t quiet;                   /* calls to come without one, ... */
-    uint32_t skipped;                 /* ... of so many, of which trials know nothing */
+    uint32_t skipped;                 /* ... of so many, which trials, or calls, do not count yet */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
 } coll_poweraware_learning_t;
 

@@ -186,7 +186,6 @@ static void test_calls_counted_by_others(void **state)
     }
 }
 
-/* What is probably right comes first; what is deeper is tried once that has been measured. */
 /* An audit that is not told of quiet calls does as one that is told of each. */
 static void follow(double noise, double ladder, uint64_t late_ns)
 {
@@ -226,6 +225,7 @@ static void test_quiet_calls(void **state)
     follow(0.3, 2.0, PWR_AUDIT_LATE_UNKNOWN_NS);
 }
 
+/* What is probably right comes first; what is deeper is tried once that has been measured. */
 static void test_start(void **state)
 {
     program_t p;
