@@ -25,26 +25,26 @@ static inline mca_coll_poweraware_module_t *coll_poweraware_of(mca_coll_base_mod
     return m;
 }
 
-/* The communicator has the functions that were selected before us.  Stock functions then never come
-   back to us: those that call others on the same communicator, and those that give way (han puts
-   what was selected before it in its place in the communicator's table, and calls what it finds
-   there).  Returns the table to be put back. */
-static inline mca_coll_base_comm_coll_t *coll_poweraware_step_aside(mca_coll_poweraware_module_t *m)
+/* The communicator has these functions, none of which is ours: those that were selected before us,
+   or those of which one makes the call.  Stock functions then never come back to us: those that
+   call others on the same communicator, and those that give way (han puts what was selected before
+   it in its place in the communicator's table, and calls what it finds there).  Returns the table
+   to be put back. */
+static inline mca_coll_base_comm_coll_t *
+coll_poweraware_step_aside(mca_coll_poweraware_module_t *m, mca_coll_base_comm_coll_t *functions)
 {
     mca_coll_base_comm_coll_t *table = m->comm->c_coll;
-    m->comm->c_coll = &m->saved;
+    m->comm->c_coll = functions;
     return table;
 }
 
-/* The functions of a call that none of our algorithms makes.  The communicator has them meanwhile.
- */
-static inline const mca_coll_base_comm_coll_t *
+/* The functions of a call that none of our algorithms makes; else NULL. */
+static inline mca_coll_base_comm_coll_t *
 coll_poweraware_stock(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *algorithm)
 {
-    if (NULL != algorithm && !coll_poweraware_is_ours(algorithm)) {
-        m->comm->c_coll = &m->state->others->tables[algorithm->component];
-    }
-    return m->comm->c_coll;
+    return NULL == algorithm                    ? &m->saved
+           : coll_poweraware_is_ours(algorithm) ? NULL
+                                                : &m->state->others->tables[algorithm->component];
 }
 
 static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,

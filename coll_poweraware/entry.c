@@ -69,9 +69,9 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
 
 /* The long way.  Of calls that repeat others: where buffers may be in the memory of a GPU. */
 #define IN_FULL(constant, name, arguments, its_bytes, known)                                       \
-    static __attribute__((noinline)) int name##_in_full(                                           \
-        PARAMS_##arguments comm_t *comm, mca_coll_poweraware_module_t *m, size_t own_bytes,        \
-        const bool repeats)                                                                        \
+    static __attribute__((noinline)) int name##_in_full(PARAMS_##arguments comm_t *comm,           \
+                                                        mca_coll_poweraware_module_t *m,           \
+                                                        size_t own_bytes, const bool repeats)      \
     {                                                                                              \
         const coll_poweraware_collective_t collective = COLL_POWERAWARE_##constant;                \
         const coll_poweraware_algorithm_t *algorithm;                                              \
@@ -79,17 +79,21 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         coll_poweraware_staging_t staging;                                                         \
         pwr_operation_t operation;                                                                 \
         const size_t bytes = (known) ? own_bytes : m->bytes[collective].agreed;                    \
-        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
-        algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
+        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m, &m->saved);               \
+        if (repeats) {                                                                             \
+            (void)coll_poweraware_repeat(m, &operation, collective);                               \
+        }                                                                                          \
+        algorithm = repeats ? m->repeats[collective].algorithm                                     \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
         int rc = OMPI_SUCCESS;                                                                     \
         if (!on_gpu(m, &operation, collective, &algorithm, &args, bytes, &rc)) {                   \
             const bool staged = pwr_device_memory_may_be() &&                                      \
                                 coll_poweraware_stage(&staging, m, collective, algorithm, &args);  \
-            const mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);          \
+            mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);                \
             TAKE_##arguments;                                                                      \
+            (void)coll_poweraware_step_aside(m, NULL == stock ? &m->saved : stock);                \
             rc = staged && staging.cannot ? staging.rc                                             \
-                 : coll_poweraware_is_ours(algorithm)                                              \
+                 : NULL == stock                                                                   \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);     \
             if (staged) {                                                                          \
@@ -97,7 +101,7 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
             }                                                                                      \
         }                                                                                          \
         if (repeats) {                                                                             \
-            pwr_operation_repeat_end(&operation);                                                  \
+            coll_poweraware_repeat_end(m, &operation, collective);                                 \
         } else {                                                                                   \
             end(m, &operation, collective, &args, algorithm);                                      \
         }                                                                                          \
@@ -120,18 +124,17 @@ COLL_POWERAWARE_HANDLED(IN_FULL)
             return name##_in_full(ARGS_##arguments comm, m, own_bytes, repeats);                   \
         }                                                                                          \
         pwr_operation_t operation;                                                                 \
-        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                          \
-        const coll_poweraware_algorithm_t *algorithm =                                             \
-            coll_poweraware_repeat(m, &operation, collective);                                     \
+        mca_coll_base_comm_coll_t *stock = coll_poweraware_repeat(m, &operation, collective);      \
+        mca_coll_base_comm_coll_t *table =                                                         \
+            coll_poweraware_step_aside(m, NULL == stock ? &m->saved : stock);                      \
         int rc;                                                                                    \
-        if (coll_poweraware_is_ours(algorithm)) {                                                  \
+        if (NULL == stock) {                                                                       \
             const coll_poweraware_args_t passed = {MEMBERS_##arguments};                           \
-            rc = coll_poweraware_run(m, &operation, algorithm, &passed);                           \
+            rc = coll_poweraware_run(m, &operation, m->repeats[collective].algorithm, &passed);    \
         } else {                                                                                   \
-            const mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);          \
             rc = stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);           \
         }                                                                                          \
-        pwr_operation_repeat_end(&operation);                                                      \
+        coll_poweraware_repeat_end(m, &operation, collective);                                     \
         coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }
@@ -142,7 +145,7 @@ COLL_POWERAWARE_HANDLED(HANDLED)
    whichever thread makes progress (MPI_Comm_idup), while another one is in a call that waits. */
 #define CALL_BLOCKING(name, call)                                                                  \
     pwr_operation_t operation;                                                                     \
-    mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m);                              \
+    mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m, &m->saved);                   \
     coll_poweraware_begin(m, &operation,                                                           \
                           COLL_POWERAWARE_NUM_COLLECTIVES + COLL_POWERAWARE_COUNTED_##name,        \
                           PWR_BYTES_UNKNOWN, 0);                                                   \

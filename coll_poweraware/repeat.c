@@ -5,32 +5,12 @@
  */
 #include "repeat.h"
 
-#include "call.h"
 #include "choose/learn.h"
 #include "choose/bytes.h"
 #include "comm/state.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
-
-const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_module_t *m,
-                                                          pwr_operation_t *operation,
-                                                          coll_poweraware_collective_t collective)
-{
-    coll_poweraware_repeat_t *r = &m->repeats[collective];
-    ++r->made;
-    bool ours = coll_poweraware_is_ours(r->algorithm);
-    int number = coll_poweraware_number_of(m, r->algorithm);
-    pwr_operation_repeat(operation, &m->operations, m->operations.first + (unsigned)collective,
-                         r->own_bytes, r->class, number, !ours);
-    if (NULL != r->algorithm) {
-        pwr_process_count(&coll_poweraware_num_handled);
-    }
-    if (ours) {
-        coll_poweraware_call_begin(m->state->call, operation, collective);
-    }
-    return r->algorithm;
-}
 
 static bool is_predefined(const struct ompi_datatype_t *datatype)
 {
@@ -72,7 +52,8 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
         .op = args->op,
         .in_place = MPI_IN_PLACE == args->sbuf,
         .algorithm = algorithm,
-        .class = operation->class,
+        .stock = coll_poweraware_stock(m, algorithm),
+        .operation = pwr_operation_repeated(operation),
         .learning = m->quiet,
     };
 }
@@ -83,7 +64,7 @@ void coll_poweraware_count_repeats(mca_coll_poweraware_module_t *m,
     coll_poweraware_repeat_t *r = &m->repeats[collective];
     m->calls[collective] += r->made;
     m->handled[collective] += NULL == r->algorithm ? 0 : r->made;
-    pwr_class_repeated(r->class, r->made);
+    pwr_class_repeated(r->operation.class, r->made);
     if (NULL != r->learning) {
         r->learning->quiet -= r->made;
     }

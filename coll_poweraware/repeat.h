@@ -14,8 +14,7 @@
 #ifndef COLL_POWERAWARE_REPEAT_H
 #define COLL_POWERAWARE_REPEAT_H
 
-#include "algorithms/algorithms.h"
-#include "module.h"
+#include "call.h"
 
 /* Whether this call repeats the latest one.  Where ranks know only their own bytes, those they have
    agreed on change in calls that repeat none. */
@@ -29,10 +28,29 @@ static inline bool coll_poweraware_repeats(const mca_coll_poweraware_module_t *m
            (MPI_IN_PLACE == args->sbuf) == r->in_place;
 }
 
-/* Begins and starts its operation.  Returns its algorithm; NULL: the stock function. */
-const coll_poweraware_algorithm_t *coll_poweraware_repeat(mca_coll_poweraware_module_t *module,
-                                                          pwr_operation_t *operation,
-                                                          coll_poweraware_collective_t collective);
+/* Begins and starts its operation.  Returns the functions of which one makes it; NULL: our
+   algorithm, of what it repeats. */
+static inline mca_coll_base_comm_coll_t *
+coll_poweraware_repeat(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                       coll_poweraware_collective_t collective)
+{
+    coll_poweraware_repeat_t *r = &m->repeats[collective];
+    ++r->made;
+    if (NULL != r->algorithm) {
+        pwr_process_count(&coll_poweraware_num_handled);
+    }
+    pwr_operation_repeat(operation, &r->operation);
+    if (NULL == r->stock) {
+        coll_poweraware_call_begin(m->state->call, operation, collective);
+    }
+    return r->stock;
+}
+static inline void coll_poweraware_repeat_end(mca_coll_poweraware_module_t *m,
+                                              pwr_operation_t *operation,
+                                              coll_poweraware_collective_t collective)
+{
+    pwr_operation_repeat_end(operation, &m->repeats[collective].operation);
+}
 
 /* After any other call: the next ones may repeat it.  algorithm as returned above. */
 void coll_poweraware_remember(mca_coll_poweraware_module_t *module,

@@ -42,12 +42,20 @@ static bool is_accounted(const pwr_operation_t *operation)
 }
 
 /* Of every operation.  Threads may call the same window. */
-static void open_operation(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                           size_t own_bytes)
+static void enter(pwr_operation_t *operation, pwr_operations_t *of)
 {
     pwr_process_count(&of->calls);
     operation->of = of;
     operation->nested = 0 != pwr_thread.operations++;
+}
+
+static void leave(void)
+{
+    pwr_thread.operations -= 0 != pwr_thread.operations;
+}
+
+static void make_up(pwr_operation_t *operation, unsigned name, size_t own_bytes)
+{
     operation->name = name;
     operation->own_bytes = own_bytes;
     operation->waits = (pwr_wait_stats_t){0};
@@ -58,7 +66,8 @@ static void open_operation(pwr_operation_t *operation, pwr_operations_t *of, uns
 void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
                          size_t bytes, size_t own_bytes)
 {
-    open_operation(operation, of, name, own_bytes);
+    enter(operation, of);
+    make_up(operation, name, own_bytes);
     pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
     operation->class = pwr_class_of(of, name, bytes);
     if (is_accounted(operation)) {
@@ -66,12 +75,18 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
     }
 }
 
-static void begin_waits(pwr_operation_t *operation)
+/* What waits ask first. */
+static void begin_policy(pwr_operation_t *operation)
 {
     operation->has_policy = false;
     operation->knows_sites = !operation->stock && pwr_class_knows_sites(operation->class);
     operation->sites_seen = 0;
     operation->may_end = pwr_ompi_comms_may_end();
+}
+
+static void begin_waits(pwr_operation_t *operation)
+{
+    begin_policy(operation);
     if (idles_in_stock(operation)) {
         operation->within.crowded = pwr_process.waits.oversubscribed;
         operation->within.wait = pwr_wait_in_stock;
@@ -203,10 +218,10 @@ static void end_levers(pwr_operation_t *operation)
     pwr_operation_full(operation);
 }
 
-static void begin_position(const pwr_operation_t *operation)
+static void begin_position(pwr_operations_t *of, unsigned name)
 {
-    if (pwr_positions_are_known(&operation->of->positions)) {
-        pwr_position_begin(&operation->of->positions, operation->name);
+    if (pwr_positions_are_known(&of->positions)) {
+        pwr_position_begin(&of->positions, name);
     }
 }
 
@@ -219,7 +234,7 @@ void pwr_operation_start(pwr_operation_t *operation, int algorithm, bool stock)
     if (operation->levers) {
         begin_levers(operation);
     }
-    begin_position(operation);
+    begin_position(operation->of, operation->name);
     begin_waits(operation);
 }
 
@@ -245,7 +260,7 @@ void pwr_operation_end(pwr_operation_t *operation)
         pwr_operation_account_close(operation);
     }
     pwr_events_add(PWR_EVENT_RETURN, (int)operation->name, -1, 0);
-    pwr_thread.operations -= 0 != pwr_thread.operations;
+    leave();
 }
 
 /* ---- calls that repeat others ---- */
@@ -257,23 +272,67 @@ uint32_t pwr_operation_repeats(const pwr_operation_t *operation)
     return plain ? pwr_class_repeats(operation->class) : 0;
 }
 
-void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                          size_t own_bytes, pwr_class_t *class, int algorithm, bool stock)
+static void make_up_repeated(pwr_operation_t *operation, const pwr_repeated_t *repeated)
 {
-    open_operation(operation, of, name, own_bytes);
-    operation->class = class;
-    operation->algorithm = algorithm;
-    operation->stock = stock;
+    make_up(operation, repeated->name, repeated->own_bytes);
+    operation->class = repeated->class;
+    operation->algorithm = repeated->algorithm;
+    operation->stock = repeated->stock;
     operation->levers = false;
-    begin_position(operation);
-    begin_waits(operation);
 }
 
-void pwr_operation_repeat_end(pwr_operation_t *operation)
+static void add_repeated(const pwr_operation_t *operation)
 {
-    end_waits(operation);
-    end_position(operation->of);
     add_waits(operation);
     pwr_class_slept(operation->class, operation->waits.sleeps);
-    pwr_thread.operations -= 0 != pwr_thread.operations;
+}
+
+/* For one wait of a stock function. */
+static void wait_in_repeated(pwr_idle_within_t *within, const pwr_idle_awaited_t *awaited)
+{
+    const pwr_repeated_t *repeated = (const pwr_repeated_t *)within;
+    pwr_operation_t operation;
+    operation.of = repeated->of;
+    operation.nested = false;
+    make_up_repeated(&operation, repeated);
+    begin_policy(&operation);
+    pwr_wait_in_stock(&operation.within, awaited);
+    add_repeated(&operation);
+}
+
+pwr_repeated_t pwr_operation_repeated(const pwr_operation_t *operation)
+{
+    return (pwr_repeated_t){
+        .within = {.crowded = pwr_process.waits.oversubscribed, .wait = wait_in_repeated},
+        .of = operation->of,
+        .name = operation->name,
+        .stock = operation->stock,
+        .algorithm = operation->algorithm,
+        .own_bytes = operation->own_bytes,
+        .class = operation->class,
+    };
+}
+
+void pwr_operation_repeat(pwr_operation_t *operation, pwr_repeated_t *repeated)
+{
+    enter(operation, repeated->of);
+    begin_position(repeated->of, repeated->name);
+    if (!repeated->stock) {
+        make_up_repeated(operation, repeated);
+        begin_waits(operation);
+    } else if (repeated->of->idles && !operation->nested) {
+        operation->outer = pwr_idle_enter(&repeated->within);
+    }
+}
+
+void pwr_operation_repeat_end(pwr_operation_t *operation, const pwr_repeated_t *repeated)
+{
+    if (!repeated->stock) {
+        add_repeated(operation);
+    } else if (repeated->of->idles && !operation->nested) {
+        pwr_idle_leave(operation->outer);
+    }
+    pwr_doorbell_let_go();
+    end_position(repeated->of);
+    leave();
 }

@@ -179,14 +179,26 @@ void pwr_operation_end(pwr_operation_t *operation);
 
    A call in which nothing moves levers, is measured or accounted for, like the one before it, takes
    a short way: pwr_operation_repeat for 1 and 2, pwr_operation_repeat_end for 4.  Its waits are as
-   in any other. */
+   in any other.  Where a stock function makes it, nearly nothing of its operation is made up before
+   one of them lasts. */
 
-/* After 4: how many such calls of the same class and bytes may follow. */
+/* What such calls have in common. */
+typedef struct pwr_repeated {
+    pwr_idle_within_t within; /* first, to be found from it */
+    pwr_operations_t *of;
+    unsigned name;
+    bool stock;
+    int algorithm;
+    size_t own_bytes;
+    pwr_class_t *class;
+} pwr_repeated_t;
+
+/* After 4: how many calls of the same class and bytes may follow, and what they are like. */
 uint32_t pwr_operation_repeats(const pwr_operation_t *operation);
-/* Arguments as of the operation that is repeated. */
-void pwr_operation_repeat(pwr_operation_t *operation, pwr_operations_t *of, unsigned name,
-                          size_t own_bytes, pwr_class_t *class, int algorithm, bool stock);
-void pwr_operation_repeat_end(pwr_operation_t *operation);
+pwr_repeated_t pwr_operation_repeated(const pwr_operation_t *operation);
+/* repeated stays where it is from one to the other. */
+void pwr_operation_repeat(pwr_operation_t *operation, pwr_repeated_t *repeated);
+void pwr_operation_repeat_end(pwr_operation_t *operation, const pwr_repeated_t *repeated);
 /* Before the next operation of the class that does not repeat: so many have. */
 void pwr_class_repeated(pwr_class_t *class, uint32_t calls);
 
