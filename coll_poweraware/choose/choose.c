@@ -65,7 +65,7 @@ static bool names_another(const coll_poweraware_choices_t *choices, int collecti
 /* Calls that the table leaves to the stock function may come to be ours. */
 static bool may_learn(const mca_coll_poweraware_module_t *m)
 {
-    return m->state_tried ? NULL != m->state && NULL != m->state->learning : m->settings->explore;
+    return m->state_tried ? NULL != m->state && NULL != m->state->learnings : m->settings->explore;
 }
 
 /* Until the ranks have agreed on a table, every call has to see to that.  Where ranks know only
@@ -259,7 +259,7 @@ const coll_poweraware_algorithm_t *coll_poweraware_choose(mca_coll_poweraware_mo
             m->choice_stays = false;
             return NULL;
         }
-        a = NULL == state->learning
+        a = NULL == state->learnings
                 ? coll_poweraware_by_table(state, collective, args, bytes)
                 : coll_poweraware_learn(m, operation, collective, args, bytes, has_memory);
     } else {

@@ -263,7 +263,25 @@ static void expect_what_table_says(const asked_t *asked, trials_t *t)
     }
 }
 
-/* All ranks have memory for it, or none has experiments. */
+/* All ranks have memory for them, or none has. */
+static trials_t *new_trials(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
+                            learning_t *class)
+{
+    coll_poweraware_learnings_t *all = m->state->learnings;
+    if (all->num_ready < COLL_POWERAWARE_TRIALS_READY) {
+        return &all->ready[all->num_ready++];
+    }
+    trials_t *t = malloc(sizeof *t);
+    pwr_operation_set_up_begin(operation);
+    bool have = coll_poweraware_all_agree(m, NULL != t);
+    pwr_operation_set_up_end(operation);
+    class->allocated = have;
+    if (!have) {
+        free(t);
+    }
+    return have ? t : NULL;
+}
+
 static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int size_class,
                          learning_t *class, bool long_calls)
 {
@@ -273,20 +291,14 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     if (is_settled(asked, candidates.num)) {
         return;
     }
-    trials_t *t = malloc(sizeof *t);
-    uint64_t begin_ns = pwr_env_now_ns(&pwr_process.env);
-    pwr_operation_set_up_begin(operation);
-    class->fixed = !coll_poweraware_all_agree(m, NULL != t);
-    pwr_operation_set_up_end(operation);
-    uint64_t sum_ns = pwr_env_now_ns(&pwr_process.env) - begin_ns;
+    trials_t *t = new_trials(m, operation, class);
+    class->fixed = NULL == t;
     if (class->fixed) {
-        free(t);
         return;
     }
     coll_poweraware_trials_init(
         t, candidates.all, candidates.num, m->state->explores_ppm, long_calls,
         (uint64_t)asked->collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
-    t->sum_ns = sum_ns;
     expect_what_table_says(asked, t);
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
@@ -401,6 +413,16 @@ static void report(const pwr_operation_t *operation, const trials_t *t)
 /* What ranks add up behind pairs. */
 enum { GPU_WANTED = COLL_POWERAWARE_TRIALS_SUMS, SUMS };
 
+/* A class whose ranks add up for the first time learns it from others. */
+static void tell_what_sums_take(coll_poweraware_learnings_t *all, int64_t *sum_ns)
+{
+    if (0 != *sum_ns) {
+        all->sum_ns = *sum_ns;
+    } else {
+        *sum_ns = all->sum_ns;
+    }
+}
+
 static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t *class,
                    int64_t sums[SUMS])
 {
@@ -412,6 +434,7 @@ static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t 
     pwr_operation_set_up_end(operation);
     t->sum_ns = pwr_env_now_ns(&pwr_process.env) - begin_ns;
     if (added_up) {
+        tell_what_sums_take(asked->module->state->learnings, &sums[COLL_POWERAWARE_TRIALS_SUM_NS]);
         coll_poweraware_hear_gpu_wanted(asked->module, sums[GPU_WANTED]);
     }
     if (coll_poweraware_trials_agree(t, added_up ? sums : NULL)) {
@@ -498,7 +521,7 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
                       size_t bytes, coll_poweraware_has_memory_t *has_memory)
 {
     int size_class = pwr_size_class(bytes);
-    learning_t *class = &m->state->learning[(int)collective * PWR_SIZE_CLASSES + size_class];
+    learning_t *class = &m->state->learnings->class[collective][size_class];
     asked_t asked = {m, args, collective, bytes, NULL};
     m->quiet = class->fixed ? NULL : class;
     if (0 != class->quiet) {
@@ -532,29 +555,33 @@ void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
 
 static void take(void *to, const pwr_knowledge_entry_t *entry)
 {
-    learning_t *all = to;
+    coll_poweraware_learnings_t *all = to;
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
         if (0 == strcmp(coll_poweraware_names[c], entry->key.operation)) {
-            learning_t *class = &all[c * PWR_SIZE_CLASSES + (int)entry->key.size_class];
+            learning_t *class = &all->class[c][entry->key.size_class];
             class->best = candidate_named(c, entry->algorithm);
             class->known = true;
         }
     }
 }
 
-coll_poweraware_learning_t *coll_poweraware_learning_new(const pwr_hierarchy_t *h, bool learnt)
+coll_poweraware_learnings_t *coll_poweraware_learnings_new(const pwr_hierarchy_t *h, bool learnt)
 {
-    learning_t *all = calloc(COLL_POWERAWARE_LEARNING, sizeof *all);
+    coll_poweraware_learnings_t *all = calloc(1, sizeof *all);
     if (NULL != all && learnt) {
         pwr_learnt_tell(h->num_nodes, h->max_local, take, all);
     }
     return all;
 }
 
-void coll_poweraware_learning_free(learning_t *learning)
+void coll_poweraware_learnings_free(coll_poweraware_learnings_t *all)
 {
-    for (int i = 0; NULL != learning && i < COLL_POWERAWARE_LEARNING; ++i) {
-        free(learning[i].trials);
+    enum { CLASSES = COLL_POWERAWARE_NUM_COLLECTIVES * PWR_SIZE_CLASSES };
+    for (int i = 0; NULL != all && i < CLASSES; ++i) {
+        learning_t *class = &all->class[i / PWR_SIZE_CLASSES][i % PWR_SIZE_CLASSES];
+        if (class->allocated) {
+            free(class->trials);
+        }
     }
-    free(learning);
+    free(all);
 }

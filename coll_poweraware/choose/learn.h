@@ -39,7 +39,7 @@ enum {
     COLL_POWERAWARE_LONG_NS = 10 * 1000 * 1000
 };
 
-/* Of one class.  A communicator has an array of them, zeroed: [collective][size class]. */
+/* Of one class. */
 typedef struct coll_poweraware_learning {
     int best;                         /* candidate of all calls but those of experiments */
     bool fixed;                       /* there will be no experiments */
@@ -49,14 +49,22 @@ typedef struct coll_poweraware_learning {
     uint32_t quiet;                   /* calls to come without one, ... */
     uint32_t skipped;                 /* ... of so many, which trials, or calls, do not count yet */
     coll_poweraware_trials_t *trials; /* NULL: not yet, or none */
+    bool allocated;                   /* trials are, by themselves */
 } coll_poweraware_learning_t;
 
-enum { COLL_POWERAWARE_LEARNING = COLL_POWERAWARE_NUM_COLLECTIVES * PWR_SIZE_CLASSES };
+/* Of a communicator, zeroed. */
+enum { COLL_POWERAWARE_TRIALS_READY = 16 };
+typedef struct coll_poweraware_learnings {
+    coll_poweraware_learning_t class[COLL_POWERAWARE_NUM_COLLECTIVES][PWR_SIZE_CLASSES];
+    int64_t sum_ns; /* the last time that all ranks together took to add up; 0: not known */
+    int num_ready;  /* of the first classes that have experiments: all ranks have memory for them */
+    coll_poweraware_trials_t ready[COLL_POWERAWARE_TRIALS_READY];
+} coll_poweraware_learnings_t;
 
-/* [COLL_POWERAWARE_LEARNING]; NULL: out of memory.  learnt: with what this process has learnt on
-   other communicators of this layout, the same on all ranks. */
-coll_poweraware_learning_t *coll_poweraware_learning_new(const pwr_hierarchy_t *hierarchy,
-                                                         bool learnt);
+/* NULL: out of memory.  learnt: with what this process has learnt on other communicators of this
+   layout, the same on all ranks. */
+coll_poweraware_learnings_t *coll_poweraware_learnings_new(const pwr_hierarchy_t *hierarchy,
+                                                           bool learnt);
 
 /* What experiments may lose, in millionths of all calls; 0: this rank makes none. */
 int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
@@ -102,6 +110,6 @@ coll_poweraware_learns_of_long_calls(const mca_coll_poweraware_module_t *module)
            module->learning->trials->long_calls;
 }
 
-void coll_poweraware_learning_free(coll_poweraware_learning_t *learning);
+void coll_poweraware_learnings_free(coll_poweraware_learnings_t *learnings);
 
 #endif

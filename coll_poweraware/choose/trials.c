@@ -28,15 +28,16 @@ enum {
     SHARE_OF_BOUND = 4,
     SHARE_OF_EXPECTED = 64, /* of calls, that a pair may lose as far as is known, ... */
     SHARE_OF_FIRST = 16,    /* ... the very first one */
-    SHARE_OF_SUMS = 32,     /* of calls, that adding up may take, ... */
-    SHARE_OF_MANY_SUMS = 8, /* ... once some rival was faster */
-    MOST_SUM_CALLS = 16,
+    SHARE_OF_SUMS = 64,     /* of calls, that adding up may take, ... */
+    SHARE_OF_MANY_SUMS = 8, /* ... while some rival seems faster */
+    USUAL_SUM_CALLS = 2,    /* where nobody knows */
+    MOST_SUM_CALLS = 64,
     CLOSE_CALL = 448,  /* where blocks are short: to look closely is to go back to this one */
     MOST_LOOKS = 5,    /* from so many on, the calls between close looks do not double any more */
     MOST_NS_BITS = 40, /* of a sum of one rank; more is cut */
     MOST_LEAST = 6     /* a call counts for at most so many of the shortest */
 };
-enum { SUM_NS = COLL_POWERAWARE_TRIALS_SUMS - 1 };               /* of what the ranks add up */
+enum { SUM_NS = COLL_POWERAWARE_TRIALS_SUM_NS };
 static const int64_t least_d2_ppm2 = (int64_t)50000 * 50000 * 2; /* for pairs of one call */
 
 void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, int max_slowdown_ppm,
@@ -89,10 +90,11 @@ static void forget_told(trials_t *t)
     }
 }
 
-/* The caller has told its time: what is expected holds until some rival is faster. */
+/* The caller has told its time, compared with the first best: what is expected holds while no rival
+   seems faster than this one. */
 static bool is_expected(const trials_t *t, const candidate_t *c)
 {
-    return c->expected_ppm > 0 && !t->surprised;
+    return c->expected_ppm > 0 && !t->surprised && 0 == t->take_overs;
 }
 
 /* ---- results ---- */
@@ -251,9 +253,23 @@ static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
 static void learn_what_sums_take(trials_t *t, const pair_t *pair, const int64_t *sums)
 {
     int64_t call_ns = sums[1] / pair->take + 1;
-    int64_t calls = sums[SUM_NS] / call_ns;
+    int64_t calls = 0 == sums[SUM_NS] ? USUAL_SUM_CALLS : sums[SUM_NS] / call_ns;
     t->sum_calls = calls < MOST_SUM_CALLS ? (uint32_t)calls : MOST_SUM_CALLS;
     ++t->sums;
+}
+
+static bool is_promising(const candidate_t *c)
+{
+    return 0 != c->pairs && c->d_ppm <= PROMISING_PPM;
+}
+
+static bool is_any_promising(const trials_t *t)
+{
+    bool any = false;
+    for (int i = 0; i < t->num_candidates; ++i) {
+        any = any || (i != t->best && is_promising(&t->candidates[i]));
+    }
+    return any;
 }
 
 /* Behind a take-over there is nothing to judge: the other pairs were against the old best. */
@@ -268,8 +284,8 @@ bool coll_poweraware_trials_agree(trials_t *t, const int64_t *sums)
         close |= judge(t, &t->kept[i], &sums[(size_t)i * 2]);
     }
     t->num_kept = 0;
+    t->surprised = close || (t->surprised && is_any_promising(t));
     if (close) {
-        t->surprised = true;
         look_closely(t);
     }
     return before != t->take_overs;
@@ -324,7 +340,7 @@ static uint32_t affordable(const trials_t *t, const candidate_t *c)
 /* Less is earlier: the promising, then the untried, then those measured longest ago. */
 static uint64_t turn_of(const candidate_t *c)
 {
-    if (0 != c->pairs && c->d_ppm <= PROMISING_PPM) {
+    if (is_promising(c)) {
         return (uint64_t)(PPM + c->d_ppm);
     }
     return 0 == c->pairs ? PPM : PPM + 1 + c->measured;

@@ -11,9 +11,9 @@
  * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
  * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
  * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
- * until some rival was faster.  From the second time on it waits until adding up has taken a 32nd
- * of all calls at most, an 8th once some rival was faster: how long it took, the ranks add up the
- * next time.
+ * while none seems faster than the best.  From the second time on it waits until adding up has
+ * taken a 64th of all calls at most, an 8th while some rival seems faster: how long it took, the
+ * ranks add up the next time.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -34,14 +34,14 @@
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
  * (choose/learn.h) when they come.  One that is expected to be r times as slow, or equal, waits
  * until that, and four calls for the pair itself, are a 64th of the calls so far; the first one of
- * all until 4 (r - 1) are a 16th.  That ends when some rival was faster: by a fifth, if it was not
- * expected to be.  One that seemed less than nine times as slow has a second pair on credit, of
- * 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less than a fifth.
- * Long calls, which do not wait: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals together lose
- * at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is faster is
- * found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call), and until
- * then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins anew,
- * from the next block on: after 16,384 calls at most.
+ * all until 4 (r - 1) are a 16th; not while some rival seems faster, in its first pair by a fifth,
+ * nor behind a take-over.  One that seemed less than nine times as slow has a second pair on
+ * credit, of 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less than
+ * a fifth. Long calls, which do not wait: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals
+ * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
+ * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
+ * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
+ * anew, from the next block on: after 16,384 calls at most.
  *
  * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
  * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
@@ -60,7 +60,8 @@ enum {
     COLL_POWERAWARE_MOST_CANDIDATES = 8,
     COLL_POWERAWARE_TRIALS_FROM = 32,    /* calls of a class before its first experiment */
     COLL_POWERAWARE_TRIALS_TOGETHER = 3, /* pairs that are added up at once */
-    COLL_POWERAWARE_TRIALS_SUMS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER + 1,
+    COLL_POWERAWARE_TRIALS_SUM_NS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER,
+    COLL_POWERAWARE_TRIALS_SUMS,
     COLL_POWERAWARE_NO_RIVAL = -1,
     COLL_POWERAWARE_PPM = 1000000
 };
@@ -96,7 +97,7 @@ typedef struct coll_poweraware_trials {
     uint32_t skip;      /* calls of it before those */
     bool spoilt;        /* somebody else has taken a call of the pair */
     bool more;          /* another rival will have its first pair after it */
-    bool surprised;     /* some rival was faster in a pair */
+    bool surprised;     /* some rival seems faster: in its last pair, or in all of its */
     uint32_t sum_calls; /* calls that take as long as to add up; 0: not known, or few */
     uint32_t sums;      /* how often that was done */
     int num_kept;       /* pairs that are over and have not been added up */
@@ -107,7 +108,7 @@ typedef struct coll_poweraware_trials {
     uint8_t looks;    /* close ones, since the last take-over */
     uint64_t lost_ns; /* in experiments; of all ranks */
     /* my own */
-    uint64_t sum_ns;   /* what it took me to add up, or anything like it: the caller's */
+    uint64_t sum_ns;   /* what it took me to add up: the caller's; 0: not known */
     uint64_t ns[2];    /* of this pair: rival, best */
     uint64_t least_ns; /* the shortest call of the best in this block; 0: not known */
 } coll_poweraware_trials_t;
@@ -141,8 +142,8 @@ static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *t
 }
 bool coll_poweraware_trials_have(coll_poweraware_trials_t *trials,
                                  int64_t sums[COLL_POWERAWARE_TRIALS_SUMS]);
-/* The sums of all ranks; NULL: they could not be added up.  Returns whether the best has changed.
- */
+/* The sums of all ranks, sum_ns of any earlier time; NULL: they could not be added up.  Returns
+   whether the best has changed. */
 bool coll_poweraware_trials_agree(coll_poweraware_trials_t *trials, const int64_t *sums);
 /* The experiment of this block is given up. */
 static inline void coll_poweraware_trials_give_up(coll_poweraware_trials_t *trials)

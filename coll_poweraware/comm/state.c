@@ -205,8 +205,8 @@ static bool fill(const mca_coll_poweraware_module_t *m, coll_poweraware_state_t 
     state->knows = all_know(h, places, BY_EARLIER_JOBS);
     bool learnt = all_know(h, places, IN_THIS_JOB);
     if (NULL != decision && (0 != state->explores_ppm || state->knows || learnt)) {
-        state->learning = coll_poweraware_learning_new(h, learnt);
-        if (NULL == state->learning) {
+        state->learnings = coll_poweraware_learnings_new(h, learnt);
+        if (NULL == state->learnings) {
             return false;
         }
     }
@@ -267,7 +267,7 @@ void coll_poweraware_state_free(coll_poweraware_state_t *state)
     if (NULL != state) {
         coll_poweraware_call_free(state->call); /* a team of kernels has memory of the segment */
         coll_poweraware_unshare(state);
-        coll_poweraware_learning_free(state->learning);
+        coll_poweraware_learnings_free(state->learnings);
         pwr_hierarchy_free(state->hierarchy);
         coll_poweraware_choices_free(state->choices);
         coll_poweraware_others_free(state->others);

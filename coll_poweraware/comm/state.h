@@ -13,8 +13,8 @@
 
 #include "pwr_ompi/segment.h"
 
-struct coll_poweraware_call;     /* primitives/primitives.h */
-struct coll_poweraware_learning; /* choose/learn.h */
+struct coll_poweraware_call;      /* primitives/primitives.h */
+struct coll_poweraware_learnings; /* choose/learn.h */
 
 typedef enum coll_poweraware_shared {
     COLL_POWERAWARE_NOT_TRIED,
@@ -34,9 +34,9 @@ typedef struct coll_poweraware_state {
     bool trusts_others; /* what they say of other components' functions holds here */
     int explores_ppm;   /* what experiments may lose; 0: none */
     bool knows;         /* all ranks know the same of earlier jobs */
-    struct coll_poweraware_learning *learning; /* NULL: none */
-    coll_poweraware_others_t *others;          /* what other components would do */
-    struct coll_poweraware_call *call;         /* the one that is under way */
+    struct coll_poweraware_learnings *learnings; /* NULL: none */
+    coll_poweraware_others_t *others;            /* what other components would do */
+    struct coll_poweraware_call *call;           /* the one that is under way */
     uint64_t word; /* by which others recognise this process; only while the state is built */
 } coll_poweraware_state_t;
 
