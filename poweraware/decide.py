@@ -46,7 +46,7 @@ class Rules:
 
     margin: float = 0.03  # time that must be gained
     saving: float = 0.20  # CPU time that must be saved where time is within the margin
-    new_margin: float = 0.15  # time that must be gained where the table before leaves the call to stock
+    new_margin: float = 0.05  # time that must be gained where the table before leaves the call to stock
     kept_margin: float = 0.03  # time that what the table before has may cost
 
 

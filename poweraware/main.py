@@ -345,7 +345,7 @@ def _add_decide(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
                        help="... unless ours saves so much CPU time within the margin (default 20)")  # fmt: skip
     found.add_argument("--before", type=Path, metavar="TABLE",
                        help="a decision table of other days or machines: what it has stays where it costs at most 3 %%, what it leaves "
-                       "to stock must gain 15 %%, and its rows for layouts that were not measured stay")  # fmt: skip
+                       "to stock must gain 5 %%, and its rows for layouts that were not measured stay")  # fmt: skip
     found.add_argument("--source", metavar="TEXT", help="source of the table (default: the commands that measured)")
     found.set_defaults(function=_decide)
 

@@ -154,7 +154,7 @@ def test_what_the_table_before_has_stays(leader: float, box: float, algorithms: 
     [row("bcast", (1, 1), (2, 2), (0, None), "stock"), row("bcast", (1, 1), (2, 2), (0, None), "leader")],
 ])  # fmt: skip
 def test_what_the_table_before_leaves_to_stock_must_gain_more(rows: List[Json]) -> None:
-    for leader, box, algorithms in ((86, 200, []), (84, 86, ["leader"])):
+    for leader, box, algorithms in ((96, 200, []), (94, 96, ["leader"])):
         points = measurements.points([document(point("bcast", 1, 2, 8, leader, box))])
         assert [each.algorithm for each in decide.rows(points, Rules(), TableBefore(rows))] == algorithms
 
