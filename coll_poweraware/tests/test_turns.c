@@ -72,21 +72,28 @@ static uint64_t noisy_ns(program_t *p, int us)
     return (uint64_t)us * US + p->random % ((uint64_t)us * US / 32 + 1);
 }
 
-/* As choose/learn.c does, on one rank: its sums are those of all. */
+/* On one rank: its sums are those of all. */
+static void add_up(coll_poweraware_trials_t *t)
+{
+    int64_t sums[COLL_POWERAWARE_TRIALS_SUMS];
+    if (coll_poweraware_trials_have(t, sums)) {
+        coll_poweraware_trials_agree(t, sums);
+    }
+}
+
+/* As choose/learn.c does. */
 static void call(program_t *p, int class)
 {
     coll_poweraware_trials_t *t = &p->trials[class];
     bool waits = false;
     if (coll_poweraware_trials_meet(t)) {
-        int64_t sums[COLL_POWERAWARE_TRIALS_SUMS];
-        if (coll_poweraware_trials_have(t, sums)) {
-            coll_poweraware_trials_agree(t, sums);
-        }
+        add_up(t);
         coll_poweraware_turns_end(&p->turns, t);
     }
     if (coll_poweraware_trials_begin(t)) {
         waits = coll_poweraware_turns_wait(&p->turns, t);
         if (!waits) {
+            add_up(t);
             coll_poweraware_trials_find_rival(t, may, NULL);
         }
     }
