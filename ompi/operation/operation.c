@@ -54,7 +54,7 @@ static void leave(void)
     pwr_thread.operations -= 0 != pwr_thread.operations;
 }
 
-static void make_up(pwr_operation_t *operation, unsigned name, size_t own_bytes)
+static void fill(pwr_operation_t *operation, unsigned name, size_t own_bytes)
 {
     operation->name = name;
     operation->own_bytes = own_bytes;
@@ -67,7 +67,7 @@ void pwr_operation_begin(pwr_operation_t *operation, pwr_operations_t *of, unsig
                          size_t bytes, size_t own_bytes)
 {
     enter(operation, of);
-    make_up(operation, name, own_bytes);
+    fill(operation, name, own_bytes);
     pwr_events_add(PWR_EVENT_CALL, (int)name, -1, own_bytes);
     operation->class = pwr_class_of(of, name, bytes);
     if (is_accounted(operation)) {
@@ -272,9 +272,9 @@ uint32_t pwr_operation_repeats(const pwr_operation_t *operation)
     return plain ? pwr_class_repeats(operation->class) : 0;
 }
 
-static void make_up_repeated(pwr_operation_t *operation, const pwr_repeated_t *repeated)
+static void fill_repeated(pwr_operation_t *operation, const pwr_repeated_t *repeated)
 {
-    make_up(operation, repeated->name, repeated->own_bytes);
+    fill(operation, repeated->name, repeated->own_bytes);
     operation->class = repeated->class;
     operation->algorithm = repeated->algorithm;
     operation->stock = repeated->stock;
@@ -294,7 +294,7 @@ static void wait_in_repeated(pwr_idle_within_t *within, const pwr_idle_awaited_t
     pwr_operation_t operation;
     operation.of = repeated->of;
     operation.nested = false;
-    make_up_repeated(&operation, repeated);
+    fill_repeated(&operation, repeated);
     begin_policy(&operation);
     pwr_wait_in_stock(&operation.within, awaited);
     add_repeated(&operation);
@@ -318,7 +318,7 @@ void pwr_operation_repeat(pwr_operation_t *operation, pwr_repeated_t *repeated)
     enter(operation, repeated->of);
     begin_position(repeated->of, repeated->name);
     if (!repeated->stock) {
-        make_up_repeated(operation, repeated);
+        fill_repeated(operation, repeated);
         begin_waits(operation);
     } else if (repeated->of->idles && !operation->nested) {
         operation->outer = pwr_idle_enter(&repeated->within);

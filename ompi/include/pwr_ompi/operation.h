@@ -179,8 +179,8 @@ void pwr_operation_end(pwr_operation_t *operation);
 
    A call in which nothing moves levers, is measured or accounted for, like the one before it, takes
    a short way: pwr_operation_repeat for 1 and 2, pwr_operation_repeat_end for 4.  Its waits are as
-   in any other.  Where a stock function makes it, nearly nothing of its operation is made up before
-   one of them lasts. */
+   in any other.  Where a stock function makes it, nearly nothing of its operation is filled in
+   before one of them lasts. */
 
 /* What such calls have in common. */
 typedef struct pwr_repeated {
