@@ -38,13 +38,15 @@ coll_poweraware_step_aside(mca_coll_poweraware_module_t *m, mca_coll_base_comm_c
     return table;
 }
 
-/* The functions of a call that none of our algorithms makes; else NULL. */
+/* The functions that the communicator has while an algorithm makes a call: those of which one makes
+   it, unless it is one of ours. */
 static inline mca_coll_base_comm_coll_t *
-coll_poweraware_stock(mca_coll_poweraware_module_t *m, const coll_poweraware_algorithm_t *algorithm)
+coll_poweraware_functions(mca_coll_poweraware_module_t *m,
+                          const coll_poweraware_algorithm_t *algorithm)
 {
-    return NULL == algorithm                    ? &m->saved
-           : coll_poweraware_is_ours(algorithm) ? NULL
-                                                : &m->state->others->tables[algorithm->component];
+    return NULL == algorithm || coll_poweraware_is_ours(algorithm)
+               ? &m->saved
+               : &m->state->others->tables[algorithm->component];
 }
 
 static inline void coll_poweraware_step_back(mca_coll_poweraware_module_t *m,

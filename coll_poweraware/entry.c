@@ -80,20 +80,17 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
         pwr_operation_t operation;                                                                 \
         const size_t bytes = (known) ? own_bytes : m->bytes[collective].agreed;                    \
         mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m, &m->saved);               \
-        if (repeats) {                                                                             \
-            (void)coll_poweraware_repeat(m, &operation, collective);                               \
-        }                                                                                          \
-        algorithm = repeats ? m->repeats[collective].algorithm                                     \
+        algorithm = repeats ? coll_poweraware_repeat(m, &operation, collective)                    \
                             : begin(m, &operation, collective, &args, bytes, own_bytes);           \
         int rc = OMPI_SUCCESS;                                                                     \
         if (!on_gpu(m, &operation, collective, &algorithm, &args, bytes, &rc)) {                   \
             const bool staged = pwr_device_memory_may_be() &&                                      \
                                 coll_poweraware_stage(&staging, m, collective, algorithm, &args);  \
-            mca_coll_base_comm_coll_t *stock = coll_poweraware_stock(m, algorithm);                \
+            mca_coll_base_comm_coll_t *stock = coll_poweraware_functions(m, algorithm);            \
             TAKE_##arguments;                                                                      \
-            (void)coll_poweraware_step_aside(m, NULL == stock ? &m->saved : stock);                \
+            (void)coll_poweraware_step_aside(m, stock);                                            \
             rc = staged && staging.cannot ? staging.rc                                             \
-                 : NULL == stock                                                                   \
+                 : coll_poweraware_is_ours(algorithm)                                              \
                      ? coll_poweraware_run(m, &operation, algorithm, &args)                        \
                      : stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);     \
             if (staged) {                                                                          \
@@ -101,7 +98,7 @@ static inline bool on_gpu(mca_coll_poweraware_module_t *m, pwr_operation_t *oper
             }                                                                                      \
         }                                                                                          \
         if (repeats) {                                                                             \
-            coll_poweraware_repeat_end(m, &operation, collective);                                 \
+            pwr_operation_repeat_end(&operation);                                                  \
         } else {                                                                                   \
             end(m, &operation, collective, &args, algorithm);                                      \
         }                                                                                          \
@@ -124,17 +121,18 @@ COLL_POWERAWARE_HANDLED(IN_FULL)
             return name##_in_full(ARGS_##arguments comm, m, own_bytes, repeats);                   \
         }                                                                                          \
         pwr_operation_t operation;                                                                 \
-        mca_coll_base_comm_coll_t *stock = coll_poweraware_repeat(m, &operation, collective);      \
-        mca_coll_base_comm_coll_t *table =                                                         \
-            coll_poweraware_step_aside(m, NULL == stock ? &m->saved : stock);                      \
+        mca_coll_base_comm_coll_t *stock = m->repeats[collective].functions;                       \
+        mca_coll_base_comm_coll_t *table = coll_poweraware_step_aside(m, stock);                   \
+        const coll_poweraware_algorithm_t *algorithm =                                             \
+            coll_poweraware_repeat(m, &operation, collective);                                     \
         int rc;                                                                                    \
-        if (NULL == stock) {                                                                       \
+        if (!operation.stock) {                                                                    \
             const coll_poweraware_args_t passed = {MEMBERS_##arguments};                           \
-            rc = coll_poweraware_run(m, &operation, m->repeats[collective].algorithm, &passed);    \
+            rc = coll_poweraware_run(m, &operation, algorithm, &passed);                           \
         } else {                                                                                   \
             rc = stock->coll_##name(ARGS_##arguments comm, stock->coll_##name##_module);           \
         }                                                                                          \
-        coll_poweraware_repeat_end(m, &operation, collective);                                     \
+        pwr_operation_repeat_end(&operation);                                                      \
         coll_poweraware_step_back(m, table);                                                       \
         return rc;                                                                                 \
     }

@@ -25,7 +25,7 @@ typedef struct coll_poweraware_repeat {
     const struct ompi_datatype_t *sdtype, *rdtype;
     const struct ompi_op_t *op;
     const struct coll_poweraware_algorithm *algorithm; /* NULL: the stock function */
-    mca_coll_base_comm_coll_t *stock; /* one of these makes it; NULL: an algorithm of ours */
+    mca_coll_base_comm_coll_t *functions;              /* of the communicator meanwhile */
     bool in_place;
     pwr_repeated_t operation;
     struct coll_poweraware_learning *learning; /* that counts calls; NULL: none */

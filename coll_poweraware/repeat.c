@@ -52,7 +52,7 @@ void coll_poweraware_remember(mca_coll_poweraware_module_t *m, const pwr_operati
         .op = args->op,
         .in_place = MPI_IN_PLACE == args->sbuf,
         .algorithm = algorithm,
-        .stock = coll_poweraware_stock(m, algorithm),
+        .functions = coll_poweraware_functions(m, algorithm),
         .operation = pwr_operation_repeated(operation),
         .learning = m->quiet,
     };

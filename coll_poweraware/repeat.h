@@ -28,9 +28,9 @@ static inline bool coll_poweraware_repeats(const mca_coll_poweraware_module_t *m
            (MPI_IN_PLACE == args->sbuf) == r->in_place;
 }
 
-/* Begins and starts its operation.  Returns the functions of which one makes it; NULL: our
-   algorithm, of what it repeats. */
-static inline mca_coll_base_comm_coll_t *
+/* Begins and starts its operation; pwr_operation_repeat_end follows.  Returns its algorithm; NULL:
+   the stock function. */
+static inline const coll_poweraware_algorithm_t *
 coll_poweraware_repeat(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
                        coll_poweraware_collective_t collective)
 {
@@ -40,16 +40,10 @@ coll_poweraware_repeat(mca_coll_poweraware_module_t *m, pwr_operation_t *operati
         pwr_process_count(&coll_poweraware_num_handled);
     }
     pwr_operation_repeat(operation, &r->operation);
-    if (NULL == r->stock) {
+    if (!r->operation.stock) {
         coll_poweraware_call_begin(m->state->call, operation, collective);
     }
-    return r->stock;
-}
-static inline void coll_poweraware_repeat_end(mca_coll_poweraware_module_t *m,
-                                              pwr_operation_t *operation,
-                                              coll_poweraware_collective_t collective)
-{
-    pwr_operation_repeat_end(operation, &m->repeats[collective].operation);
+    return r->algorithm;
 }
 
 /* After any other call: the next ones may repeat it.  algorithm as returned above. */

@@ -576,11 +576,11 @@ coll_poweraware_learnings_t *coll_poweraware_learnings_new(const pwr_hierarchy_t
 
 void coll_poweraware_learnings_free(coll_poweraware_learnings_t *all)
 {
-    enum { CLASSES = COLL_POWERAWARE_NUM_COLLECTIVES * PWR_SIZE_CLASSES };
-    for (int i = 0; NULL != all && i < CLASSES; ++i) {
-        learning_t *class = &all->class[i / PWR_SIZE_CLASSES][i % PWR_SIZE_CLASSES];
-        if (class->allocated) {
-            free(class->trials);
+    for (int c = 0; NULL != all && c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
+        for (int s = 0; s < PWR_SIZE_CLASSES; ++s) {
+            if (all->class[c][s].allocated) {
+                free(all->class[c][s].trials);
+            }
         }
     }
     free(all);

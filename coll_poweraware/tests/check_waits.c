@@ -420,6 +420,20 @@ static void bcast(void)
     check(is_from(last, LONG), "bcast");
 }
 
+/* Calls like the one before take a shorter way (coll_poweraware/repeat.h): the last one of some. */
+static void repeated(void)
+{
+    enum { CALLS = 12 };
+    for (int i = 0; i < CALLS; ++i) {
+        memcpy(in, out, SHORT * sizeof *in);
+        if (CALLS - 1 == i) {
+            come_late();
+        }
+        MPI_Bcast(in, SHORT, MPI_INT, last, MPI_COMM_WORLD);
+        check(is_from(last, SHORT), "repeated");
+    }
+}
+
 /* The first call of a communicator sets up what algorithms need. */
 static void first_call(void)
 {
@@ -613,6 +627,7 @@ static const kind_t kinds[] = {
     {"generalized", generalized, NOBODY, false, NULL},
     {"barrier", barrier, BEFORE, false, NULL},
     {"bcast", bcast, BEFORE, false, NULL},
+    {"repeated", repeated, INSIDE, false, NULL},
     {"first-call", first_call, BEFORE, false, NULL},
     {"allreduce", allreduce, BEFORE, false, NULL},
     {"many-allreduces", many_allreduces, NOBODY, true, NULL},

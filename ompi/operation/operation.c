@@ -277,8 +277,8 @@ static void fill_repeated(pwr_operation_t *operation, const pwr_repeated_t *repe
     fill(operation, repeated->name, repeated->own_bytes);
     operation->class = repeated->class;
     operation->algorithm = repeated->algorithm;
-    operation->stock = repeated->stock;
     operation->levers = false;
+    begin_policy(operation);
 }
 
 static void add_repeated(const pwr_operation_t *operation)
@@ -294,8 +294,8 @@ static void wait_in_repeated(pwr_idle_within_t *within, const pwr_idle_awaited_t
     pwr_operation_t operation;
     operation.of = repeated->of;
     operation.nested = false;
+    operation.stock = true;
     fill_repeated(&operation, repeated);
-    begin_policy(&operation);
     pwr_wait_in_stock(&operation.within, awaited);
     add_repeated(&operation);
 }
@@ -317,22 +317,20 @@ void pwr_operation_repeat(pwr_operation_t *operation, pwr_repeated_t *repeated)
 {
     enter(operation, repeated->of);
     begin_position(repeated->of, repeated->name);
-    if (!repeated->stock) {
-        fill_repeated(operation, repeated);
-        begin_waits(operation);
-    } else if (repeated->of->idles && !operation->nested) {
+    operation->stock = repeated->stock;
+    if (idles_in_stock(operation)) {
         operation->outer = pwr_idle_enter(&repeated->within);
+    } else if (!repeated->stock) {
+        fill_repeated(operation, repeated);
     }
 }
 
-void pwr_operation_repeat_end(pwr_operation_t *operation, const pwr_repeated_t *repeated)
+void pwr_operation_repeat_end(pwr_operation_t *operation)
 {
-    if (!repeated->stock) {
+    end_waits(operation);
+    end_position(operation->of);
+    if (!operation->stock) {
         add_repeated(operation);
-    } else if (repeated->of->idles && !operation->nested) {
-        pwr_idle_leave(operation->outer);
     }
-    pwr_doorbell_let_go();
-    end_position(repeated->of);
     leave();
 }

@@ -198,7 +198,7 @@ uint32_t pwr_operation_repeats(const pwr_operation_t *operation);
 pwr_repeated_t pwr_operation_repeated(const pwr_operation_t *operation);
 /* repeated stays where it is from one to the other. */
 void pwr_operation_repeat(pwr_operation_t *operation, pwr_repeated_t *repeated);
-void pwr_operation_repeat_end(pwr_operation_t *operation, const pwr_repeated_t *repeated);
+void pwr_operation_repeat_end(pwr_operation_t *operation);
 /* Before the next operation of the class that does not repeat: so many have. */
 void pwr_class_repeated(pwr_class_t *class, uint32_t calls);
 
