@@ -41,8 +41,7 @@ enum { COLL_POWERAWARE_GPU_COLLECTIVES = 7, COLL_POWERAWARE_GPU_SIZES = 32 };
 /* Bytes of calls of which each rank knows its own alone (choose/bytes.h). */
 typedef struct coll_poweraware_bytes {
     size_t agreed;   /* PWR_BYTES_UNKNOWN: not yet */
-    uint64_t ask_at; /* the number of the call in which the ranks agree again, ... */
-    uint64_t calls;  /* ... so many after the last time */
+    uint64_t ask_at; /* the number of the call in which the ranks agree again */
 } coll_poweraware_bytes_t;
 
 typedef struct mca_coll_poweraware_module {

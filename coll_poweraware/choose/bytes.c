@@ -7,20 +7,14 @@
 
 #include "comm/state.h"
 
-/* So that an Allreduce takes a hundredth of the calls. */
-static uint64_t most_until_next(size_t bytes)
+/* So that an Allreduce takes a small part of the calls: as long as one of them, where these are
+   short and many ranks share CPUs. */
+static uint64_t calls_until_next(size_t before, size_t bytes)
 {
-    enum { LONG = 256 * 1024, VERY_LONG = 4 * 1024 * 1024 };
-    return bytes < LONG ? 64 : bytes < VERY_LONG ? 16 : 4;
-}
-
-static uint64_t calls_until_next(const coll_poweraware_bytes_t *before, size_t bytes)
-{
-    enum { FEWEST = 8 };
-    bool changes = pwr_size_class(before->agreed) != pwr_size_class(bytes);
-    uint64_t calls = changes ? FEWEST : 2 * before->calls;
-    uint64_t most = most_until_next(bytes);
-    return calls < most ? calls : most;
+    enum { LONG = 256 * 1024, VERY_LONG = 4 * 1024 * 1024, SOON = 8 };
+    uint64_t usual = bytes < LONG ? 64 : bytes < VERY_LONG ? 16 : 4;
+    bool changes = pwr_size_class(before) != pwr_size_class(bytes);
+    return changes && SOON < usual ? SOON : usual;
 }
 
 bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *m, pwr_operation_t *operation,
@@ -35,9 +29,8 @@ bool coll_poweraware_know_bytes(mca_coll_poweraware_module_t *m, pwr_operation_t
         if (bytes->agreed != most) {
             m->choice_stays = false; /* this call's are the old ones */
         }
-        bytes->calls = calls_until_next(bytes, most);
+        bytes->ask_at = m->calls[collective] + calls_until_next(bytes->agreed, most);
         bytes->agreed = most;
-        bytes->ask_at = m->calls[collective] + bytes->calls;
     }
     return known;
 }

@@ -4,8 +4,8 @@
  * How many bytes calls have of which each rank knows its own alone (Alltoallv, Alltoallw).
  *
  * Programs make such calls of one size again and again.  So the ranks agree now and then on the
- * most that one of them moves (one Allreduce by the saved function): in the first call, and again
- * after 8 calls, 16, 32 ..., at most
+ * most that one of them moves (one Allreduce by the saved function): in the first call, again after
+ * 8 calls, and then ever after
  *
  *   64 calls, 16 of at least 256 KiB, 4 of at least 4 MiB
  *

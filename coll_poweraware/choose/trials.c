@@ -56,6 +56,12 @@ void coll_poweraware_trials_init(trials_t *t, const int *algorithms, int num, in
     pwr_schedule_at(&t->at, long_calls ? 0 : COLL_POWERAWARE_TRIALS_FROM);
 }
 
+void coll_poweraware_trials_expect(trials_t *t, int candidate, int64_t d_ppm)
+{
+    t->candidates[candidate].expected_ppm = d_ppm > 0 ? d_ppm : 1;
+    t->sum_calls = t->long_calls ? 0 : USUAL_SUM_CALLS;
+}
+
 static uint32_t least_calls(const trials_t *t)
 {
     return t->long_calls ? 1 : LEAST_CALLS;

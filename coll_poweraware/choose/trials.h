@@ -11,9 +11,10 @@
  * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
  * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
  * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
- * while none seems faster than the best.  From the second time on it waits until adding up has
- * taken a 64th of all calls at most, an 8th while some rival seems faster: how long it took, the
- * ranks add up the next time.
+ * while none seems faster than the best.  From the second time on, and from the first on where times
+ * are expected, it waits until adding up has taken a 64th of all calls at most, an 8th while some
+ * rival seems faster: how long it took, the ranks add up the next time; until then that counts as
+ * two calls.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -121,11 +122,7 @@ void coll_poweraware_trials_init(coll_poweraware_trials_t *trials, const int *al
 
 /* At once after init: the d of a candidate, to be expected from its time elsewhere; below
    COLL_POWERAWARE_PPM.  The same on all ranks. */
-static inline void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials, int candidate,
-                                                 int64_t d_ppm)
-{
-    trials->candidates[candidate].expected_ppm = d_ppm > 0 ? d_ppm : 1;
-}
+void coll_poweraware_trials_expect(coll_poweraware_trials_t *trials, int candidate, int64_t d_ppm);
 /* At once after init: earlier jobs found each rival slower than the best, by d at least, after so
    many pairs with all of them.  The same on all ranks.  d_ppm: above 0, below COLL_POWERAWARE_PPM;
    pairs: above 0. */

@@ -341,7 +341,8 @@ static void test_long_sums(void **state)
     }
 }
 
-/* Nobody knows what adding up takes: the second time waits as if that were two calls. */
+/* Nobody knows what adding up takes: the second time waits as if that were two calls, and so does
+   the first one where times are expected. */
 static void test_unknown_sums(void **state)
 {
     enum { SUM_CALLS = 2 };
@@ -354,6 +355,14 @@ static void test_unknown_sums(void **state)
         assert_int_equal(p.agreements, 1);
         run(&p, 2 * 64 * SUM_CALLS);
         assert_true(p.agreements >= 2);
+        start(&p, best_first, 5, 0.0, seed);
+        expect(&p, best_first);
+        p.sum_ns = 0;
+        run(&p, 64 * SUM_CALLS - 1 - p.calls);
+        assert_int_equal(p.agreements, 0);
+        assert_int_equal(p.taken[3], 4);
+        run(&p, 64 * SUM_CALLS);
+        assert_true(p.agreements >= 1);
     }
 }
 
