@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose/choose.h"
 #include "comm/state.h"
 #include "device.h"
 #include "pwr_ompi/process.h"
 #include "repeat.h"
 
 typedef const coll_poweraware_algorithm_t algorithm_t;
+typedef coll_poweraware_asked_t asked_t;
 typedef coll_poweraware_learning_t learning_t;
 typedef coll_poweraware_trials_t trials_t;
 
@@ -28,169 +28,7 @@ int coll_poweraware_explores_ppm(const coll_poweraware_settings_t *settings,
     return (int)((share < 1.0 ? share : 1.0) * COLL_POWERAWARE_PPM);
 }
 
-/* ---- the candidates of a call ---- */
-
-/* A name that is not known here is that of another version: the table decides. */
-static int candidate_named(int collective, const char *name)
-{
-    int index = coll_poweraware_algorithm_index(collective, name);
-    return index >= 0                   ? index
-           : 0 == strcmp("stock", name) ? COLL_POWERAWARE_STOCK
-                                        : COLL_POWERAWARE_BY_TABLE;
-}
-
-static const char *candidate_name(int candidate)
-{
-    return COLL_POWERAWARE_BY_TABLE == candidate ? "table"
-           : COLL_POWERAWARE_STOCK == candidate  ? "stock"
-                                                 : coll_poweraware_algorithms[candidate].name;
-}
-
-/* A call, for the functions below. */
-typedef struct asked {
-    mca_coll_poweraware_module_t *module;
-    const coll_poweraware_args_t *args;
-    coll_poweraware_collective_t collective;
-    size_t bytes;
-    const trials_t *trials;
-} asked_t;
-
-static bool can(const asked_t *asked, algorithm_t *a)
-{
-    const coll_poweraware_state_t *state = asked->module->state;
-    bool shared = COLL_POWERAWARE_NOT_SHARED != state->shared[PWR_SEGMENT_BOXES] &&
-                  COLL_POWERAWARE_NOT_SHARED != state->shared[a->memory];
-    return (shared || !coll_poweraware_is_ours(a)) &&
-           coll_poweraware_can(a, state->call, asked->args, asked->bytes);
-}
-
-static algorithm_t *by_table(const asked_t *asked)
-{
-    return coll_poweraware_by_table(asked->module->state, asked->collective, asked->args,
-                                    asked->bytes);
-}
-
-/* NULL: the stock function.  *can_do: whether it can do this call; else the table decides. */
-static algorithm_t *algorithm_of(const asked_t *asked, int candidate, bool *can_do)
-{
-    *can_do = true;
-    if (COLL_POWERAWARE_STOCK == candidate) {
-        return NULL;
-    }
-    if (candidate >= 0) {
-        algorithm_t *a = &coll_poweraware_algorithms[candidate];
-        *can_do = can(asked, a);
-        if (*can_do) {
-            return a;
-        }
-    }
-    return by_table(asked);
-}
-
-/* What the table has for such calls. */
-static const coll_poweraware_choice_t *choice_of_table(const asked_t *asked)
-{
-    static const coll_poweraware_choice_t none = {
-        .algorithms = {COLL_POWERAWARE_DECISION_STOCK},
-        .times_ppm = {COLL_POWERAWARE_DECISION_PPM},
-    };
-    const coll_poweraware_choices_t *choices = asked->module->state->choices;
-    return NULL == choices ? &none
-                           : coll_poweraware_choices_find(choices, asked->collective, asked->bytes);
-}
-
-/* And is believed in it; so are the stock function, and the table's choice itself. */
-static bool is_in_table(const asked_t *asked, int candidate)
-{
-    const int *next = choice_of_table(asked)->algorithms;
-    while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
-        ++next;
-    }
-    return candidate < 0 || (candidate == *next &&
-                             coll_poweraware_table_is_believed(
-                                 asked->module->state, &coll_poweraware_algorithms[candidate]));
-}
-
-/* The call from which on it may be a rival.  What the table does not have comes later: what was
-   slower than the stock function where it was measured, and those of other components. */
-static uint64_t comes_from(const asked_t *asked, int candidate, algorithm_t *a)
-{
-    return NULL == a || is_in_table(asked, candidate) ? 0
-           : coll_poweraware_is_ours(a)               ? COLL_POWERAWARE_UNLIKELY_FROM
-                                                      : COLL_POWERAWARE_OTHERS_FROM;
-}
-
-/* Ours do not wait where calls are long, or once something says that the table is wrong here. */
-static bool is_for_later(const asked_t *asked, int candidate, algorithm_t *a)
-{
-    const trials_t *t = asked->trials;
-    const coll_poweraware_candidate_t *c = &t->candidates[candidate];
-    uint64_t from = comes_from(asked, c->algorithm, a);
-    bool hurries = COLL_POWERAWARE_UNLIKELY_FROM == from && (t->long_calls || t->surprised);
-    return 0 == c->pairs && t->at.call < from && !hurries;
-}
-
-/* What would do the same as the best is no rival: the table's choice and its algorithm.  *a: the
-   candidate's. */
-static bool is_rival(const asked_t *asked, int candidate, algorithm_t **a)
-{
-    const trials_t *t = asked->trials;
-    bool can_do;
-    bool can_best;
-    *a = algorithm_of(asked, t->candidates[candidate].algorithm, &can_do);
-    return can_do && *a != algorithm_of(asked, t->candidates[t->best].algorithm, &can_best);
-}
-
-static bool may_be_rival(void *arg, int candidate)
-{
-    const asked_t *asked = arg;
-    algorithm_t *a;
-    return is_rival(asked, candidate, &a) && !is_for_later(asked, candidate, a);
-}
-
 /* ---- the experiments of a class ---- */
-
-typedef struct candidates {
-    int all[COLL_POWERAWARE_MOST_CANDIDATES];
-    int num;
-} candidates_t;
-
-/* Each one once, if it can do the call. */
-static void add_candidate(const asked_t *asked, candidates_t *candidates, int candidate)
-{
-    bool may = candidate < 0 || can(asked, &coll_poweraware_algorithms[candidate]);
-    for (int i = 0; i < candidates->num; ++i) {
-        may = may && candidate != candidates->all[i];
-    }
-    if (may && candidates->num < COLL_POWERAWARE_MOST_CANDIDATES) {
-        candidates->all[candidates->num++] = candidate;
-    }
-}
-
-/* The one that is known comes first, then those of the table, which are probably better than the
-   stock function, then this, and all others. */
-static candidates_t find_candidates(const asked_t *asked, int known)
-{
-    candidates_t found = {.all = {known}, .num = 1};
-    add_candidate(asked, &found, COLL_POWERAWARE_BY_TABLE);
-    const int *next = choice_of_table(asked)->algorithms;
-    for (; COLL_POWERAWARE_DECISION_STOCK != *next; ++next) {
-        add_candidate(asked, &found, *next);
-    }
-    add_candidate(asked, &found, COLL_POWERAWARE_STOCK);
-    for (int i = 0; i < coll_poweraware_num_algorithms; ++i) {
-        if (asked->collective == coll_poweraware_algorithms[i].collective) {
-            add_candidate(asked, &found, i);
-        }
-    }
-    return found;
-}
-
-/* Where the table says stock, that is one candidate, not two. */
-static bool is_settled(const asked_t *asked, int num)
-{
-    return 2 == num && NULL == by_table(asked);
-}
 
 /* What earlier jobs have learnt of this class; NULL: nothing, or not the same on all ranks. */
 static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
@@ -201,65 +39,19 @@ static const pwr_knowledge_entry_t *known_entry(const asked_t *asked,
     return state->knows ? pwr_known(operation->name, h->num_nodes, h->max_local, size_class) : NULL;
 }
 
-/* Without those that come last. */
-static unsigned num_rivals(asked_t asked, const trials_t *t)
-{
-    unsigned num = 0;
-    asked.trials = t;
-    for (int i = 0; i < t->num_candidates; ++i) {
-        algorithm_t *a;
-        num += is_rival(&asked, i, &a) &&
-               COLL_POWERAWARE_OTHERS_FROM != comes_from(&asked, t->candidates[i].algorithm, a);
-    }
-    return num;
-}
-
 /* If it is about the best, and about all rivals: two pairs with each, on average. */
 static void tell(const asked_t *asked, trials_t *t, const pwr_knowledge_entry_t *entry)
 {
     enum { PAIRS_EACH = 2 };
-    const char *best = candidate_name(t->candidates[t->best].algorithm);
+    const char *best = coll_poweraware_candidate_name(t->candidates[t->best].algorithm);
     if (NULL == entry || 0 != strcmp(best, entry->algorithm) || entry->gain >= 1.0 ||
-        entry->trials < PAIRS_EACH * num_rivals(*asked, t)) {
+        entry->trials < PAIRS_EACH * coll_poweraware_candidates_rivals(asked, t)) {
         return;
     }
     double d = (1.0 - entry->gain) / (1.0 + entry->gain);
     int64_t d_ppm = (int64_t)(d * COLL_POWERAWARE_PPM);
     if (d_ppm > 0) {
         coll_poweraware_trials_tell(t, d_ppm, entry->trials);
-    }
-}
-
-/* In the table, of the stock function's, which is that of what the table does not have, too: such
-   algorithms were slower, or faster by little.  0: not told. */
-static int64_t time_in_table(const coll_poweraware_choice_t *choice, algorithm_t *a)
-{
-    int i = 0;
-    while (COLL_POWERAWARE_DECISION_STOCK != choice->algorithms[i] &&
-           (NULL == a || a != &coll_poweraware_algorithms[choice->algorithms[i]])) {
-        ++i;
-    }
-    return choice->times_ppm[i];
-}
-
-/* Where all nodes have more ranks than CPUs: experiments take longest there, and the built-in table
-   was measured so.  Nothing, where its choice is not the best so far. */
-static void expect_what_table_says(const asked_t *asked, trials_t *t)
-{
-    if (!asked->module->state->call->crowded ||
-        COLL_POWERAWARE_BY_TABLE != t->candidates[t->best].algorithm) {
-        return;
-    }
-    const coll_poweraware_choice_t *choice = choice_of_table(asked);
-    int64_t best = time_in_table(choice, by_table(asked));
-    for (int i = 0; i < t->num_candidates && 0 != best; ++i) {
-        bool can_do;
-        algorithm_t *a = algorithm_of(asked, t->candidates[i].algorithm, &can_do);
-        int64_t time = time_in_table(choice, a);
-        if (i != t->best && 0 != time) {
-            int64_t d_ppm = (time - best) * COLL_POWERAWARE_PPM / (time + best);
-            coll_poweraware_trials_expect(t, i, d_ppm);
-        }
     }
 }
 
@@ -286,9 +78,10 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
                          learning_t *class, bool long_calls)
 {
     mca_coll_poweraware_module_t *m = asked->module;
-    const candidates_t candidates = find_candidates(asked, class->best);
+    const coll_poweraware_candidates_t candidates =
+        coll_poweraware_candidates_find(asked, class->best);
     class->fixed = true;
-    if (is_settled(asked, candidates.num)) {
+    if (coll_poweraware_candidates_settled(asked, &candidates)) {
         return;
     }
     trials_t *t = new_trials(m, operation, class);
@@ -299,7 +92,7 @@ static void begin_trials(const asked_t *asked, pwr_operation_t *operation, int s
     coll_poweraware_trials_init(
         t, candidates.all, candidates.num, m->state->explores_ppm, long_calls,
         (uint64_t)asked->collective * PWR_SIZE_CLASSES + (uint64_t)size_class);
-    expect_what_table_says(asked, t);
+    coll_poweraware_candidates_expect(asked, t);
     if (!class->known) {
         tell(asked, t, known_entry(asked, operation, size_class));
     }
@@ -338,14 +131,16 @@ static void begin_class(const asked_t *asked, pwr_operation_t *operation, int si
     const pwr_knowledge_entry_t *entry = known_entry(asked, operation, size_class);
     class->fixed = 0 == asked->module->state->explores_ppm;
     if (!class->known) {
-        class->best = NULL == entry ? COLL_POWERAWARE_BY_TABLE
-                                    : candidate_named(asked->collective, entry->algorithm);
+        class->best = NULL == entry
+                          ? COLL_POWERAWARE_BY_TABLE
+                          : coll_poweraware_candidate_named(asked->collective, entry->algorithm);
     }
     if (NULL != entry) {
         pwr_operation_starts(operation, (pwr_audit_depth_t)entry->depth);
     }
     if (class->known || NULL != entry) {
-        const pwr_choice_t choice = {.algorithm = candidate_name(class->best), .gain = 1.0};
+        const pwr_choice_t choice = {.algorithm = coll_poweraware_candidate_name(class->best),
+                                     .gain = 1.0};
         pwr_operation_choice(operation, &choice);
     }
 }
@@ -400,7 +195,7 @@ static double gain_of(const trials_t *t)
 static void report(const pwr_operation_t *operation, const trials_t *t)
 {
     const pwr_choice_t choice = {
-        .algorithm = candidate_name(t->candidates[t->best].algorithm),
+        .algorithm = coll_poweraware_candidate_name(t->candidates[t->best].algorithm),
         .trials = t->pairs,
         .told = t->told,
         .take_overs = t->take_overs,
@@ -442,7 +237,8 @@ static void add_up(const asked_t *asked, pwr_operation_t *operation, learning_t 
         pwr_operation_changes(operation);
         pwr_say(2, "%s of up to %zu bytes: candidate %s is faster, and taken from now on",
                 pwr_process_name(PWR_OPERATION, (int)operation->name),
-                pwr_size_class_bytes(pwr_size_class(asked->bytes)), candidate_name(class->best));
+                pwr_size_class_bytes(pwr_size_class(asked->bytes)),
+                coll_poweraware_candidate_name(class->best));
     }
 }
 
@@ -465,20 +261,31 @@ static bool prepare_rival(const asked_t *asked, pwr_operation_t *operation, cons
     if (COLL_POWERAWARE_NO_RIVAL == t->rival) {
         return true;
     }
-    algorithm_t *a = algorithm_of(asked, t->candidates[t->rival].algorithm, &can_do);
+    algorithm_t *a =
+        coll_poweraware_candidate_algorithm(asked, t->candidates[t->rival].algorithm, &can_do);
     return NULL == a || !can_do ||
            has_memory(asked->module, operation, a, asked->args, asked->bytes);
 }
 
+typedef struct rivals {
+    const asked_t *asked;
+    const trials_t *trials;
+} rivals_t;
+
+static bool may_be_rival(void *arg, int candidate)
+{
+    const rivals_t *rivals = arg;
+    return coll_poweraware_candidates_may(rivals->asked, rivals->trials, candidate);
+}
+
 /* Before a call that may begin a block, or belong to an experiment.  Returns false: it has to wait
    for other classes (choose/turns.h). */
-static bool has_turn(asked_t *asked, pwr_operation_t *operation, learning_t *class)
+static bool has_turn(const asked_t *asked, pwr_operation_t *operation, learning_t *class)
 {
     mca_coll_poweraware_module_t *m = asked->module;
     trials_t *t = class->trials;
     coll_poweraware_trials_skip(t, class->skipped);
     class->skipped = 0;
-    asked->trials = t;
     if (coll_poweraware_trials_meet(t)) {
         meet(asked, operation, class);
         coll_poweraware_turns_end(&m->turns, t);
@@ -490,7 +297,8 @@ static bool has_turn(asked_t *asked, pwr_operation_t *operation, learning_t *cla
         }
         meet(asked, operation, class);
         pwr_operation_number(operation, t->at.call);
-        coll_poweraware_trials_find_rival(t, may_be_rival, asked);
+        coll_poweraware_trials_find_rival(t, may_be_rival,
+                                          &(rivals_t){.asked = asked, .trials = t});
         if (coll_poweraware_trials_experiment(t)) {
             coll_poweraware_end_all_repeats(m); /* they are not timed */
         }
@@ -507,7 +315,7 @@ static algorithm_t *experiment(const asked_t *asked, pwr_operation_t *operation,
     m->learning = class;
     m->ready = prepare_rival(asked, operation, t, has_memory);
     int candidate = t->candidates[coll_poweraware_trials_candidate(t)].algorithm;
-    algorithm_t *a = algorithm_of(asked, candidate, &can_do);
+    algorithm_t *a = coll_poweraware_candidate_algorithm(asked, candidate, &can_do);
     if (coll_poweraware_trials_measure(t) &&
         (!can_do || (NULL != a && !has_memory(m, operation, a, asked->args, asked->bytes)))) {
         coll_poweraware_trials_spoil(t);
@@ -522,7 +330,7 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
 {
     int size_class = pwr_size_class(bytes);
     learning_t *class = &m->state->learnings->class[collective][size_class];
-    asked_t asked = {m, args, collective, bytes, NULL};
+    const asked_t asked = {m, args, collective, bytes};
     m->quiet = class->fixed ? NULL : class;
     if (0 != class->quiet) {
         --class->quiet;
@@ -535,7 +343,7 @@ coll_poweraware_learn(mca_coll_poweraware_module_t *m, pwr_operation_t *operatio
         }
     }
     bool can_do;
-    return algorithm_of(&asked, class->best, &can_do);
+    return coll_poweraware_candidate_algorithm(&asked, class->best, &can_do);
 }
 
 void coll_poweraware_learn_end_call(mca_coll_poweraware_module_t *m)
@@ -559,7 +367,7 @@ static void take(void *to, const pwr_knowledge_entry_t *entry)
     for (int c = 0; c < COLL_POWERAWARE_NUM_COLLECTIVES; ++c) {
         if (0 == strcmp(coll_poweraware_names[c], entry->key.operation)) {
             learning_t *class = &all->class[c][entry->key.size_class];
-            class->best = candidate_named(c, entry->algorithm);
+            class->best = coll_poweraware_candidate_named(c, entry->algorithm);
             class->known = true;
         }
     }

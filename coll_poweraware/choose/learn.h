@@ -6,12 +6,7 @@
  * The first calls of a class do what other communicators of the same layout have learnt, or earlier
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
  * (choose/trials.h) compare that with what else the table has for such calls, with the stock
- * function and with our other algorithms.  Those that the table has not were slower where it was
- * measured: unless some rival is faster than what the table says, they wait for call
- * COLL_POWERAWARE_UNLIKELY_FROM.  Functions of other components that it has not are rarely the
- * fastest, and may take many times as long: they wait for call COLL_POWERAWARE_OTHERS_FROM.  Where
- * all nodes have more ranks than CPUs, as when the built-in table was measured, the times that a
- * table tells say how long each one waits.
+ * function and with our other algorithms (choose/candidates.h).
  * Classes take turns with them (choose/turns.h).  The ranks add up what they have measured in one
  * small Allreduce per experiment, or for the first three, by the saved function: after 42, 74 or
  * 106 calls of the class, after 138, 170, 212 .., in the end each 16,384; later where others have
@@ -25,15 +20,12 @@
 #define COLL_POWERAWARE_LEARN_H
 
 #include "algorithms/algorithms.h"
+#include "choose/candidates.h"
 #include "choose/trials.h"
 #include "module.h"
 #include "pwr_ompi/process.h"
 
-/* A candidate that is no algorithm. */
-enum { COLL_POWERAWARE_BY_TABLE = COLL_POWERAWARE_CHOOSE };
 enum {
-    COLL_POWERAWARE_UNLIKELY_FROM = 96,
-    COLL_POWERAWARE_OTHERS_FROM = 1024,
     COLL_POWERAWARE_LONG_FROM = 16, /* calls before the first experiment, where they are long */
     COLL_POWERAWARE_LONG_BYTES = 4096,
     COLL_POWERAWARE_LONG_NS = 10 * 1000 * 1000

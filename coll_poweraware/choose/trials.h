@@ -11,10 +11,10 @@
  * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
  * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
  * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
- * while none seems faster than the best.  From the second time on, and from the first on where times
- * are expected, it waits until adding up has taken a 64th of all calls at most, an 8th while some
- * rival seems faster: how long it took, the ranks add up the next time; until then that counts as
- * two calls.
+ * while none seems faster than the best.  From the second time on, and from the first on where
+ * times are expected, it waits until adding up has taken a 64th of all calls at most, an 8th while
+ * some rival seems faster: how long it took, the ranks add up the next time; until then that counts
+ * as two calls.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
