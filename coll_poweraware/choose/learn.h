@@ -6,11 +6,12 @@
  * The first calls of a class do what other communicators of the same layout have learnt, or earlier
  * jobs, else as the table says.  From COLL_POWERAWARE_TRIALS_FROM calls on, experiments
  * (choose/trials.h) compare that with what else the table has for such calls, with the stock
- * function and with our other algorithms (choose/candidates.h).
- * Classes take turns with them (choose/turns.h).  The ranks add up what they have measured in one
- * small Allreduce per experiment, or for the first three, by the saved function: after 42, 74 or
- * 106 calls of the class, after 138, 170, 212 .., in the end each 16,384; later where others have
- * their turn, or where that Allreduce takes as long as many calls.
+ * function and with our other algorithms (choose/candidates.h).  Classes take turns with them
+ * (choose/turns.h).  The ranks add up what they have measured in one small Allreduce per
+ * experiment, or for the first three, by the saved function: after 42, 74 or 106 calls of the
+ * class, after 138, 170, 212 .., in the end each 16,384; later where others have their turn, where
+ * that Allreduce takes as long as many calls, or, the first time, where the table tells what
+ * experiments take.
  *
  * Calls of COLL_POWERAWARE_LONG_BYTES and more may be long: programs make few of them.  There the
  * ranks add up what the last one before COLL_POWERAWARE_LONG_FROM took, and if that was
