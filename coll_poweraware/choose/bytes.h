@@ -5,7 +5,7 @@
  *
  * Programs make such calls of one size again and again.  So the ranks agree now and then on the
  * most that one of them moves (one Allreduce by the saved function): in the first call, again after
- * 8 calls, and then ever after
+ * 8 calls, and then every
  *
  *   64 calls, 16 of at least 256 KiB, 4 of at least 4 MiB
  *

@@ -15,6 +15,8 @@ typedef coll_poweraware_asked_t asked_t;
 typedef coll_poweraware_candidates_t candidates_t;
 typedef coll_poweraware_trials_t trials_t;
 
+static const uint64_t never = UINT64_MAX;
+
 int coll_poweraware_candidate_named(int collective, const char *name)
 {
     int index = coll_poweraware_algorithm_index(collective, name);
@@ -73,16 +75,28 @@ static const coll_poweraware_choice_t *choice_of_table(const asked_t *asked)
                            : coll_poweraware_choices_find(choices, asked->collective, asked->bytes);
 }
 
+/* Where the table has an algorithm among those; at the end, which is the stock function's place, if
+   it has not. */
+static int place_in_table(const coll_poweraware_choice_t *choice, algorithm_t *a)
+{
+    int i = 0;
+    while (COLL_POWERAWARE_DECISION_STOCK != choice->algorithms[i] &&
+           (NULL == a || a != &coll_poweraware_algorithms[choice->algorithms[i]])) {
+        ++i;
+    }
+    return i;
+}
+
 /* And is believed in it; so are the stock function, and the table's choice itself. */
 static bool is_in_table(const asked_t *asked, int candidate)
 {
-    const int *next = choice_of_table(asked)->algorithms;
-    while (candidate != *next && COLL_POWERAWARE_DECISION_STOCK != *next) {
-        ++next;
+    if (candidate < 0) {
+        return true;
     }
-    return candidate < 0 || (candidate == *next &&
-                             coll_poweraware_table_is_believed(
-                                 asked->module->state, &coll_poweraware_algorithms[candidate]));
+    algorithm_t *a = &coll_poweraware_algorithms[candidate];
+    const coll_poweraware_choice_t *choice = choice_of_table(asked);
+    return candidate == choice->algorithms[place_in_table(choice, a)] &&
+           coll_poweraware_table_is_believed(asked->module->state, a);
 }
 
 /* ---- at the beginning ---- */
@@ -128,12 +142,7 @@ bool coll_poweraware_candidates_settled(const asked_t *asked, const candidates_t
    algorithms were slower, or faster by little.  0: not told. */
 static int64_t time_in_table(const coll_poweraware_choice_t *choice, algorithm_t *a)
 {
-    int i = 0;
-    while (COLL_POWERAWARE_DECISION_STOCK != choice->algorithms[i] &&
-           (NULL == a || a != &coll_poweraware_algorithms[choice->algorithms[i]])) {
-        ++i;
-    }
-    return choice->times_ppm[i];
+    return choice->times_ppm[place_in_table(choice, a)];
 }
 
 /* Where all nodes have more ranks than CPUs: experiments take longest there, and the built-in table
@@ -169,38 +178,32 @@ static uint64_t comes_from(const asked_t *asked, int candidate, algorithm_t *a)
                                                       : COLL_POWERAWARE_OTHERS_FROM;
 }
 
-/* Ours do not wait where calls are long, or once something says that the table is wrong here. */
-static bool is_for_later(const trials_t *t, int i, uint64_t from)
-{
-    bool hurries = COLL_POWERAWARE_UNLIKELY_FROM == from && (t->long_calls || t->surprised);
-    return 0 == t->candidates[i].pairs && t->at.call < from && !hurries;
-}
-
-/* What would do the same as the best is no rival: the table's choice and its algorithm.  *from: see
-   comes_from. */
-static bool is_rival(const asked_t *asked, const trials_t *t, int i, uint64_t *from)
+/* The same for trials->candidates[i]; never: it cannot do the call, or would do the same as the
+   best, like the table's choice and its algorithm. */
+static uint64_t rival_from(const asked_t *asked, const trials_t *t, int i)
 {
     int candidate = t->candidates[i].algorithm;
     bool can_do;
     bool can_best;
     algorithm_t *a = coll_poweraware_candidate_algorithm(asked, candidate, &can_do);
-    *from = comes_from(asked, candidate, a);
-    return can_do && a != coll_poweraware_candidate_algorithm(
-                              asked, t->candidates[t->best].algorithm, &can_best);
+    algorithm_t *best =
+        coll_poweraware_candidate_algorithm(asked, t->candidates[t->best].algorithm, &can_best);
+    return can_do && a != best ? comes_from(asked, candidate, a) : never;
 }
 
 unsigned coll_poweraware_candidates_rivals(const asked_t *asked, const trials_t *t)
 {
     unsigned num = 0;
     for (int i = 0; i < t->num_candidates; ++i) {
-        uint64_t from;
-        num += is_rival(asked, t, i, &from) && COLL_POWERAWARE_OTHERS_FROM != from;
+        num += rival_from(asked, t, i) < COLL_POWERAWARE_OTHERS_FROM;
     }
     return num;
 }
 
+/* Ours do not wait where calls are long, or once something says that the table is wrong here. */
 bool coll_poweraware_candidates_may(const asked_t *asked, const trials_t *t, int i)
 {
-    uint64_t from;
-    return is_rival(asked, t, i, &from) && !is_for_later(t, i, from);
+    uint64_t from = rival_from(asked, t, i);
+    bool hurries = COLL_POWERAWARE_UNLIKELY_FROM == from && (t->long_calls || t->surprised);
+    return never != from && (0 != t->candidates[i].pairs || t->at.call >= from || hurries);
 }
