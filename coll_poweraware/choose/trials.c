@@ -103,6 +103,12 @@ static bool is_expected(const trials_t *t, const candidate_t *c)
     return c->expected_ppm > 0 && !t->surprised && 0 == t->take_overs;
 }
 
+/* Or slower by little. */
+static bool is_expected_equal(const trials_t *t, const candidate_t *c)
+{
+    return is_expected(t, c) && c->expected_ppm < EXPECTED_PPM;
+}
+
 /* ---- results ---- */
 
 /* The pair of this block is over. */
@@ -124,11 +130,21 @@ static bool is_kept(const trials_t *t, int candidate)
     return false;
 }
 
+/* Some rival seems faster; or one was, so others may be, of whom nothing is known yet. */
+static bool is_urgent(const trials_t *t)
+{
+    bool any_first = false;
+    for (int i = 0; i < t->num_kept; ++i) {
+        any_first |= 0 == t->candidates[t->kept[i].rival].pairs;
+    }
+    return t->surprised || (t->take_overs > 0 && any_first);
+}
+
 /* Not yet, if another pair will be added up with these, or if that would take too many of the calls
    so far. */
 static bool is_due(const trials_t *t)
 {
-    uint64_t share = t->surprised ? SHARE_OF_MANY_SUMS : SHARE_OF_SUMS;
+    uint64_t share = is_urgent(t) ? SHARE_OF_MANY_SUMS : SHARE_OF_SUMS;
     bool waits = t->more && t->num_kept < COLL_POWERAWARE_TRIALS_TOGETHER;
     return 0 != t->num_kept && !waits &&
            share * t->sum_calls * (t->sums + UINT64_C(1)) <= t->at.call;
@@ -239,7 +255,7 @@ static bool judge(trials_t *t, const pair_t *pair, const int64_t sums[2])
 {
     candidate_t *rival = &t->candidates[pair->rival];
     int64_t d_ppm = d_of(sums);
-    bool surprises = d_ppm <= (is_expected(t, rival) ? -EXPECTED_PPM : PROMISING_PPM);
+    bool surprises = d_ppm <= (is_expected_equal(t, rival) ? -EXPECTED_PPM : PROMISING_PPM);
     if (d_ppm <= PROMISING_PPM && is_told(rival)) {
         forget_told(t);
     } else if (d_ppm <= PROMISING_PPM && rival->d_ppm > 0) {
@@ -366,7 +382,7 @@ void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int c
     t->ns[0] = t->ns[1] = 0;
     t->least_ns = 0;
     t->more = false;
-    if (COLL_POWERAWARE_TRIALS_TOGETHER == t->num_kept) {
+    if (!coll_poweraware_trials_begin(t) || COLL_POWERAWARE_TRIALS_TOGETHER == t->num_kept) {
         return;
     }
     for (int i = 0; i < t->num_candidates; ++i) {
@@ -387,41 +403,70 @@ void coll_poweraware_trials_find_rival(trials_t *t, bool (*may)(void *arg, int c
 
 /* ---- a call ---- */
 
+/* Of this block's pair: calls before this one. */
+static uint32_t calls_of_pair(const trials_t *t)
+{
+    int stretches = t->at.stretch - PWR_SCHEDULE_CHOICE;
+    uint32_t length = pwr_schedule_length(t->at.block);
+    return stretches < 0 ? 0 : (uint32_t)(stretches + 1) * length - t->at.left;
+}
+
+static uint32_t calls_of_part(const trials_t *t)
+{
+    return t->skip + t->take;
+}
+
+/* One that is spoilt is over with the last of its stretches: its rival's memory may be made until
+   then. */
+static bool is_over(const trials_t *t)
+{
+    uint32_t length = pwr_schedule_length(t->at.block);
+    uint32_t part = t->spoilt ? PWR_SCHEDULE_CHOICE_PART * length : calls_of_part(t);
+    return t->at.stretch >= PWR_SCHEDULE_CHOICE && calls_of_pair(t) >= 2 * part;
+}
+
+bool coll_poweraware_trials_meet(const trials_t *t)
+{
+    return COLL_POWERAWARE_NO_RIVAL != t->rival && is_over(t);
+}
+
+bool coll_poweraware_trials_experiment(const trials_t *t)
+{
+    return COLL_POWERAWARE_NO_RIVAL != t->rival && !is_over(t);
+}
+
 /* Where a call is in the pair of its block. */
 typedef struct place {
-    bool within; /* it is in the pair, or in the stretch before it */
-    bool rivals; /* it is in the rival's part */
-    bool taken;  /* the part has begun and is not over */
+    bool before; /* shortly before it */
+    bool rivals; /* in the rival's part */
     bool counts;
 } place_t;
 
 static place_t place_of(const trials_t *t)
 {
-    int behind = t->at.stretch - PWR_SCHEDULE_CHOICE;
-    uint32_t length = pwr_schedule_length(t->at.block);
+    uint32_t call = calls_of_pair(t);
+    uint32_t part = calls_of_part(t);
+    bool rival_first = 0 != (pwr_schedule_scrambled(t->seed ^ t->at.block) & 1);
     if (!coll_poweraware_trials_experiment(t)) {
         return (place_t){0};
     }
-    if (behind < 0) { /* the first stretch of a block may be longer */
-        return (place_t){.within = t->at.left <= length};
+    if (t->at.stretch < PWR_SCHEDULE_CHOICE) {
+        return (place_t){.before = true};
     }
-    bool rival_first = 0 != (pwr_schedule_scrambled(t->seed ^ t->at.block) & 1);
-    bool rivals = (behind < PWR_SCHEDULE_CHOICE_PART) == rival_first;
-    uint32_t call = (uint32_t)(behind % PWR_SCHEDULE_CHOICE_PART) * length + length - t->at.left;
-    bool taken = call < t->skip + t->take;
-    return (place_t){true, rivals, taken, taken && call >= t->skip};
+    bool within = call < 2 * part;
+    return (place_t){.rivals = within && (call < part) == rival_first,
+                     .counts = within && call % part >= t->skip};
 }
 
 bool coll_poweraware_trials_measure(const trials_t *t)
 {
     place_t place = place_of(t);
-    return place.within && (place.counts || t->at.stretch < PWR_SCHEDULE_CHOICE);
+    return place.before || place.counts;
 }
 
 int coll_poweraware_trials_candidate(const trials_t *t)
 {
-    place_t place = place_of(t);
-    return place.rivals && place.taken ? t->rival : t->best;
+    return place_of(t).rivals ? t->rival : t->best;
 }
 
 void coll_poweraware_trials_add(trials_t *t, uint64_t ns)
@@ -436,32 +481,23 @@ void coll_poweraware_trials_add(trials_t *t, uint64_t ns)
     }
 }
 
-/* The part is over, and there are calls left in it. */
-static bool is_idle(const trials_t *t)
-{
-    place_t place = place_of(t);
-    return place.within && !place.taken && t->at.stretch >= PWR_SCHEDULE_CHOICE;
-}
-
 void coll_poweraware_trials_over(trials_t *t)
 {
     pwr_schedule_next(&t->at);
-    while (t->long_calls && t->at.call < CLOSE_CALL && is_idle(t)) {
+    while (t->long_calls && t->at.call < CLOSE_CALL && coll_poweraware_trials_meet(t) &&
+           t->at.stretch < PWR_SCHEDULE_CHOICE_END) {
         pwr_schedule_end_stretch(&t->at);
     }
 }
 
 uint32_t coll_poweraware_trials_quiet(const trials_t *t)
 {
-    uint32_t length = pwr_schedule_length(t->at.block);
-    bool behind = t->at.stretch >= PWR_SCHEDULE_CHOICE_END;
-    if (coll_poweraware_trials_meet(t) || coll_poweraware_trials_begin(t)) {
+    pwr_schedule_t next = t->at;
+    if (COLL_POWERAWARE_NO_RIVAL != t->rival || coll_poweraware_trials_begin(t)) {
         return 0;
     }
-    if (0 == t->at.stretch && t->at.left > length) {
-        return t->at.left - length;
+    if (0 != next.stretch || next.left < COLL_POWERAWARE_TRIALS_BEFORE) {
+        pwr_schedule_end_block(&next);
     }
-    return behind || COLL_POWERAWARE_NO_RIVAL == t->rival
-               ? pwr_schedule_until(&t->at, PWR_SCHEDULE_STRETCHES)
-               : 0;
+    return (uint32_t)(next.call - t->at.call) + next.left - COLL_POWERAWARE_TRIALS_BEFORE;
 }

@@ -5,16 +5,18 @@
  * program runs (scheme auto).  Nothing here knows MPI.
  *
  * One candidate is the *best* so far, and takes all calls but those of experiments.  Once in a
- * block of the schedule (pwr/schedule.h) a *rival* takes a few calls, and the best takes as many,
- * in random order.  The first one of them does not count, nor the first two of a rival that is new:
- * ranks may have run ahead of each other, and memory is touched for the first time.  Each rank adds
- * up its time in both.  In the first call behind them the ranks add their sums up, so all of them
- * know the same numbers, and decide the same.  To add up takes as long as many calls: so that is
- * done for the first pairs of several rivals at once, COLL_POWERAWARE_TRIALS_TOGETHER at most,
- * while none seems faster than the best.  From the second time on, and from the first on where
- * times are expected, it waits until adding up has taken a 64th of all calls at most, an 8th while
- * some rival seems faster: how long it took, the ranks add up the next time; until then that counts
- * as two calls.
+ * block of the schedule (pwr/schedule.h) a *rival* takes a few calls, and the best takes as many
+ * next to them, in random order.  The first one of them does not count, nor the first two of a
+ * rival that is new: ranks may have run ahead of each other, and memory is touched for the first
+ * time.  Each rank adds up its time in both.  In the first call behind them the ranks add their
+ * sums up, so all of them know the same numbers, and decide the same.  All other calls of a block
+ * but two are as if there were no experiments, so repeated calls take the short way (repeat.h).  To
+ * add up takes as long as many calls: so that is done for the first pairs of several rivals at
+ * once, COLL_POWERAWARE_TRIALS_TOGETHER at most, while none seems faster than the best.  From the
+ * second time on, and from the first on where times are expected, it waits until adding up has
+ * taken a 64th of all calls at most, an 8th while some rival seems faster, and of first pairs
+ * behind a take-over: how long it took, the ranks add up the next time; until then that counts as
+ * two calls.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
  *
@@ -35,14 +37,14 @@
  * with up to five rivals those are made in the first 192 calls, those of rivals that come later
  * (choose/learn.h) when they come.  One that is expected to be r times as slow, or equal, waits
  * until that, and four calls for the pair itself, are a 64th of the calls so far; the first one of
- * all until 4 (r - 1) are a 16th; not while some rival seems faster, in its first pair by a fifth,
- * nor behind a take-over.  One that seemed less than nine times as slow has a second pair on
- * credit, of 3 (r - 1) calls; one that is expected to be slower, only if it seemed so by less than
- * a fifth. Long calls, which do not wait: 3 (r - 1) and 2 (r - 1).  Later pairs of all rivals
- * together lose at most b / 4 of all calls, as far as the latest d of each holds.  A rival that is
- * faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs of one call),
- * and until then each call of the best loses 2 d / (1 + d) of itself.  When costs change, it begins
- * anew, from the next block on: after 16,384 calls at most.
+ * all until 4 (r - 1) are a 16th; not while some rival seems faster, one that is expected to be
+ * equal by a fifth, nor behind a take-over.  One that seemed less than nine times as slow has a
+ * second pair on credit, of 3 (r - 1) calls; one that is expected to be slower, only if it seemed
+ * so by less than a fifth. Long calls, which do not wait: 3 (r - 1) and 2 (r - 1).  Later pairs of
+ * all rivals together lose at most b / 4 of all calls, as far as the latest d of each holds.  A
+ * rival that is faster is found after 9 (v + 0.005) / d^2 calls of pairs (v: variance of d in pairs
+ * of one call), and until then each call of the best loses 2 d / (1 + d) of itself.  When costs
+ * change, it begins anew, from the next block on: after 16,384 calls at most.
  *
  * What earlier jobs have measured is believed until it is refuted.  One rival has one pair, to see
  * whether things are as they were: 4 (r - 1) calls.  The others come when the calls pay for what
@@ -60,6 +62,7 @@
 enum {
     COLL_POWERAWARE_MOST_CANDIDATES = 8,
     COLL_POWERAWARE_TRIALS_FROM = 32,    /* calls of a class before its first experiment */
+    COLL_POWERAWARE_TRIALS_BEFORE = 2,   /* calls of an experiment before its pair */
     COLL_POWERAWARE_TRIALS_TOGETHER = 3, /* pairs that are added up at once */
     COLL_POWERAWARE_TRIALS_SUM_NS = 2 * COLL_POWERAWARE_TRIALS_TOGETHER,
     COLL_POWERAWARE_TRIALS_SUMS,
@@ -132,11 +135,7 @@ void coll_poweraware_trials_tell(coll_poweraware_trials_t *trials, int64_t d_ppm
    and before the next pair: whether the ranks now have to add up their sums, and those of this one:
    rival, best, in ns, of each pair that is kept, then zeros, at last sum_ns.  Where they have to,
    agree follows. */
-static inline bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials)
-{
-    return PWR_SCHEDULE_CHOICE_END == trials->at.stretch &&
-           trials->at.left == pwr_schedule_length(trials->at.block);
-}
+bool coll_poweraware_trials_meet(const coll_poweraware_trials_t *trials);
 bool coll_poweraware_trials_have(coll_poweraware_trials_t *trials,
                                  int64_t sums[COLL_POWERAWARE_TRIALS_SUMS]);
 /* The sums of all ranks, sum_ns of any earlier time; NULL: they could not be added up.  Returns
@@ -147,20 +146,17 @@ static inline void coll_poweraware_trials_give_up(coll_poweraware_trials_t *tria
 {
     trials->rival = COLL_POWERAWARE_NO_RIVAL;
 }
-/* Shortly before the pair of a block: finds its rival.  may: whether a candidate may be one. */
+/* Shortly before the pair of a block: finds its rival, unless agree has just gone to another block.
+   may: whether a candidate may be one. */
 static inline bool coll_poweraware_trials_begin(const coll_poweraware_trials_t *trials)
 {
-    return 0 == trials->at.stretch && trials->at.left == pwr_schedule_length(trials->at.block);
+    return 0 == trials->at.stretch && COLL_POWERAWARE_TRIALS_BEFORE == trials->at.left;
 }
 void coll_poweraware_trials_find_rival(coll_poweraware_trials_t *trials,
                                        bool (*may)(void *arg, int candidate), void *arg);
 
 /* Whether there is one in this block that is not over. */
-static inline bool coll_poweraware_trials_experiment(const coll_poweraware_trials_t *trials)
-{
-    return COLL_POWERAWARE_NO_RIVAL != trials->rival &&
-           trials->at.stretch < PWR_SCHEDULE_CHOICE_END;
-}
+bool coll_poweraware_trials_experiment(const coll_poweraware_trials_t *trials);
 /* Whether this call is timed: it counts, or comes shortly before. */
 bool coll_poweraware_trials_measure(const coll_poweraware_trials_t *trials);
 /* The candidate that takes this call. */

@@ -33,6 +33,7 @@ typedef struct program {
     uint64_t sum_ns;         /* what they take; 0: not known */
     uint64_t taken[MOST];    /* calls */
     uint32_t quiet, skipped; /* of rank 1 */
+    uint64_t told;           /* calls that it had to be told of */
     coll_poweraware_trials_t rank[RANKS];
 } program_t;
 
@@ -143,6 +144,7 @@ static void call_over(program_t *p, int r)
         p->skipped++;
         return;
     }
+    p->told++;
     coll_poweraware_trials_over(t);
     p->quiet = coll_poweraware_trials_quiet(t);
 }
@@ -339,6 +341,43 @@ static void test_long_sums(void **state)
         run(&p, 600);
         assert_true(over_best(&p, 20000) <= 1.02);
     }
+}
+
+/* The table was wrong, and the best one comes last: others have had their first pairs by then, and
+   behind a take-over those are added up soon. */
+static void test_sums_behind_take_over(void **state)
+{
+    static const double cost[MOST] = {100, 50, 80, 10, 60},
+                        expected[MOST] = {1, 1.2, 1.3, 1.4, 1.5};
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        program_t p;
+        start(&p, cost, 5, 0.1, seed);
+        expect(&p, expected);
+        p.sum_ns = 100 * US;
+        run(&p, 300);
+        assert_true(over_best(&p, 20000) <= 1.02);
+        assert_int_equal(p.rank[0].best, 3);
+    }
+}
+
+/* Calls that the best takes, as ever, need not be told: all but those of pairs and a few next to
+   them, also where all pairs are as long as they can be. */
+static void test_most_are_quiet(void **state)
+{
+    static const double equal[MOST] = {10, 10};
+    program_t p;
+    (void)state;
+    start(&p, equal, 2, 0.0, 1);
+    run(&p, 448 - p.calls);
+    p.told = p.taken[1] = 0;
+    run(&p, 2000);
+    assert_true(p.told >= 2 * p.taken[1] && p.told < 2000 / 16);
+    start(&p, best_first, 5, 0.01, 1);
+    run(&p, 448 - p.calls);
+    p.told = 0;
+    run(&p, 2000);
+    assert_true(p.told < 2000 / 16);
 }
 
 /* Nobody knows what adding up takes: the second time waits as if that were two calls, and so does
@@ -628,6 +667,8 @@ int main(void)
         cmocka_unit_test(test_expected_equal),
         cmocka_unit_test(test_expected_wrongly),
         cmocka_unit_test(test_long_sums),
+        cmocka_unit_test(test_sums_behind_take_over),
+        cmocka_unit_test(test_most_are_quiet),
         cmocka_unit_test(test_unknown_sums),
         cmocka_unit_test(test_surprised_for_a_while),
         cmocka_unit_test(test_long_calls),

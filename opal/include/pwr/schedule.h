@@ -13,8 +13,8 @@
  *   14 to 17     16                    -
  *   from 18 on   32                    0, 512, 1536, 3584 .., at last 15872
  *
- * In each block stretches 1 and 2 against 3 and 4 compare two algorithms, from a block on that
- * their user knows.  Then three pairs may measure how deep to save (pwr/audit.h): stretches 5 and
+ * In each block two algorithms may be compared in stretches 1 to 4, from a block on that their user
+ * knows.  Then three pairs may measure how deep to save (pwr/audit.h): stretches 5 and
  * 6; 7 and 8 against 9 and 10; 11 and 12 against 13 and 14.  The first pair always may, the others
  * when that one was suspicious.  So saving stops in 1 of 16 calls, in none of the first ten, and
  * later in 1 of 512.
@@ -28,7 +28,7 @@
 enum {
     PWR_SCHEDULE_STRETCHES = 16,  /* of a block */
     PWR_SCHEDULE_CHOICE = 1,      /* the first stretch of the pair about algorithms, ... */
-    PWR_SCHEDULE_CHOICE_PART = 2, /* ... whose parts have so many */
+    PWR_SCHEDULE_CHOICE_PART = 2, /* ... whose parts have so many at most */
     PWR_SCHEDULE_CHOICE_END = PWR_SCHEDULE_CHOICE + 2 * PWR_SCHEDULE_CHOICE_PART,
     PWR_SCHEDULE_DEPTH = 5, /* the first stretch of the first pair about depth */
     PWR_SCHEDULE_DEPTH_PAIRS = 3,
