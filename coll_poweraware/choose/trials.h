@@ -9,13 +9,15 @@
  * next to them, in random order.  The first one of them does not count, nor the first two of a
  * rival that is new: ranks may have run ahead of each other, and memory is touched for the first
  * time.  Each rank adds up its time in both.  In the first call behind them the ranks add their
- * sums up, so all of them know the same numbers, and decide the same.  All other calls of a block
- * but two are as if there were no experiments, so repeated calls take the short way (repeat.h).  To
- * add up takes as long as many calls: so that is done for the first pairs of several rivals at
+ * sums up, so all of them know the same numbers, and decide the same.  All other calls are as if
+ * there were no experiments, but for two before a pair: those that repeat others take the short way
+ * (repeat.h).
+ *
+ * To add up takes as long as many calls.  So that is done for the first pairs of several rivals at
  * once, COLL_POWERAWARE_TRIALS_TOGETHER at most, while none seems faster than the best.  From the
  * second time on, and from the first on where times are expected, it waits until adding up has
- * taken a 64th of all calls at most, an 8th while some rival seems faster, and of first pairs
- * behind a take-over: how long it took, the ranks add up the next time; until then that counts as
+ * taken a 64th of all calls at most; an 8th while some rival seems faster, and for first pairs
+ * behind a take-over.  How long it took, the ranks add up the next time; until then that counts as
  * two calls.
  *
  *   d = (rival - best) / (rival + best)        of the sums over all ranks; -1 .. 1
