@@ -380,6 +380,19 @@ static void test_most_are_quiet(void **state)
     assert_true(p.told < 2000 / 16);
 }
 
+/* To agree may go to another block, before a call that would have begun an experiment. */
+static void test_no_rival_elsewhere(void **state)
+{
+    static const double equal[MOST] = {10, 10};
+    program_t p;
+    (void)state;
+    start(&p, equal, 2, 0.0, 1);
+    run(&p, 448 - p.calls);
+    assert_false(coll_poweraware_trials_begin(&p.rank[0]));
+    coll_poweraware_trials_find_rival(&p.rank[0], may, &p);
+    assert_int_equal(p.rank[0].rival, COLL_POWERAWARE_NO_RIVAL);
+}
+
 /* Nobody knows what adding up takes: the second time waits as if that were two calls, and so does
    the first one where times are expected. */
 static void test_unknown_sums(void **state)
@@ -669,6 +682,7 @@ int main(void)
         cmocka_unit_test(test_long_sums),
         cmocka_unit_test(test_sums_behind_take_over),
         cmocka_unit_test(test_most_are_quiet),
+        cmocka_unit_test(test_no_rival_elsewhere),
         cmocka_unit_test(test_unknown_sums),
         cmocka_unit_test(test_surprised_for_a_while),
         cmocka_unit_test(test_long_calls),

@@ -91,6 +91,7 @@ static void call(program_t *p, int class)
         coll_poweraware_turns_end(&p->turns, t);
     }
     if (coll_poweraware_trials_begin(t)) {
+        assert_true(t != p->turns.of);
         waits = coll_poweraware_turns_wait(&p->turns, t);
         if (!waits) {
             add_up(t);
