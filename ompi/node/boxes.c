@@ -10,25 +10,31 @@ static bool is_before(uint32_t a, uint32_t b)
     return (int32_t)(a - b) < 0;
 }
 
-static unsigned set_of(uint32_t round)
+static unsigned line_of(uint32_t round)
 {
     return round % PWR_BOX_ROUNDS;
+}
+
+/* The first round of the batch. */
+static uint32_t batch_of(uint32_t round)
+{
+    return round / PWR_BOX_BATCH * PWR_BOX_BATCH;
 }
 
 /* This round's. */
 static pwr_post_t *post_of(const pwr_boxes_t *b, int local)
 {
-    return &b->lines[local].posted[set_of(b->round)];
+    return &b->lines[local].posted[line_of(b->round)];
 }
 
 static unsigned char *set(const pwr_boxes_t *b, uint32_t round)
 {
-    return b->sets + set_of(round) * b->set_bytes;
+    return b->sets + round % PWR_BOX_SETS * b->set_bytes;
 }
 
 static unsigned char *box(const pwr_boxes_t *b, uint32_t round, int local, size_t bytes)
 {
-    return bytes <= PWR_BOX_INLINE ? b->lines[local].posted[set_of(round)].with.bytes
+    return bytes <= PWR_BOX_INLINE ? b->lines[local].posted[line_of(round)].with.bytes
                                    : set(b, round) + (size_t)local * b->box_stride;
 }
 
@@ -81,7 +87,7 @@ void pwr_boxes_begin(pwr_boxes_t *b, pwr_boxes_wait_fn_t wait, void *who)
     if (b->round - b->known >= PWR_BOX_REFRESH) {
         b->known = old; /* too little to know for this and any later round */
     }
-    uint32_t *posted = &b->posted[set_of(b->round)];
+    uint32_t *posted = &b->posted[line_of(b->round)];
     if (b->round - *posted >= PWR_BOX_REFRESH) {
         *posted = old; /* nobody waits for it */
         pwr_flag_set(&post_of(b, b->my_local)->flag, old);
@@ -98,18 +104,19 @@ static int last_other(const pwr_boxes_t *b)
     return last == b->my_local ? last - 1 : last;
 }
 
-/* The invariant: all have ended round - DEPTH.  Who runs that far ahead waits until half of the
-   depth is free, instead of asking for every round. */
-static void wait_until_free(pwr_boxes_t *b)
+/* The invariant: all have ended the round that is depth before this one.  Who runs that far ahead
+   waits until about half of the depth is free, instead of asking for every round. */
+static void wait_until_free(pwr_boxes_t *b, unsigned depth)
 {
-    if (!is_before(b->known, b->round - PWR_BOX_ROUNDS + 1)) {
+    if (!is_before(b->known, b->round - depth + 1)) {
         return;
     }
+    uint32_t target = batch_of(b->round - depth / 2);
     uint32_t least = b->round;
     for (int i = 0; i < b->num_local; ++i) {
         if (i != b->my_local) {
             pwr_flag_t *left = &b->lines[i].left;
-            wait_for_flag(b, PWR_BOX_FREE, left, b->round - PWR_BOX_ROUNDS / 2, i == last_other(b));
+            wait_for_flag(b, PWR_BOX_FREE, left, target, i == last_other(b));
             uint32_t ended = atomic_load_explicit(&left->value, memory_order_acquire);
             least = is_before(ended + 1, least) ? ended + 1 : least;
         }
@@ -117,23 +124,28 @@ static void wait_until_free(pwr_boxes_t *b)
     learn(b, least);
 }
 
+static unsigned depth_for(size_t bytes)
+{
+    return bytes <= PWR_BOX_INLINE ? PWR_BOX_ROUNDS : PWR_BOX_SETS;
+}
+
 unsigned char *pwr_boxes_fill(pwr_boxes_t *b, size_t bytes)
 {
-    wait_until_free(b);
+    wait_until_free(b, depth_for(bytes));
     return box(b, b->round, b->my_local, bytes);
 }
 
 void pwr_boxes_join(pwr_boxes_t *b, int error)
 {
-    unsigned set = set_of(b->round);
+    unsigned line = line_of(b->round);
     pwr_post_t *post = post_of(b, b->my_local);
     post->with.error = error;
     if (pwr_boxes_are_crowded(b)) {
-        b->joined[set] += (uint32_t)b->num_local;
-        pwr_flag_arrive(&b->control->joined[set], b->joined[set]);
+        b->joined[line] += (uint32_t)b->num_local;
+        pwr_flag_arrive(&b->control->joined[line], b->joined[line]);
         return;
     }
-    b->posted[set] = b->round;
+    b->posted[line] = b->round;
     set_flag(b, &post->flag);
 }
 
@@ -143,8 +155,8 @@ static int wait_for_first(const pwr_boxes_t *b, int num, int last)
     bool counted = pwr_boxes_are_crowded(b);
     int error = 0;
     if (counted && num > 0) {
-        unsigned set = set_of(b->round);
-        wait_for_flag(b, PWR_BOX_JOINED, &b->control->joined[set], b->joined[set], true);
+        unsigned line = line_of(b->round);
+        wait_for_flag(b, PWR_BOX_JOINED, &b->control->joined[line], b->joined[line], true);
     }
     for (int i = 0; i < num; ++i) {
         pwr_post_t *post = post_of(b, i);
@@ -178,14 +190,15 @@ const unsigned char *pwr_boxes_read_last(const pwr_boxes_t *b, int local, size_t
     return box(b, b->round - 1, local, bytes);
 }
 
-unsigned char *pwr_boxes_area(const pwr_boxes_t *b)
+unsigned char *pwr_boxes_area(pwr_boxes_t *b)
 {
+    wait_until_free(b, PWR_BOX_SETS);
     return set(b, b->round);
 }
 
 unsigned char *pwr_boxes_fill_set(pwr_boxes_t *b, size_t bytes)
 {
-    wait_until_free(b);
+    wait_until_free(b, depth_for(bytes));
     return whole_set(b, b->my_local, bytes);
 }
 
@@ -194,7 +207,7 @@ void pwr_boxes_post(pwr_boxes_t *b, int error)
     pwr_post_t *post = post_of(b, b->my_local);
     post->with.error = error;
     post->with.known = b->known;
-    b->posted[set_of(b->round)] = b->round;
+    b->posted[line_of(b->round)] = b->round;
     set_flag(b, &post->flag);
 }
 
@@ -213,6 +226,8 @@ const unsigned char *pwr_boxes_read_set(const pwr_boxes_t *b, int local, size_t 
 
 void pwr_boxes_end(pwr_boxes_t *b)
 {
-    b->left = b->round;
-    set_flag(b, &b->lines[b->my_local].left);
+    if (batch_of(b->left) != batch_of(b->round)) {
+        b->left = b->round;
+        set_flag(b, &b->lines[b->my_local].left);
+    }
 }

@@ -47,14 +47,14 @@ static layout_t layout_of(const pwr_segment_shape_t *shape)
     at.positions =
         round_up(at.costs + ranks * sizeof(pwr_copy_costs_t), _Alignof(pwr_position_line_t));
     at.sets = round_up(at.positions + ranks * sizeof(pwr_position_line_t), PAGE);
-    at.end = at.sets + round_up(PWR_BOX_ROUNDS * set_bytes(shape), PAGE);
+    at.end = at.sets + round_up(PWR_BOX_SETS * set_bytes(shape), PAGE);
     return at;
 }
 
 pwr_segment_shape_t pwr_segment_shape(size_t bytes, int num_ranks)
 {
     pwr_segment_shape_t shape = {.num_ranks = num_ranks};
-    size_t share = bytes / 4 / PWR_BOX_ROUNDS / (size_t)num_ranks;
+    size_t share = bytes / 4 / PWR_BOX_SETS / (size_t)num_ranks;
     size_t least = pwr_box_stride(PWR_CACHE_LINE);
     shape.box_bytes = share < least
                           ? PWR_CACHE_LINE

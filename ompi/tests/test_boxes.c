@@ -21,13 +21,13 @@
 
 #include "pwr_ompi/boxes.h"
 
-enum { MOST = 5, BOX_BYTES = 256, SETS = PWR_BOX_ROUNDS, ROUNDS = 500, LIMIT_S = 600 };
+enum { MOST = 5, BOX_BYTES = 256, DEPTH = PWR_BOX_ROUNDS, ROUNDS = 500, LIMIT_S = 600 };
 
 typedef struct node {
     int num;
     pwr_boxes_control_t control;
     pwr_rank_lines_t lines[MOST];
-    _Alignas(64) unsigned char sets[SETS][MOST * BOX_BYTES];
+    _Alignas(64) unsigned char sets[PWR_BOX_SETS][MOST * BOX_BYTES];
     pwr_boxes_t rank[MOST];
 } node_t;
 
@@ -47,12 +47,12 @@ static void make_node(node_t *node, int num, bool crowded, uint32_t start)
                            .known = start,
                            .left = start};
         node->lines[i].left.value = start;
-        for (uint32_t back = 0; back < SETS; ++back) {
-            unsigned set = (start - back) % SETS;
-            b->posted[set] = start - back;
-            b->joined[set] = start;
-            node->lines[i].posted[set].flag.value = start - back;
-            node->control.joined[set].value = start;
+        for (uint32_t back = 0; back < DEPTH; ++back) {
+            unsigned line = (start - back) % DEPTH;
+            b->posted[line] = start - back;
+            b->joined[line] = start;
+            node->lines[i].posted[line].flag.value = start - back;
+            node->control.joined[line].value = start;
         }
         pwr_boxes_enter(b, num, i, crowded && 0 == i);
     }
@@ -308,13 +308,18 @@ static void note_wait(void *who, pwr_box_wait_t what, pwr_flag_t *flag, uint32_t
     wait_target = target;
 }
 
-static void rank_posts(node_t *node, int rank)
+static void rank_posts_bytes(node_t *node, int rank, size_t bytes)
 {
     pwr_boxes_t *b = &node->rank[rank];
     pwr_boxes_begin(b, note_wait, NULL);
-    pwr_boxes_fill_set(b, 8);
+    pwr_boxes_fill_set(b, bytes);
     pwr_boxes_post(b, 0);
     pwr_boxes_end(b);
+}
+
+static void rank_posts(node_t *node, int rank)
+{
+    rank_posts_bytes(node, rank, 8);
 }
 
 static void rank_reads(node_t *node, int rank, int poster)
@@ -341,7 +346,7 @@ static void nobody_waits_for_those_behind(void **state)
     static node_t node;
     make_node(&node, 3, false, 100);
     waits = 0;
-    for (int i = 1; i < SETS; ++i) {
+    for (int i = 1; i < DEPTH; ++i) {
         for (int rank = 0; rank < 2; ++rank) {
             pwr_boxes_t *b = rank_joins(&node, rank);
             assert_int_equal(pwr_boxes_wait_below(b), 0);
@@ -351,10 +356,10 @@ static void nobody_waits_for_those_behind(void **state)
     assert_int_equal(waits, 0);
     pwr_boxes_t *last = &node.rank[2];
     pwr_boxes_begin(last, note_wait, NULL);
-    node.lines[1].posted[101 % SETS].flag.value = 100 - SETS + 1; /* as if it had not joined */
+    node.lines[1].posted[101 % DEPTH].flag.value = 100 - DEPTH + 1; /* as if it had not joined */
     pwr_boxes_wait_below(last);
     assert_int_equal(waits, 1);
-    assert_ptr_equal(waited_for, &node.lines[1].posted[101 % SETS].flag);
+    assert_ptr_equal(waited_for, &node.lines[1].posted[101 % DEPTH].flag);
 }
 
 /* The invariant: a box is not written before everybody has ended the round that it was used for. */
@@ -364,27 +369,92 @@ static void a_writer_waits_for_the_slowest(void **state)
     static node_t node;
     make_node(&node, 3, false, 100);
     waits = passed = 0;
-    for (int i = 1; i < SETS; ++i) {
+    for (int i = 1; i < DEPTH; ++i) {
         rank_posts(&node, 0);
         rank_reads(&node, 1, 0);
     }
-    assert_int_equal(waits, 0);         /* rounds 101 .. 99 + SETS */
-    assert_int_equal(passed, SETS - 1); /* rank 1 is told of each that it need not have waited */
-    rank_posts(&node, 0);               /* what is known of rank 2 is that it has ended round 99 */
+    assert_int_equal(waits, 0);          /* rounds 101 .. 99 + DEPTH */
+    assert_int_equal(passed, DEPTH - 1); /* rank 1 is told of each that it need not have waited */
+    rank_posts(&node, 0);                /* what is known of rank 2 is that it has ended round 99 */
     assert_int_equal(waits, 1);
     assert_ptr_equal(waited_for, &node.lines[2].left);
-    assert_true(wait_target - 100 < SETS);
+    assert_true(wait_target - 100 < DEPTH);
     assert_int_equal(node.rank[0].known, 101); /* and nobody made it wait */
+}
+
+/* Rank 0 posts until it waits for rank 1, which then reads no further than it has to. */
+static void a_wait_for_the_slowest_ends(uint32_t start, size_t bytes, uint32_t depth)
+{
+    static node_t node;
+    make_node(&node, 2, false, start);
+    for (waits = 0; 0 == waits;) {
+        rank_posts_bytes(&node, 0, bytes);
+    }
+    assert_int_equal(node.rank[0].round - start, depth);
+    assert_ptr_equal(waited_for, &node.lines[1].left);
+    assert_true(wait_target - start < depth); /* and not before start */
+    while (node.rank[1].round != wait_target) {
+        assert_false(pwr_flag_reached(waited_for, wait_target));
+        rank_reads(&node, 1, 0);
+    }
+    assert_true(pwr_flag_reached(waited_for, wait_target));
+}
+
+static void whoever_runs_ahead_waits_for_what_will_come(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2 * DEPTH; ++i) {
+        a_wait_for_the_slowest_ends(100 + i, PWR_BOX_INLINE, DEPTH);
+        a_wait_for_the_slowest_ends(100 + i, PWR_BOX_INLINE + 1, PWR_BOX_SETS);
+        a_wait_for_the_slowest_ends(0 - i, PWR_BOX_INLINE, DEPTH);
+    }
+}
+
+/* Others may still read the set that lies beside a short message, for which nobody has to wait. */
+static void an_area_is_free(void **state)
+{
+    (void)state;
+    static node_t node;
+    make_node(&node, 2, false, 100);
+    waits = 0;
+    for (int i = 1; i < PWR_BOX_SETS; ++i) {
+        rank_posts_bytes(&node, 0, BOX_BYTES);
+    }
+    pwr_boxes_t *b = &node.rank[0];
+    pwr_boxes_begin(b, note_wait, NULL);
+    pwr_boxes_fill_set(b, 8);
+    assert_int_equal(waits, 0);
+    assert_ptr_equal(pwr_boxes_area(b), b->sets + b->round % PWR_BOX_SETS * b->set_bytes);
+    assert_int_equal(waits, 1);
+    assert_ptr_equal(waited_for, &node.lines[1].left);
+}
+
+static void ends_are_said_once_per_batch(void **state)
+{
+    enum { BATCHES = 5 };
+    (void)state;
+    static node_t node;
+    make_node(&node, 2, false, PWR_BOX_BATCH - 1);
+    int said = 0;
+    for (int i = 0; i < BATCHES * PWR_BOX_BATCH; ++i) {
+        uint32_t before = node.lines[1].left.value;
+        rank_posts(&node, 0);
+        rank_reads(&node, 1, 0);
+        said += before != node.lines[1].left.value;
+        assert_int_equal(node.lines[1].left.value / PWR_BOX_BATCH,
+                         node.rank[1].round / PWR_BOX_BATCH);
+    }
+    assert_int_equal(said, BATCHES);
 }
 
 static void no_more_is_known_than_the_slowest_has_ended(void **state)
 {
     (void)state;
     static node_t node;
-    for (uint32_t ends = 0; ends < SETS * SETS; ++ends) {
-        uint32_t one = ends % SETS, two = ends / SETS;
+    for (uint32_t ends = 0; ends < DEPTH * DEPTH; ++ends) {
+        uint32_t one = ends % DEPTH, two = ends / DEPTH;
         make_node(&node, 3, false, 100);
-        node.rank[0].round = 100 + SETS - 1;
+        node.rank[0].round = 100 + DEPTH - 1;
         node.lines[1].left.value = 100 + one;
         node.lines[2].left.value = 100 + two;
         rank_posts(&node, 0);
@@ -425,10 +495,10 @@ static void leap(node_t *node, bool ended)
         b->left = ended ? b->round : b->left;
         node->lines[rank].left.value = b->left;
     }
-    for (uint32_t back = 0; back < SETS; ++back) {
+    for (uint32_t back = 0; back < DEPTH; ++back) {
         uint32_t round = node->rank[0].round - back;
-        node->rank[0].posted[round % SETS] = round;
-        node->lines[0].posted[round % SETS].flag.value = round;
+        node->rank[0].posted[round % DEPTH] = round;
+        node->lines[0].posted[round % DEPTH].flag.value = round;
     }
 }
 
@@ -441,11 +511,11 @@ static void a_silent_rank_is_not_misread(void **state)
     waits = 0;
     for (int i = 0; i < LEAPS; ++i) {
         leap(&node, true);
-        for (int played = 0; played < SETS; ++played) {
+        for (int played = 0; played < DEPTH; ++played) {
             rank_posts(&node, 0);
             rank_reads(&node, 1, 0);
             uint32_t now = node.rank[0].round;
-            assert_false(pwr_flag_reached(&node.lines[1].posted[now % SETS].flag, now));
+            assert_false(pwr_flag_reached(&node.lines[1].posted[now % DEPTH].flag, now));
         }
     }
     assert_int_equal(waits, 0);
@@ -468,7 +538,7 @@ static void an_old_end_is_not_misread(void **state)
         assert_false(pwr_flag_reached(&node.lines[1].left, node.rank[1].round));
     }
     waits = 0;
-    for (int i = 0; i < SETS; ++i) {
+    for (int i = 0; i < DEPTH; ++i) {
         rank_posts(&node, 0);
     }
     assert_int_equal(waits, 1); /* rank 1 has read nothing of it */
@@ -490,7 +560,7 @@ static void old_knowledge_is_forgotten(void **state)
         pwr_boxes_end(&node.rank[2]);
     }
     assert_int_equal(waits, 0);
-    node.lines[1].left.value = node.rank[2].round - SETS;
+    node.lines[1].left.value = node.rank[2].round - DEPTH;
     rank_posts(&node, 2);
     assert_int_equal(waits, 1);
     assert_ptr_equal(waited_for, &node.lines[1].left);
@@ -502,6 +572,9 @@ int main(void)
         cmocka_unit_test(every_message_arrives),
         cmocka_unit_test(nobody_waits_for_those_behind),
         cmocka_unit_test(a_writer_waits_for_the_slowest),
+        cmocka_unit_test(whoever_runs_ahead_waits_for_what_will_come),
+        cmocka_unit_test(an_area_is_free),
+        cmocka_unit_test(ends_are_said_once_per_batch),
         cmocka_unit_test(no_more_is_known_than_the_slowest_has_ended),
         cmocka_unit_test(who_heard_of_all_asks_nobody),
         cmocka_unit_test(a_silent_rank_is_not_misread),

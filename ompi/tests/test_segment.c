@@ -182,7 +182,7 @@ static void parts_do_not_overlap(void **state)
         assert_true(s->boxes.sets >= positions + num * sizeof *s->positions.lines);
         assert_true(s->boxes.box_stride >= wide.box_bytes);
         assert_true(s->boxes.set_bytes >= num * s->boxes.box_stride);
-        assert_true(s->boxes.sets + PWR_BOX_ROUNDS * s->boxes.set_bytes <=
+        assert_true(s->boxes.sets + PWR_BOX_SETS * s->boxes.set_bytes <=
                     base + pwr_segment_part_bytes(&wide, PWR_SEGMENT_BOXES));
         pwr_segment_free(s);
     }

@@ -13,20 +13,26 @@
  * it likes, and ends the round: from then on it reads nothing of it.  Who is to post for all what
  * it makes of the messages of a round together may end that round with its own, the one after it.
  *
- * Shared: DEPTH sets of boxes, round r uses set r % DEPTH, and on cache lines of their own
+ * Shared: on cache lines of their own, of round r at r % DEPTH
  *
- *   posted[set]  of each rank: the last round with this set in which it joined or posted
- *   left         of each rank: the last round it ended
- *   joined[set]  of the node: how many have joined, counted instead of `posted` where ranks share
- *                CPUs: the last to join then wakes everybody at once, and nobody is woken in vain
+ *   posted[]  of each rank: the last round with this line in which it joined or posted
+ *   joined[]  of the node: how many have joined, counted instead of `posted` where ranks share
+ *             CPUs: the last to join then wakes everybody at once, and nobody is woken in vain
+ *   left      of each rank: it has ended this round, and perhaps some after it
  *
- * Invariant: nobody writes to the set of round r before every rank has ended round r - DEPTH.
- * Whoever has seen all join round r knows that all have ended the rounds before it, and tells it
- * (`known`) with every post.  So where collectives are not all from one root, nobody looks at
- * `left`; and rounds in which every rank waits for all are not even written there.
+ * and SETS sets of boxes: round r uses set r % SETS.  Messages of up to PWR_BOX_INLINE bytes lie
+ * beside the flag instead: on its cache line and the one that processors fetch with it.
  *
- * Messages of up to PWR_BOX_INLINE bytes lie beside the flag: on its cache line and the one that
- * processors fetch with it.
+ * Invariant: nobody writes to what round r uses of either before every rank has ended the last
+ * round that used the same, r - DEPTH or r - SETS.  Whoever has seen all join round r knows that
+ * all have ended the rounds before it, and tells it (`known`) with every post.  So where
+ * collectives are not all from one root, nobody looks at `left`; and rounds in which every rank
+ * waits for all are not even written there.
+ *
+ * `left` is written once per BATCH rounds, because whoever waits for it takes its line away from
+ * the rank that writes it: at the end of the first round with another r / BATCH.  So one waits for
+ * a multiple of BATCH, and every rank that ends this round or a later one gets there.  A rank that
+ * ends none of them waits for all in each, as whoever asks does, who then knows without `left`.
  *
  * Round numbers wrap.  They are compared by signed distance, so a `posted` or `left` that nobody
  * has had a reason to write for REFRESH rounds is written all the same, and a `known` as old is
@@ -41,7 +47,9 @@
 #include "pwr/wait.h"
 
 enum {
-    PWR_BOX_ROUNDS = 8,     /* DEPTH, a power of 2 */
+    PWR_BOX_ROUNDS = 16,    /* DEPTH, a power of 2 */
+    PWR_BOX_SETS = 8,       /* a power of 2, at least twice BATCH */
+    PWR_BOX_BATCH = 4,      /* a power of 2 */
     PWR_BOX_INLINE = 112,   /* aligned to 16 */
     PWR_BOX_LARGEST = 8192, /* a box much larger than this is no faster than a slot */
     PWR_BOX_REFRESH = 1 << 29
@@ -84,7 +92,7 @@ typedef void (*pwr_boxes_wait_fn_t)(void *who, pwr_box_wait_t what, pwr_flag_t *
 typedef struct pwr_boxes {
     pwr_boxes_control_t *control;
     pwr_rank_lines_t *lines; /* [num_local] */
-    unsigned char *sets;     /* [PWR_BOX_ROUNDS][set_bytes] */
+    unsigned char *sets;     /* [PWR_BOX_SETS][set_bytes] */
     size_t set_bytes;        /* box_stride for each rank of the node with the most */
     size_t box_stride;       /* box_bytes and a little more: pwr_box_stride */
     int num_local;
@@ -95,7 +103,7 @@ typedef struct pwr_boxes {
     uint32_t known;
     uint32_t left;                   /* what my line says */
     uint32_t posted[PWR_BOX_ROUNDS]; /* what my lines say */
-    uint32_t joined[PWR_BOX_ROUNDS]; /* what the node's count is to be */
+    uint32_t joined[PWR_BOX_ROUNDS]; /* what the node's counts are to be */
 } pwr_boxes_t;
 
 /* From box to box.  Boxes a multiple of 4 KiB apart would compete for the same few places in a
@@ -142,8 +150,9 @@ const unsigned char *pwr_boxes_read_last(const pwr_boxes_t *boxes, int local, si
 
 /* The poster's: the whole set, or a line for bytes <= PWR_BOX_INLINE. */
 unsigned char *pwr_boxes_fill_set(pwr_boxes_t *boxes, size_t bytes);
-/* The whole set of the round. */
-unsigned char *pwr_boxes_area(const pwr_boxes_t *boxes);
+/* The whole set of the round, also beside a message on a line; waits until nobody reads what was in
+   it. */
+unsigned char *pwr_boxes_area(pwr_boxes_t *boxes);
 /* The set is filled, or, with an error, not. */
 void pwr_boxes_post(pwr_boxes_t *boxes, int error);
 /* The others': waits for local's post with wait and who, and returns the poster's error. */
