@@ -225,8 +225,7 @@ void coll_poweraware_leave_if_ended(const coll_poweraware_call_t *call);
    Every rank of the node goes through the same rounds, each of a kind that all of them know.
    local is an index of hierarchy->local_ranks; bytes is known to writer and readers alike, and is
    at most segment->box_bytes of a box, boxes->set_bytes of a set.  Errors are OMPI_* codes: after
-   one the message means nothing.  In a round in which everybody has a message for the only one who
-   reads, all of them are in pwr_boxes_area after wait_all. */
+   one the message means nothing. */
 void coll_poweraware_wait_in_round(void *call, pwr_box_wait_t what, pwr_flag_t *flag,
                                    uint32_t target);
 static inline void coll_poweraware_begin_round(coll_poweraware_call_t *call)

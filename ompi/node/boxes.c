@@ -5,6 +5,9 @@
  */
 #include "pwr_ompi/boxes.h"
 
+_Static_assert(PWR_BOX_SETS >= 2 * PWR_BOX_BATCH && PWR_BOX_ROUNDS >= 2 * PWR_BOX_BATCH,
+               "the multiple of a batch that is waited for is no earlier than the invariant says");
+
 static bool is_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;

@@ -31,7 +31,8 @@ bool coll_poweraware_box_gather_can(const coll_poweraware_call_t *call, args_t *
     return bytes / (size_t)call->hierarchy->size <= call->segment->box_bytes;
 }
 
-/* A user's blocks of all ranks, and room for the packed ones of some nodes: the root's. */
+/* A user's blocks of all ranks, and room for the packed ones of some other nodes, if there are any:
+   the root's. */
 typedef struct rooted {
     coll_poweraware_call_t *call;
     coll_poweraware_blocks_t blocks;
@@ -46,7 +47,7 @@ static rooted_t at_root(coll_poweraware_call_t *call, args_t *args)
         .call = call,
         .blocks = blocks,
         .block = blocks.count * blocks.size,
-        .room = pwr_boxes_area(call->boxes),
+        .room = call->hierarchy->num_nodes > 1 ? pwr_boxes_area(call->boxes) : NULL,
     };
 }
 
